@@ -4,9 +4,7 @@
 package workspace
 
 import (
-	"context"
 	"fmt"
-	"iter"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -147,7 +145,5 @@ type Conflict struct {
 	Base, Ours, Theirs string
 }
 
-var (
-	_ context.Context
-	_ iter.Seq[int]
-)
+// Layer is a run's own view of the files.
+type Layer struct{}
