@@ -11,7 +11,8 @@ import (
 )
 
 // Batch is what is committed together: all of it or nothing. Rows are inserted, or replace the row of
-// the same id, in the order of the fields below. The caller does not change a batch after Submit.
+// the same id but for its Created, in the order of the fields below. The caller does not change a batch
+// after Submit.
 type Batch struct {
 	Sessions          []Session
 	Runs              []Run

@@ -187,7 +187,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 func TestUpsertReplaces(t *testing.T) {
 	s, ctx := newStore(t), testContext(t)
 	mustCommit(t, s, seed("s1"))
-	call := ToolCall{ID: "c1", Run: "s1-r", Tool: "bash", Intent: time.UnixMicro(5).UTC()}
+	call := ToolCall{ID: "s1-c", Run: "s1-r", Tool: "bash", Intent: time.UnixMicro(5).UTC()}
 	mustCommit(t, s, Batch{ToolCalls: []ToolCall{call}})
 	call.Status, call.Finished, call.Output = event.CallOK, time.UnixMicro(9).UTC(), strings.Repeat("ä", MaxOutput)
 	mustCommit(t, s, Batch{
@@ -196,7 +196,7 @@ func TestUpsertReplaces(t *testing.T) {
 		Events:    []NewEvent{{Session: "s1", Body: event.Notice{}}},
 	})
 	calls := must(s.ToolCalls(ctx, "s1-r"))(t)
-	if len(calls) != 1 || calls[0].Status != event.CallOK || !calls[0].Finished.Equal(call.Finished) {
+	if len(calls) != 1 || calls[0].Tool != "bash" || calls[0].Status != event.CallOK || !calls[0].Finished.Equal(call.Finished) {
 		t.Fatalf("the outcome is not there: %+v", calls)
 	}
 	if out := calls[0].Output; len(out) > MaxOutput || !strings.Contains(out, "cut") || strings.ToValidUTF8(out, "?") != out {
@@ -204,11 +204,49 @@ func TestUpsertReplaces(t *testing.T) {
 	}
 	// The session's own row does not reset what hangs on it.
 	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1", Title: "again"}}})
-	if last := must(s.LastSeq(ctx, "s1"))(t); last != 1 {
+	if last := must(s.LastSeq(ctx, "s1"))(t); last != 2 {
 		t.Fatalf("the last event number is %d", last)
 	}
 	if runs := must(s.Runs(ctx, "s1"))(t); len(runs) != 1 {
 		t.Fatalf("the session has %d runs", len(runs))
+	}
+}
+
+func TestCreatedStaysAsItWasFirst(t *testing.T) {
+	s, ctx := newStore(t), testContext(t)
+	for _, at := range []int64{0, 5, 9} { // none, the first, a later one
+		var created time.Time
+		if at > 0 {
+			created = time.UnixMicro(at).UTC()
+		}
+		mustCommit(t, s, Batch{
+			Sessions:  []Session{{ID: "s1", Created: created, Updated: created}},
+			Runs:      []Run{{ID: "r1", Session: "s1", Created: created, Completed: created}},
+			Findings:  []Finding{{Finding: event.Finding{ID: "f1"}, Session: "s1", Run: "r1", Created: created, Updated: created}},
+			Proposals: []Proposal{{ID: "p1", Session: "s1", Created: created, Updated: created}},
+			Hunks:     []Hunk{{ID: "h1", Proposal: "p1", Created: created, Updated: created}},
+			// This one is no time, and is replaced like the rest.
+			LayerFiles: []LayerFile{{Session: "s1", Path: "/a", Created: at == 5, Updated: created}},
+		})
+	}
+	session := must(s.Session(ctx, "s1"))(t)
+	run := must(s.Run(ctx, "r1"))(t)
+	finding := must(s.Findings(ctx, FindingFilter{}))(t)[0]
+	proposal := must(s.Proposals(ctx, "s1"))(t)[0]
+	hunk := must(s.Hunks(ctx, "s1", ""))(t)[0]
+	for name, times := range map[string][2]time.Time{
+		"session":  {session.Created, session.Updated},
+		"run":      {run.Created, run.Completed},
+		"finding":  {finding.Created, finding.Updated},
+		"proposal": {proposal.Created, proposal.Updated},
+		"hunk":     {hunk.Created, hunk.Updated},
+	} {
+		if first, last := times[0].UnixMicro(), times[1].UnixMicro(); first != 5 || last != 9 {
+			t.Errorf("the %s was created at %d and changed at %d", name, first, last)
+		}
+	}
+	if file := must(s.LayerFiles(ctx, "s1"))(t)[0]; file.Created || file.Updated.UnixMicro() != 9 {
+		t.Errorf("the layer file is %+v", file)
 	}
 }
 
