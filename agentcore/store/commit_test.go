@@ -249,7 +249,7 @@ func TestLockedFile(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "a.db"), Options{Committed: p.add, BusyTimeout: 20 * time.Millisecond})
 	ctx := testContext(t)
 	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1"}}})
-	other := must(dial(ctx, s.Path(), time.Second))(t)
+	other := must(dial(ctx, s.Path(), time.Second, writing))(t)
 	defer other.close()
 	if _, err := other.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestCloseDoesNotWaitForALock(t *testing.T) {
 	s := must(Open(testContext(t), path, Options{BusyTimeout: time.Hour}))(t)
 	ctx := testContext(t)
 	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1"}}})
-	other := must(dial(ctx, path, time.Second))(t)
+	other := must(dial(ctx, path, time.Second, writing))(t)
 	defer other.close()
 	if _, err := other.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
