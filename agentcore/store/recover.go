@@ -54,11 +54,16 @@ func finishRecovery(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := os.Rename(salvageName(path), path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(salvageName(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
+	} else if err != nil {
+		return err
 	}
-	return err
+	// The damaged file's log, if it is still there, was copied.
+	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
+		return err
+	}
+	return os.Rename(salvageName(path), path)
 }
 
 // recoverFile saves what can be read of a damaged file into a new one, and moves the damaged one aside.

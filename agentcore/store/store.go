@@ -115,7 +115,8 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}
 	defer func() {
 		if err != nil {
-			s.owner.release(false)
+			// What is damaged is checked next time; any other failure changed nothing.
+			s.owner.release(!isDamage(err))
 		}
 	}()
 

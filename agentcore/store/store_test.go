@@ -226,7 +226,7 @@ func TestCreatedStaysAsItWasFirst(t *testing.T) {
 			Proposals: []Proposal{{ID: "p1", Session: "s1", Created: created, Updated: created}},
 			Hunks:     []Hunk{{ID: "h1", Proposal: "p1", Created: created, Updated: created}},
 			// This one is no time, and is replaced like the rest.
-			LayerFiles: []LayerFile{{Session: "s1", Path: "/a", Created: at == 5, Updated: created}},
+			LayerFiles: []LayerFile{{Session: "s1", Path: "/a", Created: at == 9, Updated: created}},
 		})
 	}
 	session := must(s.Session(ctx, "s1"))(t)
@@ -245,7 +245,7 @@ func TestCreatedStaysAsItWasFirst(t *testing.T) {
 			t.Errorf("the %s was created at %d and changed at %d", name, first, last)
 		}
 	}
-	if file := must(s.LayerFiles(ctx, "s1"))(t)[0]; file.Created || file.Updated.UnixMicro() != 9 {
+	if file := must(s.LayerFiles(ctx, "s1"))(t)[0]; !file.Created || file.Updated.UnixMicro() != 9 {
 		t.Errorf("the layer file is %+v", file)
 	}
 }
