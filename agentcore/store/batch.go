@@ -122,6 +122,9 @@ func (s *Store) Submit(b Batch) *Commit {
 			continue
 		}
 		body, err := event.EncodeBody(e.Body)
+		if err == nil && len(body) == 0 {
+			err = fmt.Errorf("the %s event has no text", e.Body.EventType())
+		}
 		if err != nil {
 			j.commit.finish(fmt.Errorf("store an event of session %s: %w", e.Session, err))
 			return j.commit
