@@ -256,14 +256,17 @@ func (m *mender) mendNumber(value any, whole bool) (json.Number, bool) {
 		}
 		m.mended = true
 	}
-	if !whole {
-		return number, true
-	}
 	if _, err := number.Int64(); err == nil {
 		return number, true
 	}
 	float, err := number.Float64()
-	if err != nil || float != math.Trunc(float) || math.Abs(float) > 1<<53 {
+	if err != nil {
+		return "", false
+	}
+	if !whole {
+		return number, true
+	}
+	if float != math.Trunc(float) || math.Abs(float) > 1<<53 {
 		return "", false
 	}
 	m.mended = true

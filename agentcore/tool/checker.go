@@ -103,7 +103,7 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	if err := ctx.Err(); err != nil {
 		return Diagnosis{}, err
 	}
-	d := Diagnosis{Diagnostics: slices.Clone(host.EditorDiagnostics(file.Path))}
+	d := Diagnosis{Diagnostics: editorDiagnostics(host, file)}
 	for _, o := range outcomes {
 		switch {
 		case errors.Is(o.err, errNotApplicable):
@@ -118,6 +118,39 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	}
 	d.Diagnostics = distinct(d.Diagnostics)
 	return d, nil
+}
+
+// editorDiagnostics moves what the editor says about the text that it shows to the lines of the run's text,
+// and leaves out what is about lines that the run has changed.
+func editorDiagnostics(host Host, file workspace.File) []Diagnostic {
+	list := slices.Clone(host.EditorDiagnostics(file.Path))
+	if len(list) == 0 {
+		return nil
+	}
+	shown, err := host.Files().View().Read(file.Path)
+	if err != nil || shown.Stamp == file.Stamp {
+		// An editor that speaks of a file which it does not show means the one that the run sees.
+		return list
+	}
+	hunks := workspace.Diff(shown.Text, file.Text)
+	var moved []Diagnostic
+	for _, d := range list {
+		shift, touched := 0, false
+		for _, h := range hunks {
+			switch {
+			case h.End <= d.Span.StartLine:
+				shift = h.NewEnd - h.End
+			case h.Start <= d.Span.EndLine:
+				touched = true
+			}
+		}
+		if !touched {
+			d.Span.StartLine += shift
+			d.Span.EndLine += shift
+			moved = append(moved, d)
+		}
+	}
+	return moved
 }
 
 // knows reports whether the checker judges this kind of file: by its name, or its interpreter line.

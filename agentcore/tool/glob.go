@@ -48,7 +48,7 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 		return Result{}, err
 	}
 	var out strings.Builder
-	total := 0
+	total, listed := 0, 0
 	for entry, err := range walk(ctx, host, starts, 0) {
 		if err != nil {
 			return Result{}, err
@@ -61,7 +61,8 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 		if !wanted.match(entry.relative) && !wanted.match(shown) {
 			continue
 		}
-		if total++; total <= globLimit && out.Len() < outputLimit {
+		if total++; listed < globLimit && out.Len() < outputLimit {
+			listed++
 			out.WriteString(shown + "\n")
 		} else if total > 10*globLimit {
 			break
@@ -72,8 +73,8 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 		out.WriteString("No file matches; files that git ignores are left out.")
 	case total > 10*globLimit:
 		fmt.Fprintf(&out, "(more than %d match; narrow the pattern)\n", 10*globLimit)
-	case total > globLimit:
-		fmt.Fprintf(&out, "(%d more match; narrow the pattern)\n", total-globLimit)
+	case total > listed:
+		fmt.Fprintf(&out, "(%d more match; narrow the pattern)\n", total-listed)
 	}
 	return Result{Text: out.String(), Summary: count(total, "file", "files")}, nil
 }

@@ -14,6 +14,8 @@ import (
 const (
 	// grepLimit is how many matching lines grep shows if the call does not say.
 	grepLimit = 100
+	// grepContext is the most lines around a match that grep shows.
+	grepContext = 50
 	// grepLine is in characters of a shown line; a longer one is cut around the match.
 	grepLine = 250
 )
@@ -79,7 +81,7 @@ func grep(ctx context.Context, host Host, a grepArguments) (Result, error) {
 	}
 	s := search{host: host, layer: host.Files().Fork(), expression: expression, multi: spansLines(a.Pattern)}
 	s.literal, _ = expression.LiteralPrefix()
-	page := grepPage{limit: limit, context: a.Context, view: host.Files().View()}
+	page := grepPage{limit: limit, context: min(a.Context, grepContext), view: host.Files().View()}
 	for h := range s.files(ctx, starts, include) {
 		if h.err != nil {
 			return Result{}, h.err
@@ -148,7 +150,13 @@ func (s *search) walk(ctx context.Context, starts []string, include globPattern,
 		return true
 	}
 	if len(starts) == 1 && isFile(s.layer, starts[0]) {
-		send(func() hits { return s.file(ctx, starts[0]) })
+		send(func() hits {
+			// A file that was asked for by name is not skipped in silence.
+			if _, err := s.layer.Read(starts[0]); err != nil {
+				return hits{err: explain(s.host, starts[0], err)}
+			}
+			return s.file(ctx, starts[0])
+		})
 		return
 	}
 	view := s.host.Files().View()
@@ -230,13 +238,15 @@ func (p *grepPage) add(h hits) {
 	if len(h.matches) == 0 {
 		return
 	}
-	p.files++
-	p.out.WriteString(p.view.Relative(h.path) + "\n")
 	next := 0
 	for i, m := range h.matches {
 		if p.matches == p.limit || p.out.Len() > outputLimit {
 			p.full = true
 			return
+		}
+		if i == 0 {
+			p.files++
+			p.out.WriteString(p.view.Relative(h.path) + "\n")
 		}
 		p.matches++
 		from := max(next, m.line-p.context)

@@ -44,7 +44,7 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 		depth = a.Depth
 	}
 	var out strings.Builder
-	total := 0
+	total, listed := 0, 0
 	for _, start := range starts {
 		indent := 0
 		if len(starts) > 1 {
@@ -55,9 +55,10 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 			if err != nil {
 				return Result{}, err
 			}
-			if total++; total > listLimit || out.Len() > outputLimit {
+			if total++; listed == listLimit || out.Len() > outputLimit {
 				continue
 			}
+			listed++
 			out.WriteString(strings.Repeat("  ", indent+strings.Count(entry.relative, "/")) + path.Base(entry.relative))
 			if entry.Dir {
 				out.WriteString("/")
@@ -68,8 +69,8 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 	switch {
 	case total == 0:
 		out.WriteString("(the folder is empty, but for what git ignores)")
-	case total > listLimit:
-		fmt.Fprintf(&out, "(%d more; list a folder below, or with less depth)\n", total-listLimit)
+	case total > listed:
+		fmt.Fprintf(&out, "(%d more; list a folder below, or with less depth)\n", total-listed)
 	}
 	return Result{Text: out.String(), Summary: count(total, "entry", "entries")}, nil
 }

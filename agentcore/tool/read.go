@@ -50,14 +50,18 @@ func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	}
 	end := first + min(limit, len(lines)-first)
 	var out strings.Builder
-	shown := first
+	shown, cut := first, false
 	for ; shown < end; shown++ {
-		l := lines[shown]
-		text := fmt.Sprintf("%d\t%s\n", shown+1, clip(file.Text[l.start:l.end], lineLimit))
+		whole := file.Text[lines[shown].start:lines[shown].end]
+		text := clip(whole, lineLimit)
 		if out.Len()+len(text) > outputLimit {
 			break
 		}
-		out.WriteString(text)
+		cut = cut || text != whole
+		fmt.Fprintf(&out, "%d\t%s\n", shown+1, text)
+	}
+	if cut {
+		fmt.Fprintf(&out, "(lines that end in … are longer than %d characters and were cut)\n", lineLimit)
 	}
 	if shown < len(lines) {
 		fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", first+1, shown, len(lines), shown+1)
