@@ -267,7 +267,27 @@ func uniform(shifts []shift) func(string) (string, bool) {
 			return func(indent string) (string, bool) { return strings.ReplaceAll(indent, "\t", unit), true }
 		}
 	}
-	return nil
+	return otherPrefix(first, every)
+}
+
+// otherPrefix explains shifts by one beginning of the indentation that is another in the file. A line of new that
+// goes deeper can follow only if that does not mix tabs and spaces.
+func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (string, bool) {
+	old, file := first.old, first.file
+	for old != "" && file != "" && old[len(old)-1] == file[len(file)-1] {
+		old, file = old[:len(old)-1], file[:len(file)-1]
+	}
+	same := func(s shift) bool {
+		rest, ok := strings.CutPrefix(s.old, old)
+		return ok && s.file == file+rest
+	}
+	if !every(same) {
+		return nil
+	}
+	return func(indent string) (string, bool) {
+		rest, ok := strings.CutPrefix(indent, old)
+		return file + rest, ok && strings.Trim(rest, file) == ""
+	}
 }
 
 // replace builds the new text from left to right.
@@ -319,7 +339,7 @@ func (p *place) adapt(m match, newLines []string, at int) (string, error) {
 				before := indentOf(content)
 				after, ok := m.indent(before)
 				if !ok {
-					return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and new_string has a line with less of it; read the place again and copy its indentation exactly", at+1)}
+					return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and the lines of new_string cannot be moved there without mixing; read the place again and copy its indentation exactly", at+1)}
 				}
 				content = after + content[len(before):]
 			}

@@ -65,10 +65,10 @@ func (p *place) similar() (int, bool) {
 			longest = k
 		}
 	}
-	wanted := bigrams(p.old[longest])
+	wanted := newBigrams(p.old[longest])
 	best, at := similarEnough, -1
 	for i := range min(len(p.lines), similarLines) {
-		if score := dice(wanted, p.content(i)); score > best {
+		if score := wanted.dice(p.content(i)); score > best {
 			best, at = score, i
 		}
 	}
@@ -76,31 +76,46 @@ func (p *place) similar() (int, bool) {
 }
 
 // bigrams counts the pairs of neighbouring bytes of a line without its indentation.
-func bigrams(text string) map[[2]byte]int {
-	text = strings.TrimSpace(text)
-	text = text[:min(len(text), similarLineBytes)]
-	counts := map[[2]byte]int{}
-	for i := 1; i < len(text); i++ {
-		counts[[2]byte{text[i-1], text[i]}]++
-	}
-	return counts
+type bigrams struct {
+	counts [1 << 16]uint16
+	total  int
+	// taken is scratch of dice.
+	taken []int
 }
 
-// dice returns 2|A∩B| / (|A|+|B|) for the bigrams of a line.
-func dice(wanted map[[2]byte]int, text string) float64 {
-	total := 0
-	for _, n := range wanted {
-		total += n
+func newBigrams(text string) *bigrams {
+	b := &bigrams{}
+	text = compared(text)
+	for i := 1; i < len(text); i++ {
+		b.counts[pair(text, i)]++
+		b.total++
 	}
+	return b
+}
+
+// compared is the part of a line that counts.
+func compared(text string) string {
 	text = strings.TrimSpace(text)
-	// A line that is much longer or shorter cannot reach the threshold.
-	if total == 0 || len(text) < total/4 || len(text) > 4*total+4 {
+	return text[:min(len(text), similarLineBytes)]
+}
+
+func pair(text string, i int) int { return int(text[i-1])<<8 | int(text[i]) }
+
+// dice returns 2|A∩B| / (|A|+|B|) for the bigrams of two lines.
+func (b *bigrams) dice(text string) float64 {
+	text = compared(text)
+	if len(text) < 2 || b.total == 0 {
 		return 0
 	}
-	common, all := 0, total
-	for pair, n := range bigrams(text) {
-		common += min(n, wanted[pair])
-		all += n
+	b.taken = b.taken[:0]
+	for i := 1; i < len(text); i++ {
+		if p := pair(text, i); b.counts[p] > 0 {
+			b.counts[p]--
+			b.taken = append(b.taken, p)
+		}
 	}
-	return 2 * float64(common) / float64(all)
+	for _, p := range b.taken {
+		b.counts[p]++
+	}
+	return 2 * float64(len(b.taken)) / float64(b.total+len(text)-1)
 }
