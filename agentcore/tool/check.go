@@ -41,7 +41,7 @@ func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) {
 		return nil, m.err(name, s)
 	}
 	// The walk above covers what our own schemas use; the library judges the rest, for foreign ones.
-	if err := s.resolved.Validate(value); err != nil {
+	if err := s.resolved.Validate(plain(value)); err != nil {
 		m.fault("", trimValidation(err))
 		return nil, m.err(name, s)
 	}
@@ -104,6 +104,33 @@ func decode(raw []byte) (any, error) {
 		return nil, errors.New("something follows the first value")
 	}
 	return value, nil
+}
+
+// plain returns a copy of a value whose numbers are Go's: the library takes a json.Number for a string. A number
+// beyond a float64 stays one, and so fits no type of number.
+func plain(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if whole, err := value.Int64(); err == nil {
+			return whole
+		}
+		if float, err := value.Float64(); err == nil {
+			return float
+		}
+	case jsonArray:
+		out := make(jsonArray, len(value))
+		for i, item := range value {
+			out[i] = plain(item)
+		}
+		return out
+	case jsonObject:
+		out := make(jsonObject, len(value))
+		for name, member := range value {
+			out[name] = plain(member)
+		}
+		return out
+	}
+	return value
 }
 
 // mender walks over one call's arguments.
