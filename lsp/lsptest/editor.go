@@ -49,13 +49,15 @@ type Notification struct {
 }
 
 // Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
-// out in the order of the calls. Three goroutines belong to it, the connection's two and one that writes; they end with Close.
+// out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it fetches) end
+// with Close.
 type Editor struct {
 	options EditorOptions
 	profile *Profile
 	conn    *jsonrpc2.Conn
 	wake    chan struct{} // has room for one: the outbox is not empty
 	done    chan struct{} // closed when the writing goroutine has ended
+	fetches sync.WaitGroup
 
 	mu            sync.Mutex // guards all below
 	news          chan struct{}
@@ -464,6 +466,7 @@ func (e *Editor) Close() error {
 	e.closed = true
 	e.mu.Unlock()
 	<-e.done
+	e.fetches.Wait()
 	return err
 }
 

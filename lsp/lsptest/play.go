@@ -173,7 +173,7 @@ func (p *play) finish() {
 		}
 	}
 	var wrong []string
-	for _, m := range p.editor.messages {
+	for _, m := range p.editor.Messages() {
 		if m.Method == "window/showMessage" && m.Type == 1 && !slices.ContainsFunc(p.matched, func(text string) bool { return strings.Contains(m.Text, text) }) {
 			wrong = append(wrong, fmt.Sprintf("an error message that the scenario does not expect: %q", m.Text))
 		}

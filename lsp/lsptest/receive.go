@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -209,19 +210,14 @@ func (e *Editor) scheme(u string) bool {
 		return false
 	}
 	name, _, _ := strings.Cut(u, ":")
-	for _, s := range schemes {
-		if s == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(schemes, name)
 }
 
 // fetch asks the server for the text of a document of its own.
 func (e *Editor) fetch(u string) {
 	p := e.begin("workspace/textDocumentContent", textDocument{URI: u})
-	go func() {
-		raw, err := p.Wait(context.Background())
+	e.fetches.Go(func() {
+		raw, err := p.Wait(context.Background()) // ends with the connection at the latest
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if err != nil && !errors.Is(err, ErrDisconnected) {
@@ -229,7 +225,7 @@ func (e *Editor) fetch(u string) {
 		}
 		e.shown[u] = text(lookup(raw, "text"))
 		e.changed()
-	}()
+	})
 }
 
 func (e *Editor) configuration(params json.RawMessage) (any, error) {
@@ -317,4 +313,11 @@ func (e *Editor) shownText() string {
 		fmt.Fprintf(&b, "%s\n%s\n", u, content)
 	}
 	return b.String()
+}
+
+// Messages are what the server told the user so far.
+func (e *Editor) Messages() []Message {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.messages)
 }
