@@ -78,7 +78,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	}
 	caps, _ := s.client.publishDiagnostics()
 	if version >= 0 && yes(caps.VersionSupport) {
-		params.Version = &version
+		params.Version = protocol.NewOptional(version)
 	}
 	if len(params.Diagnostics) == 0 && !p.shown[path] {
 		return nil
