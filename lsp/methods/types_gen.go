@@ -1,0 +1,1631 @@
+// Code generated from schema/agent.metamodel.json. DO NOT EDIT.
+
+package methods
+
+import (
+	"encoding/json"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// GrantID: names one remembered permission. Opaque.
+type GrantID string
+
+// ErrorKind is what kind of error a request ended with (`data.kind`).
+type ErrorKind string
+
+// The values of [ErrorKind]. Others may come from a newer peer; they are kept as they are.
+const (
+	// The params do not have the documented form; the detail names the member.
+	KindInvalidParams ErrorKind = "invalid_params"
+	// The method is in the protocol, but this version does not serve it yet.
+	KindNotServed ErrorKind = "not_served"
+	// There is no agent, run, session, proposal, hunk, ask or grant of that name.
+	KindNotFound ErrorKind = "not_found"
+	// The agent exists but its definition has errors.
+	KindInvalidDefinition ErrorKind = "invalid_definition"
+	// A rule, a limit or missing trust forbids it.
+	KindNotAllowed ErrorKind = "not_allowed"
+	// No model can be used for it.
+	KindNoModel ErrorKind = "no_model"
+	// The editor did not apply the edit; the proposal is open again.
+	KindEditRefused ErrorKind = "edit_refused"
+	// The client did not announce what this needs.
+	KindUnsupported ErrorKind = "unsupported"
+	// The request was cancelled by the client.
+	KindCancelled ErrorKind = "cancelled"
+	// The server is about to end and starts nothing new.
+	KindShuttingDown ErrorKind = "shutting_down"
+	// A fault in agentls itself; its log says more.
+	KindInternal ErrorKind = "internal"
+)
+
+// AgentCategory is where an agent can be used.
+type AgentCategory string
+
+// The values of [AgentCategory]. Others may come from a newer peer; they are kept as they are.
+const (
+	// A user can start it.
+	CategoryPrimary AgentCategory = "primary"
+	// Other agents can delegate to it.
+	CategorySubagent AgentCategory = "subagent"
+	// The engine uses it; it is never listed.
+	CategoryHidden AgentCategory = "hidden"
+)
+
+// ExecutionMode is how an agent works.
+type ExecutionMode string
+
+// The values of [ExecutionMode]. Others may come from a newer peer; they are kept as they are.
+const (
+	// A loop of model turns and tool calls.
+	ModeAgentic ExecutionMode = "agentic"
+	// One answer, no tools.
+	ModeSingleShot ExecutionMode = "single_shot"
+	// A chat, shown as it is written.
+	ModeStreaming ExecutionMode = "streaming"
+	// Read-only tools; the product is a plan file.
+	ModePlanning ExecutionMode = "planning"
+)
+
+// PermissionMode is how much a run asks. No mode lifts a deny, and none is wider than the parent's.
+type PermissionMode string
+
+// The values of [PermissionMode]. Others may come from a newer peer; they are kept as they are.
+const (
+	// As the rules say.
+	PermissionModeDefault PermissionMode = "default"
+	// Nothing is changed.
+	PermissionModePlan PermissionMode = "plan"
+	// Proposals are applied without review.
+	PermissionModeAcceptEdits PermissionMode = "accept_edits"
+	// Nothing is asked.
+	PermissionModeBypass PermissionMode = "bypass"
+)
+
+// ContextMode is what a child gets of its parent's conversation.
+type ContextMode string
+
+// The values of [ContextMode]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Nothing but the task.
+	ContextModeNone ContextMode = "none"
+	// All of it.
+	ContextModeFull ContextMode = "full"
+	// A summary.
+	ContextModeSummary ContextMode = "summary"
+	// Named files and the last messages.
+	ContextModeSelective ContextMode = "selective"
+)
+
+// Layer is where a definition, skill or rule comes from. A later one wins.
+type Layer string
+
+// The values of [Layer]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Part of agentls.
+	LayerBuiltin Layer = "builtin"
+	// A plugin folder.
+	LayerPlugin Layer = "plugin"
+	// The user's configuration.
+	LayerUser Layer = "user"
+	// The workspace folder, if it is trusted.
+	LayerProject Layer = "project"
+	// This session.
+	LayerSession Layer = "session"
+	// Registered at run time.
+	LayerRuntime Layer = "runtime"
+)
+
+// RuleAction is what a rule says.
+type RuleAction string
+
+// The values of [RuleAction]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Do it.
+	ActionAllow RuleAction = "allow"
+	// Ask the user.
+	ActionAsk RuleAction = "ask"
+	// Do not do it.
+	ActionDeny RuleAction = "deny"
+)
+
+// DefinitionFormat is how the text of a definition is written.
+type DefinitionFormat string
+
+// The values of [DefinitionFormat]. Others may come from a newer peer; they are kept as they are.
+const (
+	// agentls's own: Markdown with YAML frontmatter.
+	FormatMarkdown DefinitionFormat = "markdown"
+	// A document with `[[agents]]`.
+	FormatTOML DefinitionFormat = "toml"
+	// A JSON object.
+	FormatJSON DefinitionFormat = "json"
+)
+
+// ExportFormat is how a transcript is written out.
+type ExportFormat string
+
+// The values of [ExportFormat]. Others may come from a newer peer; they are kept as they are.
+const (
+	// One JSON object a line, with parent links. It can be imported.
+	ExportJSONL ExportFormat = "jsonl"
+	// For reading.
+	ExportMarkdown ExportFormat = "markdown"
+)
+
+// FileChange is what happens to a file.
+type FileChange string
+
+// The values of [FileChange]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Its text changes.
+	FileModified FileChange = "modified"
+	// It is new.
+	FileCreated FileChange = "created"
+	// It goes.
+	FileDeleted FileChange = "deleted"
+)
+
+// Decision is what the user decided.
+type Decision string
+
+// The values of [Decision]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Do it.
+	DecisionAllow Decision = "allow"
+	// Do not do it.
+	DecisionDeny Decision = "deny"
+)
+
+// Scope is how long a decision holds.
+type Scope string
+
+// The values of [Scope]. Others may come from a newer peer; they are kept as they are.
+const (
+	// For this call.
+	ScopeOnce Scope = "once"
+	// For this run and its children.
+	ScopeRun Scope = "run"
+	// For this session.
+	ScopeSession Scope = "session"
+	// For this workspace folder, until it is revoked.
+	ScopeProject Scope = "project"
+)
+
+// UsageGroup is what usage is summed up by.
+type UsageGroup string
+
+// The values of [UsageGroup]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Each run.
+	UsageGroupRun UsageGroup = "run"
+	// Each agent.
+	UsageGroupAgent UsageGroup = "agent"
+	// Each model.
+	UsageGroupModel UsageGroup = "model"
+	// Each session.
+	UsageGroupSession UsageGroup = "session"
+	// Each day in UTC.
+	UsageGroupDay UsageGroup = "day"
+)
+
+// MCPState is the state of an MCP server.
+type MCPState string
+
+// The values of [MCPState]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Not started yet; it starts with the first run that needs it.
+	MCPStateStopped MCPState = "stopped"
+	// It is being started.
+	MCPStateStarting MCPState = "starting"
+	// Its tools can be used.
+	MCPStateReady MCPState = "ready"
+	// It could not be started, or has ended.
+	MCPStateFailed MCPState = "failed"
+	// It comes from a folder that is not trusted.
+	MCPStateUntrusted MCPState = "untrusted"
+)
+
+// SymbolQuery is what is asked of the editor's own language servers.
+type SymbolQuery string
+
+// The values of [SymbolQuery]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Where the symbol at the position is defined.
+	SymbolQueryDefinition SymbolQuery = "definition"
+	// Where the symbol at the position is used.
+	SymbolQueryReferences SymbolQuery = "references"
+	// All symbols of the document.
+	SymbolQueryDocument SymbolQuery = "document"
+	// Symbols of the workspace whose name matches.
+	SymbolQueryWorkspace SymbolQuery = "workspace"
+)
+
+// Health is how the server is.
+type Health string
+
+// The values of [Health]. Others may come from a newer peer; they are kept as they are.
+const (
+	// All is well.
+	HealthOK Health = "ok"
+	// It works, but not fully; the message says why.
+	HealthWarning Health = "warning"
+	// It does not work; the message says why and what to do.
+	HealthError Health = "error"
+)
+
+// Support is what one side says under `capabilities.experimental.agentls` of `initialize`. The server
+// sends no request whose member the client did not set.
+type Support struct {
+	// The version of this protocol that the side speaks.
+	Version string `json:"version"`
+	// Client: it answers `agent/ask`. Server: it can send it.
+	Asks bool `json:"asks,omitzero"`
+	// Client: it answers `agent/question`. Server: it can send it.
+	Questions bool `json:"questions,omitzero"`
+	// Client: it answers `agent/model/generate`. Server: it can send it.
+	Models bool `json:"models,omitzero"`
+	// Client: it answers `agent/diagnostics`. Server: it can send it.
+	Diagnostics bool `json:"diagnostics,omitzero"`
+	// Client: it answers `agent/symbols`. Server: it can send it.
+	Symbols bool `json:"symbols,omitzero"`
+}
+
+// DefinitionSource is where a definition comes from.
+type DefinitionSource struct {
+	// The layer.
+	Layer Layer `json:"layer"`
+	// The file, where there is one.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
+// AgentInfo is an agent as a list shows it.
+type AgentInfo struct {
+	// The name that requests use: lower-case letters, digits and `-`.
+	Slug string `json:"slug"`
+	// The name for people.
+	Title string `json:"title"`
+	// When to use it.
+	Description string `json:"description"`
+	// Where it can be used.
+	Categories []AgentCategory `json:"categories"`
+	// How it works.
+	Mode ExecutionMode `json:"mode"`
+	// Other names that are accepted for it.
+	Aliases []string `json:"aliases,omitzero"`
+	// The model that it names, as `provider/model`, a preset or `inherit`; absent where it names none.
+	Model string `json:"model,omitzero"`
+	// One character for lists.
+	Icon string `json:"icon,omitzero"`
+	// A colour name or `#rrggbb`.
+	Color string `json:"color,omitzero"`
+	// Its place in lists, the smallest first.
+	Order *int `json:"order,omitzero"`
+	// Where its definition comes from.
+	Source DefinitionSource `json:"source"`
+	// Definitions of the same slug in earlier layers that this one hides.
+	Shadows []DefinitionSource `json:"shadows,omitzero"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AgentInfo) MarshalJSON() ([]byte, error) {
+	type plain AgentInfo
+	if v.Categories == nil {
+		v.Categories = []AgentCategory{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// PermissionRule is one permission rule.
+type PermissionRule struct {
+	// The tool's canonical name, or `*`.
+	Tool string `json:"tool"`
+	// What the call is matched with: for `bash` words, for files a glob from the workspace root. Absent
+	// matches every call.
+	Pattern string `json:"pattern,omitzero"`
+	// What the rule says.
+	Action RuleAction `json:"action"`
+	// Where the rule comes from.
+	Layer Layer `json:"layer,omitzero"`
+}
+
+// Limits: limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
+type Limits struct {
+	// Requests to the model.
+	MaxTurns int `json:"maxTurns,omitzero" min:"0"`
+	// Time from creation to end.
+	TimeoutMs int64 `json:"timeoutMs,omitzero" min:"0"`
+	// Input and output tokens together, children included.
+	MaxTokens int64 `json:"maxTokens,omitzero" min:"0"`
+	// US dollars, children included.
+	MaxCost *float64 `json:"maxCost,omitzero"`
+}
+
+// AgentDefinition is an agent with everything that its definition says, after all layers.
+type AgentDefinition struct {
+	// The name that requests use: lower-case letters, digits and `-`.
+	Slug string `json:"slug"`
+	// The name for people.
+	Title string `json:"title"`
+	// When to use it.
+	Description string `json:"description"`
+	// Where it can be used.
+	Categories []AgentCategory `json:"categories"`
+	// How it works.
+	Mode ExecutionMode `json:"mode"`
+	// Other names that are accepted for it.
+	Aliases []string `json:"aliases,omitzero"`
+	// The model that it names, as `provider/model`, a preset or `inherit`; absent where it names none.
+	Model string `json:"model,omitzero"`
+	// One character for lists.
+	Icon string `json:"icon,omitzero"`
+	// A colour name or `#rrggbb`.
+	Color string `json:"color,omitzero"`
+	// Its place in lists, the smallest first.
+	Order *int `json:"order,omitzero"`
+	// Where its definition comes from.
+	Source DefinitionSource `json:"source"`
+	// Definitions of the same slug in earlier layers that this one hides.
+	Shadows []DefinitionSource `json:"shadows,omitzero"`
+	// The system prompt, with its variables not yet replaced.
+	Prompt string `json:"prompt"`
+	// Canonical names of the tools that it may use.
+	Tools []string `json:"tools"`
+	// Canonical names of the tools that it may not use.
+	DisallowedTools []string `json:"disallowedTools,omitzero"`
+	// The agents that it may delegate to. Absent means all, an empty list none.
+	Subagents []string `json:"subagents,omitzero"`
+	// Its limits as a root.
+	Limits Limits `json:"limits"`
+	// Its own rules, in order.
+	Permissions []PermissionRule `json:"permissions,omitzero"`
+	// Its permission mode.
+	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
+	// What it gets as a child.
+	ContextMode ContextMode `json:"contextMode,omitzero"`
+	// The critical reminder in front of its task.
+	Reminder string `json:"reminder,omitzero"`
+	// Skills that are loaded at its start.
+	Skills []string `json:"skills,omitzero"`
+	// MCP servers that it brings.
+	McpServers []string `json:"mcpServers,omitzero"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AgentDefinition) MarshalJSON() ([]byte, error) {
+	type plain AgentDefinition
+	if v.Categories == nil {
+		v.Categories = []AgentCategory{}
+	}
+	if v.Tools == nil {
+		v.Tools = []string{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// DefinitionProblem is what is wrong with a definition.
+type DefinitionProblem struct {
+	// The file; absent where the text came with the request.
+	URI uri.URI `json:"uri,omitzero"`
+	// The place in the text.
+	Range protocol.Range `json:"range"`
+	// `error` where the definition cannot be used.
+	Severity event.Severity `json:"severity"`
+	// What is wrong.
+	Message string `json:"message"`
+	// What was probably meant.
+	Hint string `json:"hint,omitzero"`
+}
+
+// ListAgentsParams are the params of `agent/list`.
+type ListAgentsParams struct {
+	// Only agents of this category.
+	Category AgentCategory `json:"category,omitzero"`
+}
+
+// AgentList is the result of `agent/list`.
+type AgentList struct {
+	// The agents in display order. Hidden ones are never among them.
+	Agents []AgentInfo `json:"agents"`
+	// The slug of the agent that `agent/run` takes where none is named.
+	Default string `json:"default"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AgentList) MarshalJSON() ([]byte, error) {
+	type plain AgentList
+	if v.Agents == nil {
+		v.Agents = []AgentInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// AgentParams: names an agent.
+type AgentParams struct {
+	// The slug or an alias.
+	Agent string `json:"agent"`
+}
+
+// RegisterAgentParams are the params of `agent/register`.
+type RegisterAgentParams struct {
+	// The definition.
+	Text string `json:"text"`
+	// How it is written; absent means `markdown`.
+	Format DefinitionFormat `json:"format,omitzero"`
+}
+
+// UpdateAgentParams are the params of `agent/update`.
+type UpdateAgentParams struct {
+	// The slug of an agent that was registered at run time.
+	Agent string `json:"agent"`
+	// The new definition, whole.
+	Text string `json:"text"`
+	// How it is written; absent means `markdown`.
+	Format DefinitionFormat `json:"format,omitzero"`
+}
+
+// RegisterAgentResult is the result of `agent/register` and `agent/update`.
+type RegisterAgentResult struct {
+	// The agent; absent where an error was found and nothing was changed.
+	Agent *AgentInfo `json:"agent,omitzero"`
+	// Every error and warning at once.
+	Problems []DefinitionProblem `json:"problems"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v RegisterAgentResult) MarshalJSON() ([]byte, error) {
+	type plain RegisterAgentResult
+	if v.Problems == nil {
+		v.Problems = []DefinitionProblem{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// CheckAgentParams are the params of `agent/check`: a text or a document.
+type CheckAgentParams struct {
+	// The definition.
+	Text string `json:"text,omitzero"`
+	// How the text is written; absent means `markdown`.
+	Format DefinitionFormat `json:"format,omitzero"`
+	// The document to check as the editor shows it, where no text is given.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
+// AgentProblems is the result of `agent/check`.
+type AgentProblems struct {
+	// Every error and warning; empty where all is well.
+	Problems []DefinitionProblem `json:"problems"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AgentProblems) MarshalJSON() ([]byte, error) {
+	type plain AgentProblems
+	if v.Problems == nil {
+		v.Problems = []DefinitionProblem{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// RunContext is what the editor points at.
+type RunContext struct {
+	// The document that the run is launched on. It need not be saved.
+	URI uri.URI `json:"uri,omitzero"`
+	// The selection in it.
+	Range *protocol.Range `json:"range,omitzero"`
+	// More documents that the agent should know of.
+	URIs []uri.URI `json:"uris,omitzero"`
+}
+
+// RunParams are the params of `agent/run`.
+type RunParams struct {
+	// The slug or an alias; absent means the default agent.
+	Agent string `json:"agent,omitzero"`
+	// What to do.
+	Prompt string `json:"prompt"`
+	// The session to go on with; absent means a new one.
+	Session event.SessionID `json:"session,omitzero"`
+	// What the editor points at.
+	Context *RunContext `json:"context,omitzero"`
+	// Start one child for each of these documents, in parallel.
+	Each []uri.URI `json:"each,omitzero"`
+	// The model for this run, as `provider/model` or the name of a preset.
+	Model string `json:"model,omitzero"`
+	// How much it asks.
+	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
+	// Limits that are tighter or wider than the agent's own.
+	Limits *Limits `json:"limits,omitzero"`
+	// Repeat, each time afresh with a summary of the last, until the success check passes or so many
+	// passes are made. Absent, 0 and 1 mean once.
+	Iterations int `json:"iterations,omitzero" min:"0"`
+	// Keep the run when the session is closed.
+	Background bool `json:"background,omitzero"`
+}
+
+// RunStarted is a run was created. It goes on after the answer.
+type RunStarted struct {
+	// Its session.
+	Session event.SessionID `json:"session"`
+	// Its id, for `agent/wait` and `agent/cancel`.
+	Run event.RunID `json:"run"`
+}
+
+// WaitParams are the params of `agent/wait`.
+type WaitParams struct {
+	// The run.
+	Run event.RunID `json:"run"`
+	// Answer with the state of that moment after so long; absent and 0 mean wait for the end.
+	TimeoutMs int64 `json:"timeoutMs,omitzero" min:"0"`
+	// Where to report the run's progress while waiting.
+	WorkDoneToken protocol.ProgressToken `json:"workDoneToken,omitzero"`
+}
+
+// CancelParams are the params of `agent/cancel`.
+type CancelParams struct {
+	// The run to stop, with everything below it.
+	Run event.RunID `json:"run"`
+}
+
+// SteerParams are the params of `agent/steer`.
+type SteerParams struct {
+	// A run that has not ended.
+	Run event.RunID `json:"run"`
+	// What the agent is told at its next turn.
+	Message string `json:"message"`
+}
+
+// ResumeParams are the params of `agent/resume`.
+type ResumeParams struct {
+	// A run that has ended, in whatever way.
+	Run event.RunID `json:"run"`
+	// What to do now; absent means go on.
+	Prompt string `json:"prompt,omitzero"`
+}
+
+// SessionInfo is a session as a list shows it.
+type SessionInfo struct {
+	// The session's id.
+	ID event.SessionID `json:"id"`
+	// A name for people, in one line.
+	Title string `json:"title"`
+	// The workspace folders that it works on.
+	Folders []uri.URI `json:"folders"`
+	// When it was created.
+	Created time.Time `json:"created"`
+	// When its last event happened.
+	Updated time.Time `json:"updated"`
+	// The status of its latest root run.
+	Status event.Status `json:"status"`
+	// How many runs it has, children included.
+	Runs int `json:"runs" min:"0"`
+	// How many proposed hunks wait for the user.
+	OpenHunks int `json:"openHunks" min:"0"`
+	// What all its runs cost.
+	Usage event.Usage `json:"usage"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SessionInfo) MarshalJSON() ([]byte, error) {
+	type plain SessionInfo
+	if v.Folders == nil {
+		v.Folders = []uri.URI{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// RunInfo is a run as a tree shows it.
+type RunInfo struct {
+	// The run's id.
+	ID event.RunID `json:"id"`
+	// Its session.
+	Session event.SessionID `json:"session"`
+	// The run that started it; absent for a root.
+	Parent event.RunID `json:"parent,omitzero"`
+	// The slug of the agent.
+	Agent string `json:"agent"`
+	// What the agent works as, as in RunCreated.
+	Role string `json:"role"`
+	// 0 for a root.
+	Depth int `json:"depth" min:"0"`
+	// A name for people, in one line.
+	Title string `json:"title"`
+	// The model, as `provider/model`.
+	Model string `json:"model"`
+	// Its status.
+	Status event.Status `json:"status"`
+	// Why it has this status.
+	Reason string `json:"reason,omitzero"`
+	// When it was created.
+	Created time.Time `json:"created"`
+	// When it ended; absent while it has not.
+	Finished time.Time `json:"finished,omitzero"`
+	// How many requests went to the model.
+	Turns int `json:"turns" min:"0"`
+	// The largest used share of any of its limits, in percent, 0 to 100.
+	BudgetUsed int `json:"budgetUsed" min:"0"`
+	// What it is doing, in one line.
+	Message string `json:"message"`
+	// What it has cost so far.
+	Usage event.Usage `json:"usage"`
+	// The document that it was launched on, where there was one.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
+// SessionsParams are the params of `agent/sessions`.
+type SessionsParams struct {
+	// Only sessions on this workspace folder.
+	Folder uri.URI `json:"folder,omitzero"`
+	// At most so many; absent and 0 mean 100.
+	Limit int `json:"limit,omitzero" min:"0"`
+	// Only sessions behind this one in the list: the last of the page before.
+	Before event.SessionID `json:"before,omitzero"`
+}
+
+// SessionList is the result of `agent/sessions`.
+type SessionList struct {
+	// The sessions, the latest updated first.
+	Sessions []SessionInfo `json:"sessions"`
+	// Whether there are more behind the last.
+	More bool `json:"more"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SessionList) MarshalJSON() ([]byte, error) {
+	type plain SessionList
+	if v.Sessions == nil {
+		v.Sessions = []SessionInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// SessionParams: names a session.
+type SessionParams struct {
+	// The session.
+	Session event.SessionID `json:"session"`
+}
+
+// SessionDetail is a session with its tree of runs.
+type SessionDetail struct {
+	// The session's id.
+	ID event.SessionID `json:"id"`
+	// A name for people, in one line.
+	Title string `json:"title"`
+	// The workspace folders that it works on.
+	Folders []uri.URI `json:"folders"`
+	// When it was created.
+	Created time.Time `json:"created"`
+	// When its last event happened.
+	Updated time.Time `json:"updated"`
+	// The status of its latest root run.
+	Status event.Status `json:"status"`
+	// How many runs it has, children included.
+	Runs int `json:"runs" min:"0"`
+	// How many proposed hunks wait for the user.
+	OpenHunks int `json:"openHunks" min:"0"`
+	// What all its runs cost.
+	Usage event.Usage `json:"usage"`
+	// The runs, each behind its parent, in order of creation.
+	Tree []RunInfo `json:"tree"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SessionDetail) MarshalJSON() ([]byte, error) {
+	type plain SessionDetail
+	if v.Folders == nil {
+		v.Folders = []uri.URI{}
+	}
+	if v.Tree == nil {
+		v.Tree = []RunInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ExportSessionParams are the params of `agent/session/export`.
+type ExportSessionParams struct {
+	// The session.
+	Session event.SessionID `json:"session"`
+	// How; absent means `jsonl`.
+	Format ExportFormat `json:"format,omitzero"`
+}
+
+// SessionExport is the result of `agent/session/export`.
+type SessionExport struct {
+	// How the text is written.
+	Format ExportFormat `json:"format"`
+	// The whole session. Secrets are taken out.
+	Text string `json:"text"`
+}
+
+// ForkSessionParams are the params of `agent/session/fork`.
+type ForkSessionParams struct {
+	// The session to copy.
+	Session event.SessionID `json:"session"`
+	// The last message that the copy has; absent means all.
+	Message event.MessageID `json:"message,omitzero"`
+}
+
+// SessionForked is the result of `agent/session/fork`.
+type SessionForked struct {
+	// The copy.
+	Session event.SessionID `json:"session"`
+}
+
+// TranscriptParams are the params of `agent/transcript`.
+type TranscriptParams struct {
+	// The run.
+	Run event.RunID `json:"run"`
+	// Only messages behind this one.
+	After event.MessageID `json:"after,omitzero"`
+	// At most so many; absent and 0 mean 200.
+	Limit int `json:"limit,omitzero" min:"0"`
+}
+
+// TranscriptCall is a tool call in a transcript.
+type TranscriptCall struct {
+	// The call's id.
+	Call event.CallID `json:"call"`
+	// The tool's canonical name.
+	Tool string `json:"tool"`
+	// The arguments as the model sent them: JSON, if it kept to it.
+	Arguments string `json:"arguments"`
+	// How it ended; absent while it has not.
+	Status event.CallStatus `json:"status,omitzero"`
+	// What the model was told.
+	Output string `json:"output,omitzero"`
+	// How long it took.
+	DurationMs int64 `json:"durationMs,omitzero" min:"0"`
+	// The run that the call started.
+	Child event.RunID `json:"child,omitzero"`
+}
+
+// TranscriptMessage is one message of a transcript.
+type TranscriptMessage struct {
+	// The message's id.
+	ID event.MessageID `json:"id"`
+	// The message that it follows; absent for the first.
+	Parent event.MessageID `json:"parent,omitzero"`
+	// The run that it belongs to.
+	Run event.RunID `json:"run"`
+	// Who speaks.
+	Role string `json:"role"`
+	// When it was stored.
+	Time time.Time `json:"time"`
+	// Its text, in Markdown.
+	Text string `json:"text"`
+	// The model's reasoning.
+	Reasoning string `json:"reasoning,omitzero"`
+	// The tool calls that it makes.
+	Calls []TranscriptCall `json:"calls,omitzero"`
+}
+
+// Transcript is the result of `agent/transcript`.
+type Transcript struct {
+	// The messages in order.
+	Messages []TranscriptMessage `json:"messages"`
+	// Whether there are more behind the last.
+	More bool `json:"more"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v Transcript) MarshalJSON() ([]byte, error) {
+	type plain Transcript
+	if v.Messages == nil {
+		v.Messages = []TranscriptMessage{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// SubscribeParams are the params of `agent/subscribe`.
+type SubscribeParams struct {
+	// The session; absent means all sessions of this connection's workspace, also those to come.
+	Session event.SessionID `json:"session,omitzero"`
+	// The number of the last event that the client has of the session. Only with `session`.
+	Since *uint64 `json:"since,omitzero"`
+}
+
+// SessionSnapshot is a session at one moment.
+type SessionSnapshot struct {
+	// The session.
+	Session SessionInfo `json:"session"`
+	// The number of the last event that is in the snapshot.
+	Seq uint64 `json:"seq"`
+	// The runs, each behind its parent, in order of creation.
+	Tree []RunInfo `json:"tree"`
+	// The findings that hold.
+	Findings []event.Finding `json:"findings"`
+	// The proposals that are not closed.
+	Proposals []Proposal `json:"proposals"`
+	// The questions that are open.
+	Asks []Ask `json:"asks"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SessionSnapshot) MarshalJSON() ([]byte, error) {
+	type plain SessionSnapshot
+	if v.Tree == nil {
+		v.Tree = []RunInfo{}
+	}
+	if v.Findings == nil {
+		v.Findings = []event.Finding{}
+	}
+	if v.Proposals == nil {
+		v.Proposals = []Proposal{}
+	}
+	if v.Asks == nil {
+		v.Asks = []Ask{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// SubscribeResult is the result of `agent/subscribe`. Without `since`, events behind each snapshot's
+// `seq` follow. With it, events behind `since` follow, unless `reset` is true.
+type SubscribeResult struct {
+	// The events since `since` are no longer all there: drop what you have and start from the snapshot.
+	// Events behind its `seq` follow.
+	Reset bool `json:"reset,omitzero"`
+	// The snapshots.
+	Sessions []SessionSnapshot `json:"sessions"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SubscribeResult) MarshalJSON() ([]byte, error) {
+	type plain SubscribeResult
+	if v.Sessions == nil {
+		v.Sessions = []SessionSnapshot{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// Hunk is one piece of a proposed edit.
+type Hunk struct {
+	// The hunk's id.
+	ID event.HunkID `json:"id"`
+	// Its state.
+	State event.ProposalState `json:"state"`
+	// The lines of the document as the editor shows it that the hunk replaces, in the negotiated position
+	// encoding.
+	Range protocol.Range `json:"range"`
+	// The text in the range, line ends as they are in the document.
+	Before string `json:"before"`
+	// The text to put there.
+	After string `json:"after"`
+	// Why, in a sentence; may be empty.
+	Reason string `json:"reason"`
+}
+
+// ProposalFile is the hunks of one file.
+type ProposalFile struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+	// `conflict` if a hunk is in conflict, else `open` if a hunk is open, else how the last was closed.
+	State event.ProposalState `json:"state"`
+	// What happens to the file; absent means `modified`.
+	Change FileChange `json:"change,omitzero"`
+	// The version of the open document that the ranges are for; absent where it is not open.
+	Version *int `json:"version,omitzero"`
+	// The hunks in the order of the text.
+	Hunks []Hunk `json:"hunks"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v ProposalFile) MarshalJSON() ([]byte, error) {
+	type plain ProposalFile
+	if v.Hunks == nil {
+		v.Hunks = []Hunk{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// Proposal is the difference between what the editor shows and what the agents of a session propose.
+type Proposal struct {
+	// The proposal's id.
+	ID event.ProposalID `json:"id"`
+	// Its session.
+	Session event.SessionID `json:"session"`
+	// The run that proposed last.
+	Run event.RunID `json:"run"`
+	// The slug of that run's agent.
+	Agent string `json:"agent"`
+	// What it is for, in one line.
+	Title string `json:"title"`
+	// Its state as a whole.
+	State event.ProposalState `json:"state"`
+	// The files, sorted by URI.
+	Files []ProposalFile `json:"files"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v Proposal) MarshalJSON() ([]byte, error) {
+	type plain Proposal
+	if v.Files == nil {
+		v.Files = []ProposalFile{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ProposalsParams are the params of `agent/proposals`.
+type ProposalsParams struct {
+	// Only of this session; absent means all of this connection's workspace.
+	Session event.SessionID `json:"session,omitzero"`
+}
+
+// ProposalList is the result of `agent/proposals`.
+type ProposalList struct {
+	// The proposals, the oldest first; closed ones are not among them.
+	Proposals []Proposal `json:"proposals"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v ProposalList) MarshalJSON() ([]byte, error) {
+	type plain ProposalList
+	if v.Proposals == nil {
+		v.Proposals = []Proposal{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ProposalParams: chooses hunks of a proposal. Without `files` and `hunks` it means everything open;
+// with both, the hunks of either.
+type ProposalParams struct {
+	// The proposal.
+	Proposal event.ProposalID `json:"proposal"`
+	// All open hunks of these documents.
+	Files []uri.URI `json:"files,omitzero"`
+	// These hunks.
+	Hunks []event.HunkID `json:"hunks,omitzero"`
+}
+
+// HunkFailure is a hunk that could not be taken.
+type HunkFailure struct {
+	// The hunk.
+	Hunk event.HunkID `json:"hunk"`
+	// Why, and what to do.
+	Reason string `json:"reason"`
+}
+
+// AcceptResult is the result of `agent/proposal/accept` and `agent/undo`.
+type AcceptResult struct {
+	// The hunks that the editor has applied.
+	Applied []event.HunkID `json:"applied"`
+	// The hunks that stay open, and why.
+	Failed []HunkFailure `json:"failed"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AcceptResult) MarshalJSON() ([]byte, error) {
+	type plain AcceptResult
+	if v.Applied == nil {
+		v.Applied = []event.HunkID{}
+	}
+	if v.Failed == nil {
+		v.Failed = []HunkFailure{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// RejectResult is the result of `agent/proposal/reject`.
+type RejectResult struct {
+	// The hunks that are gone.
+	Rejected []event.HunkID `json:"rejected"`
+	// The hunks that could not be rejected, and why.
+	Failed []HunkFailure `json:"failed"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v RejectResult) MarshalJSON() ([]byte, error) {
+	type plain RejectResult
+	if v.Rejected == nil {
+		v.Rejected = []event.HunkID{}
+	}
+	if v.Failed == nil {
+		v.Failed = []HunkFailure{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ProposalDiff is the result of `agent/proposal/diff`.
+type ProposalDiff struct {
+	// A unified diff, paths from the workspace root, from the document as the editor shows it to the
+	// proposed text.
+	Diff string `json:"diff"`
+}
+
+// UndoParams are the params of `agent/undo`.
+type UndoParams struct {
+	// The run whose accepted edits are taken back. What the user did since is kept.
+	Run event.RunID `json:"run"`
+	// Only these.
+	Hunks []event.HunkID `json:"hunks,omitzero"`
+}
+
+// Ask is a question for permission.
+type Ask struct {
+	// The ask's id.
+	ID event.AskID `json:"id"`
+	// The session.
+	Session event.SessionID `json:"session"`
+	// The run that waits.
+	Run event.RunID `json:"run"`
+	// The slug of its agent.
+	Agent string `json:"agent"`
+	// The tool that needs the permission.
+	Tool string `json:"tool"`
+	// What is asked for, in one line.
+	Title string `json:"title"`
+	// The whole call, such as the command line or the diff, as plain text.
+	Detail string `json:"detail,omitzero"`
+	// The rule pattern that an `allow` with the scope `project` would allow from then on.
+	Always string `json:"always,omitzero"`
+	// Since when it is open.
+	Created time.Time `json:"created"`
+	// When it is denied if nobody answers.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// AskAnswer is the user's answer.
+type AskAnswer struct {
+	// What was decided.
+	Decision Decision `json:"decision"`
+	// How long it holds; absent means `once`.
+	Scope Scope `json:"scope,omitzero"`
+}
+
+// AsksParams are the params of `agent/asks`.
+type AsksParams struct {
+	// Only of this session; absent means all of this connection's workspace.
+	Session event.SessionID `json:"session,omitzero"`
+}
+
+// AskList is the result of `agent/asks`.
+type AskList struct {
+	// The open asks, the oldest first.
+	Asks []Ask `json:"asks"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v AskList) MarshalJSON() ([]byte, error) {
+	type plain AskList
+	if v.Asks == nil {
+		v.Asks = []Ask{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// AnswerAskParams are the params of `agent/ask/answer`.
+type AnswerAskParams struct {
+	// The ask.
+	Ask event.AskID `json:"ask"`
+	// What was decided.
+	Decision Decision `json:"decision"`
+	// How long it holds; absent means `once`.
+	Scope Scope `json:"scope,omitzero"`
+}
+
+// Grant is a remembered permission.
+type Grant struct {
+	// The grant's id.
+	ID GrantID `json:"id"`
+	// The tool's canonical name.
+	Tool string `json:"tool"`
+	// The calls that it is for.
+	Pattern string `json:"pattern"`
+	// What was decided.
+	Decision Decision `json:"decision"`
+	// How long it holds.
+	Scope Scope `json:"scope"`
+	// Where the scope is `session` or `run`.
+	Session event.SessionID `json:"session,omitzero"`
+	// Where the scope is `run`.
+	Run event.RunID `json:"run,omitzero"`
+	// When it was given.
+	Created time.Time `json:"created"`
+}
+
+// GrantsParams are the params of `agent/grants`.
+type GrantsParams struct {
+	// Only those that bind this session; absent means all of this connection's workspace.
+	Session event.SessionID `json:"session,omitzero"`
+}
+
+// GrantList is the result of `agent/grants`.
+type GrantList struct {
+	// The grants, the latest first.
+	Grants []Grant `json:"grants"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v GrantList) MarshalJSON() ([]byte, error) {
+	type plain GrantList
+	if v.Grants == nil {
+		v.Grants = []Grant{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// RevokeParams are the params of `agent/revoke`.
+type RevokeParams struct {
+	// The grant to take back.
+	Grant GrantID `json:"grant"`
+}
+
+// ExplainParams are the params of `agent/explain`: a call to decide on, without making it.
+type ExplainParams struct {
+	// The tool's name.
+	Tool string `json:"tool"`
+	// What rules are matched with: the command line for `bash`, a path from the workspace root for files,
+	// a URL for the network.
+	Call string `json:"call"`
+	// The agent that would make the call; absent means the default agent.
+	Agent string `json:"agent,omitzero"`
+	// The run that would make it, whose parents bind it too.
+	Run event.RunID `json:"run,omitzero"`
+}
+
+// Explanation is the result of `agent/explain`.
+type Explanation struct {
+	// What would happen.
+	Action RuleAction `json:"action"`
+	// The rule that decides; absent where none matches and the default does.
+	Rule *PermissionRule `json:"rule,omitzero"`
+	// The decision in words.
+	Reason string `json:"reason"`
+	// The rule pattern that an "always" would allow.
+	Always string `json:"always,omitzero"`
+}
+
+// NoParams: no members.
+type NoParams struct {
+}
+
+// ModelInfo is a model that can be chosen.
+type ModelInfo struct {
+	// `provider/model`, or the name of a preset.
+	Name string `json:"name"`
+	// A name for people.
+	Title string `json:"title,omitzero"`
+	// The size of its context; absent where it is not known.
+	ContextTokens int64 `json:"contextTokens,omitzero" min:"0"`
+	// Whether a run could use it now.
+	Available bool `json:"available"`
+	// Why not, and what to do, such as which key is missing.
+	Reason string `json:"reason,omitzero"`
+}
+
+// ModelList is the result of `agent/models`.
+type ModelList struct {
+	// The models, available ones first.
+	Models []ModelInfo `json:"models"`
+	// The model that a run takes where nothing names one.
+	Default string `json:"default"`
+	// Why that one.
+	Reason string `json:"reason"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v ModelList) MarshalJSON() ([]byte, error) {
+	type plain ModelList
+	if v.Models == nil {
+		v.Models = []ModelInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// UsageParams are the params of `agent/usage`.
+type UsageParams struct {
+	// What to sum up by; absent means `session`.
+	By UsageGroup `json:"by,omitzero"`
+	// Only this session.
+	Session event.SessionID `json:"session,omitzero"`
+	// Only this run and its children.
+	Run event.RunID `json:"run,omitzero"`
+	// Only runs created at or after this time.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// UsageRow is the usage of one group.
+type UsageRow struct {
+	// The run, agent, model, session or day (`2026-01-02`).
+	Key string `json:"key"`
+	// How many runs.
+	Runs int `json:"runs" min:"0"`
+	// How many requests to models.
+	Turns int `json:"turns" min:"0"`
+	// The time of the runs together.
+	DurationMs int64 `json:"durationMs" min:"0"`
+	// What they cost.
+	Usage event.Usage `json:"usage"`
+}
+
+// UsageReport is the result of `agent/usage`.
+type UsageReport struct {
+	// The groups, the most expensive first; days in order.
+	Rows []UsageRow `json:"rows"`
+	// All together; its key is empty.
+	Total UsageRow `json:"total"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v UsageReport) MarshalJSON() ([]byte, error) {
+	type plain UsageReport
+	if v.Rows == nil {
+		v.Rows = []UsageRow{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// SkillInfo is a skill.
+type SkillInfo struct {
+	// Its name.
+	Name string `json:"name"`
+	// When to use it.
+	Description string `json:"description"`
+	// Its SKILL.md.
+	URI uri.URI `json:"uri"`
+	// Where it comes from.
+	Layer Layer `json:"layer"`
+}
+
+// SkillsParams are the params of `agent/skills`.
+type SkillsParams struct {
+	// The workspace folder whose skills count too; absent means all folders.
+	Folder uri.URI `json:"folder,omitzero"`
+}
+
+// SkillList is the result of `agent/skills`.
+type SkillList struct {
+	// The skills, by name.
+	Skills []SkillInfo `json:"skills"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v SkillList) MarshalJSON() ([]byte, error) {
+	type plain SkillList
+	if v.Skills == nil {
+		v.Skills = []SkillInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MCPServer is an MCP server.
+type MCPServer struct {
+	// Its name.
+	Name string `json:"name"`
+	// Where it comes from.
+	Layer Layer `json:"layer"`
+	// Its state.
+	State MCPState `json:"state"`
+	// Why it failed.
+	Error *event.Failure `json:"error,omitzero"`
+	// Names of its tools, as agents call them.
+	Tools []string `json:"tools"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MCPServer) MarshalJSON() ([]byte, error) {
+	type plain MCPServer
+	if v.Tools == nil {
+		v.Tools = []string{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MCPList is the result of `agent/mcp`.
+type MCPList struct {
+	// The servers, by name.
+	Servers []MCPServer `json:"servers"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MCPList) MarshalJSON() ([]byte, error) {
+	type plain MCPList
+	if v.Servers == nil {
+		v.Servers = []MCPServer{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// TrustParams are the params of `agent/trust`.
+type TrustParams struct {
+	// A workspace folder.
+	Folder uri.URI `json:"folder"`
+	// Trust what the folder holds now, or trust it no longer; absent only asks.
+	Change string `json:"change,omitzero"`
+}
+
+// TrustedItem is something in a folder that acts once the folder is trusted.
+type TrustedItem struct {
+	// The file.
+	URI uri.URI `json:"uri"`
+	// `agent`, `hook`, `mcp`, `config` or `skill`.
+	Kind string `json:"kind"`
+	// What it does, in one line.
+	Description string `json:"description"`
+}
+
+// TrustResult is the result of `agent/trust`.
+type TrustResult struct {
+	// The folder.
+	Folder uri.URI `json:"folder"`
+	// Whether it is trusted now. A change of what acts ends the trust.
+	Trusted bool `json:"trusted"`
+	// What acts, or would.
+	Items []TrustedItem `json:"items"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v TrustResult) MarshalJSON() ([]byte, error) {
+	type plain TrustResult
+	if v.Items == nil {
+		v.Items = []TrustedItem{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// Choice is one answer to choose.
+type Choice struct {
+	// What is shown, and sent back.
+	Label string `json:"label"`
+	// What it means.
+	Description string `json:"description,omitzero"`
+}
+
+// Question is a question of an agent to the user.
+type Question struct {
+	// The question's id.
+	ID event.AskID `json:"id"`
+	// The session.
+	Session event.SessionID `json:"session"`
+	// The run that waits.
+	Run event.RunID `json:"run"`
+	// The slug of its agent.
+	Agent string `json:"agent"`
+	// What is asked.
+	Question string `json:"question"`
+	// The answers to choose from; absent means free text only.
+	Choices []Choice `json:"choices,omitzero"`
+	// Whether several may be chosen.
+	Multiple bool `json:"multiple,omitzero"`
+	// Whether other text may be given beside the choices.
+	FreeText bool `json:"freeText,omitzero"`
+}
+
+// QuestionAnswer is the user's answer.
+type QuestionAnswer struct {
+	// The labels that were chosen, or the text.
+	Answers []string `json:"answers"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v QuestionAnswer) MarshalJSON() ([]byte, error) {
+	type plain QuestionAnswer
+	if v.Answers == nil {
+		v.Answers = []string{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ModelPart is a part of a message to or from a model. Its kind says which members it has.
+type ModelPart struct {
+	// `text` and `reasoning` have `text`; `call` has `id`, `name` and `arguments`; `result` has `id`,
+	// `name`, `text` and `error`.
+	Kind string `json:"kind"`
+	// The text.
+	Text string `json:"text,omitzero"`
+	// The model's own id of the tool call.
+	ID string `json:"id,omitzero"`
+	// The tool.
+	Name string `json:"name,omitzero"`
+	// The arguments of the call.
+	Arguments json.RawMessage `json:"arguments,omitzero"`
+	// Whether the call failed.
+	Error bool `json:"error,omitzero"`
+}
+
+// ModelMessage is a message to or from a model.
+type ModelMessage struct {
+	// Who speaks.
+	Role string `json:"role"`
+	// What is said, in order.
+	Parts []ModelPart `json:"parts"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v ModelMessage) MarshalJSON() ([]byte, error) {
+	type plain ModelMessage
+	if v.Parts == nil {
+		v.Parts = []ModelPart{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ModelTool is a tool that is offered to a model.
+type ModelTool struct {
+	// Its name.
+	Name string `json:"name"`
+	// What it does.
+	Description string `json:"description"`
+	// The schema of its arguments.
+	Schema json.RawMessage `json:"schema"`
+}
+
+// GenerateParams are the params of `agent/model/generate`: one turn of the editor's own language model.
+type GenerateParams struct {
+	// The run that asks.
+	Run event.RunID `json:"run"`
+	// Which of the editor's models; absent means its choice.
+	Model string `json:"model,omitzero"`
+	// The system prompt.
+	System string `json:"system"`
+	// The conversation.
+	Messages []ModelMessage `json:"messages"`
+	// The tools on offer.
+	Tools []ModelTool `json:"tools"`
+	// The limit of the answer; absent and 0 mean the model's own.
+	MaxTokens int64 `json:"maxTokens,omitzero" min:"0"`
+	// Absent means the model's own.
+	Temperature *float64 `json:"temperature,omitzero"`
+	// Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart of the
+	// kind `text` or `reasoning`.
+	PartialResultToken protocol.ProgressToken `json:"partialResultToken,omitzero"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v GenerateParams) MarshalJSON() ([]byte, error) {
+	type plain GenerateParams
+	if v.Messages == nil {
+		v.Messages = []ModelMessage{}
+	}
+	if v.Tools == nil {
+		v.Tools = []ModelTool{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// GenerateResult is the result of `agent/model/generate`.
+type GenerateResult struct {
+	// The whole answer, also where pieces were sent before.
+	Message ModelMessage `json:"message"`
+	// Why the model stopped.
+	Stop string `json:"stop"`
+	// What it cost, where that is known.
+	Usage *event.Usage `json:"usage,omitzero"`
+}
+
+// EditorDiagnosticsParams are the params of `agent/diagnostics`.
+type EditorDiagnosticsParams struct {
+	// The document; absent means all that the editor knows of.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
+// EditorDiagnostic is a diagnostic that the editor shows, whoever made it.
+type EditorDiagnostic struct {
+	// The place.
+	Range protocol.Range `json:"range"`
+	// How grave it is.
+	Severity event.Severity `json:"severity"`
+	// The text.
+	Message string `json:"message"`
+	// Who made it.
+	Source string `json:"source,omitzero"`
+	// Its code.
+	Code string `json:"code,omitzero"`
+}
+
+// DocumentDiagnostics is the diagnostics of one document.
+type DocumentDiagnostics struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+	// The version that they are for, where it is known.
+	Version *int `json:"version,omitzero"`
+	// The diagnostics, without those of agentls.
+	Diagnostics []EditorDiagnostic `json:"diagnostics"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v DocumentDiagnostics) MarshalJSON() ([]byte, error) {
+	type plain DocumentDiagnostics
+	if v.Diagnostics == nil {
+		v.Diagnostics = []EditorDiagnostic{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// EditorDiagnostics is the result of `agent/diagnostics`.
+type EditorDiagnostics struct {
+	// The documents that have any.
+	Documents []DocumentDiagnostics `json:"documents"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v EditorDiagnostics) MarshalJSON() ([]byte, error) {
+	type plain EditorDiagnostics
+	if v.Documents == nil {
+		v.Documents = []DocumentDiagnostics{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// SymbolsParams are the params of `agent/symbols`.
+type SymbolsParams struct {
+	// What is asked.
+	Query SymbolQuery `json:"query"`
+	// The document, for all but `workspace`.
+	URI uri.URI `json:"uri,omitzero"`
+	// The place, for `definition` and `references`.
+	Position *protocol.Position `json:"position,omitzero"`
+	// What the name has to match, for `workspace`.
+	Name string `json:"name,omitzero"`
+}
+
+// EditorSymbol is a symbol or a place.
+type EditorSymbol struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+	// The place.
+	Range protocol.Range `json:"range"`
+	// The symbol's name, where it is known.
+	Name string `json:"name,omitzero"`
+	// LSP's SymbolKind in lower case, such as `function`.
+	Kind string `json:"kind,omitzero"`
+	// The name of what it is in.
+	Container string `json:"container,omitzero"`
+}
+
+// EditorSymbols is the result of `agent/symbols`.
+type EditorSymbols struct {
+	// What was found.
+	Symbols []EditorSymbol `json:"symbols"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v EditorSymbols) MarshalJSON() ([]byte, error) {
+	type plain EditorSymbols
+	if v.Symbols == nil {
+		v.Symbols = []EditorSymbol{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// StatusParams are the params of `agent/status`.
+type StatusParams struct {
+	// How the server is.
+	Health Health `json:"health"`
+	// Whether nothing runs.
+	Quiescent bool `json:"quiescent"`
+	// What there is to say about it, in Markdown.
+	Message string `json:"message,omitzero"`
+	// The line for the editor's status bar, as plain text.
+	Statusline string `json:"statusline,omitzero"`
+}
+
+// ReviewParams is the argument of the command `agentls.review`.
+type ReviewParams struct {
+	// The document.
+	URI uri.URI `json:"uri,omitzero"`
+	// Only this part of it.
+	Range *protocol.Range `json:"range,omitzero"`
+	// Several documents, each reviewed by a child of its own.
+	URIs []uri.URI `json:"uris,omitzero"`
+	// What to look at in particular.
+	Prompt string `json:"prompt,omitzero"`
+	// The model for this run, as `provider/model` or the name of a preset.
+	Model string `json:"model,omitzero"`
+}
+
+// ExplainCodeParams is the argument of the command `agentls.explain`.
+type ExplainCodeParams struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+	// Only this part of it.
+	Range *protocol.Range `json:"range,omitzero"`
+}
+
+// FixParams is the argument of the command `agentls.fix`.
+type FixParams struct {
+	// The finding to fix.
+	Finding event.FindingID `json:"finding"`
+}
