@@ -21,10 +21,12 @@ type hunk struct {
 	detail string
 	// pending is an accepted hunk whose text has not been seen yet: it still counts as proposed.
 	pending bool
-	// A conflict covers the lines [start, end), which hold current now and held home when the hunk
-	// still fitted, at line homeAt of it.
-	current, home string
-	homeAt        int
+	// A conflict covers the lines [start, end), which held home when the hunk still fitted, with before at
+	// line homeAt of it.
+	home   string
+	homeAt int
+	// gone is set while there is no such file; the lines are then those of the text that was.
+	gone bool
 	// notify is set where people should hear of the hunk.
 	notify bool
 }

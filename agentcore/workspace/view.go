@@ -282,6 +282,14 @@ func (v *View) recheck(path string, verify bool) {
 	v.notices.run()
 }
 
+// Recheck rereads a file after the editor said that it applied edits, so that their hunks are accepted or
+// open again when it returns. It is for editors that write files which are not open themselves.
+func (v *View) Recheck(path string) {
+	path = cleanPath(path)
+	v.cache.drop(path)
+	v.recheck(path, true)
+}
+
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
@@ -340,12 +348,6 @@ func cleanPath(path string) string {
 		return filepath.Clean(path)
 	}
 	return path
-}
-
-// underAnyRoot reports whether a path lies in the workspace.
-func (v *View) underAnyRoot(path string) bool {
-	r, _ := v.locate(path)
-	return r != nil
 }
 
 // notices are callbacks that wait for the view's lock to be free. They run in order, one at a time, on
