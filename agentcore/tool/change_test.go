@@ -54,12 +54,14 @@ func TestEditStale(t *testing.T) {
 	call(t, h, "edit", edit)
 	same(t, "the file", h.Text("a.go"), "one\n2 // new\nthree\n")
 	// Also where the place is gone.
+	h = tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
+	call(t, h, "read", `{"path":"a.go"}`)
 	h.Type("a.go", "entirely\nother\n")
 	refused(t, h, "edit", `{"path":"a.go","old_string":"three","new_string":"3"}`, "a.go changed since you read it", "read it again")
 }
 
 func TestWrite(t *testing.T) {
-	h := tooltest.New(t, map[string]string{"a.go": "one\n", "crlf.txt": "one\r\ntwo\r\n", "typed.go": "x\n"})
+	h := tooltest.New(t, map[string]string{"a.go": "one\n", "crlf.txt": "one\r\ntwo\r\n", "typed.go": "x\n", "dir/x": ""})
 	same(t, "new", call(t, h, "write", `{"path":"docs/n.md","content":"# N\n\ntext\n"}`).Text, "Created docs/n.md, 3 lines.")
 	same(t, "the new file", h.Text("docs/n.md"), "# N\n\ntext\n")
 	// What the run wrote itself it knows.
@@ -79,7 +81,7 @@ func TestWrite(t *testing.T) {
 	refused(t, h, "write", `{"path":"typed.go","content":"z\n"}`, "changed since you read it", "read it again")
 	refused(t, h, "write", `{"path":".git/hooks/post-commit","content":"x"}`, "protected")
 	refused(t, h, "write", `{"path":"/etc/x","content":"x"}`, "outside")
-	refused(t, h, "write", `{"path":"docs","content":"x"}`, "docs")
+	refused(t, h, "write", `{"path":"dir","content":"x"}`, "is a folder")
 }
 
 func TestReportFinding(t *testing.T) {

@@ -31,32 +31,45 @@ func TestGoVet(t *testing.T) {
 		t.Errorf("the printf check gave\n%s", result.Text)
 	}
 	same(t, "summary", result.Summary, "1 warning")
-	// All type errors, with the proposed change of another package and of a neighbour's unsaved text.
+	// All type errors, with the proposed changes of another package.
 	call(t, h, "edit", `{"path":"lib/lib.go","old_string":"Old","new_string":"New"}`)
-	h.Type("lib/two.go", "package lib\n\nfunc two() { New() }\n")
+	call(t, h, "edit", `{"path":"lib/two.go","old_string":"Old","new_string":"New"}`)
 	h.Type("main.go", "package main\n\nimport \"example.com/m/lib\"\n\nfunc main() {\n\tlib.New()\n\tlib.Old()\n\tnone()\n}\n")
 	same(t, "type errors", call(t, h, "diagnostics", `{"path":"main.go"}`).Text,
 		"main.go:7:6: error: undefined: lib.Old [go vet compile]\nmain.go:8:2: error: undefined: none [go vet compile]\nChecked with go syntax, gofmt, go vet.")
-	// A new file belongs to its package.
-	call(t, h, "write", `{"path":"extra.go","content":"package main\n\nfunc none() {}\n"}`)
+	// A new file belongs to its package, also one that was never saved.
+	h.Type("extra.go", "package main\n\nfunc none() {}\n")
 	same(t, "with a new file", call(t, h, "diagnostics", `{"path":"main.go"}`).Text,
 		"main.go:7:6: error: undefined: lib.Old [go vet compile]\nChecked with go syntax, gofmt, go vet.")
+	call(t, h, "write", `{"path":"lib/old.go","content":"package lib\n\nfunc Old() {}\n"}`)
+	same(t, "all is well", call(t, h, "diagnostics", `{"path":"main.go"}`).Text, "No problems. Checked with go syntax, gofmt, go vet.")
+	// It stays so when the run's layer has become the session's.
+	if _, err := h.Files().Merge(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after the merge", call(t, h, "diagnostics", `{"path":"main.go"}`).Text, "No problems. Checked with go syntax, gofmt, go vet.")
+	// A neighbour that does not compile is told.
+	h.Type("extra.go", "package main\n\nfunc none() { nowhere() }\n")
+	text := call(t, h, "diagnostics", `{"path":"main.go"}`).Text
+	if !strings.Contains(text, "Could not check with go vet: it could not load the package: ") || !strings.Contains(text, "extra.go:3:15: undefined: nowhere") {
+		t.Errorf("a broken neighbour gave\n%s", text)
+	}
 }
 
 func TestGoWithoutVet(t *testing.T) {
 	h := tooltest.New(t, map[string]string{
-		"go.mod":      goMod,
-		"syntax.go":   "package main\n\nfunc main() {\n\tx :=\n}\n\nfunc {\n",
-		"windows.go":  "//go:build windows\n\npackage main\n",
-		"broken/a.go": "package broken\n\nimport _ \"example.com/nowhere\"\n",
+		"go.mod":       goMod,
+		"syntax.go":    "package main\n\nfunc main() {\n\tx :=\n}\n\nfunc {\n",
+		"w/windows.go": "//go:build windows\n\npackage main\n",
+		"broken/a.go":  "package broken\n\nimport _ \"example.com/nowhere\"\n",
 	})
 	text := call(t, h, "diagnostics", `{"path":"syntax.go"}`).Text
 	if !strings.Contains(text, "syntax.go:5:1: error: expected operand, found '}' [go syntax]\n") || strings.Contains(text, "go vet") {
 		t.Errorf("a syntax error gave\n%s", text)
 	}
-	h.Type("windows.go", "//go:build windows\n\npackage main\nfunc  main() {}\n")
-	same(t, "formatting", call(t, h, "diagnostics", `{"path":"windows.go"}`).Text,
-		"windows.go:4:1: hint: the file is not formatted as gofmt does, from this line on [gofmt]\nChecked with go syntax, gofmt.")
+	h.Type("w/windows.go", "//go:build windows\n\npackage main\nfunc  main() {}\n")
+	same(t, "formatting", call(t, h, "diagnostics", `{"path":"w/windows.go"}`).Text,
+		"w/windows.go:4:1: hint: the file is not formatted as gofmt does, from this line on [gofmt]\nChecked with go syntax, gofmt.")
 	// Without the network a missing dependency is told as what it is.
 	text = call(t, h, "diagnostics", `{"path":"broken/a.go"}`).Text
 	if !strings.Contains(text, "example.com/nowhere") || !strings.Contains(text, "go vet") {

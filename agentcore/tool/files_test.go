@@ -97,7 +97,7 @@ func TestRead(t *testing.T) {
 	refused(t, h, "read", `{"path":"nowhere/zzzzzzzzz.txt"}`, "does not exist", "glob")
 	refused(t, h, "read", `{"path":"../outside"}`, "outside")
 	refused(t, h, "read", `{"path":"/etc/passwd"}`, "outside")
-	refused(t, h, "read", `{"path":"bin.dat"}`, "binary")
+	refused(t, h, "read", `{"path":"bin.dat"}`, "not a text file")
 }
 
 func quote(text string) string {
@@ -217,7 +217,7 @@ func TestGrep(t *testing.T) {
 	refused(t, h, "grep", `{"pattern":""}`, "pattern is empty")
 	refused(t, h, "grep", `{"pattern":"x","include":"[a"}`, "include", "no glob pattern")
 	refused(t, h, "grep", `{"pattern":"x","path":"none"}`, "none")
-	refused(t, h, "grep", `{"pattern":"x","path":"bin"}`, "binary")
+	refused(t, h, "grep", `{"pattern":"x","path":"bin"}`, "not a text file")
 }
 
 // TestGrepIsDeterministic: many files, searched at once, come in one order.
