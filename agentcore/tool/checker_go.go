@@ -102,7 +102,7 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		if list := v.errors(out.stderr); len(list) > 0 {
 			return list, nil
 		}
-		return nil, fmt.Errorf("it could not load the package: %s", firstDetail(out.stderr))
+		return nil, fmt.Errorf("it could not load the package: %s", v.detail(out.stderr))
 	}
 	// vet stops at the first type error; the compiler, which fails before it links anything, lists all.
 	built, err := v.run(ctx, append([]string{"build", "-gcflags=-e", "-o", filepath.Join(temp, "out")}, flags...)...)
@@ -112,7 +112,11 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	if list := v.errors(built.stderr); len(list) > 0 {
 		return list, nil
 	}
-	return v.errors(out.stderr), nil
+	if list := v.errors(out.stderr); len(list) > 0 {
+		return list, nil
+	}
+	// Another file of the package is at fault.
+	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(out.stderr), "vet: "))
 }
 
 // inModule reports whether a go.mod lies beside the file or above it. It looks at names only.
@@ -328,12 +332,17 @@ func (v *vet) errors(text string) []Diagnostic {
 	return list
 }
 
-// firstDetail is the first line of the go command's errors that is not a package heading.
-func firstDetail(text string) string {
+// detail is the first line of the go command's errors that is not a package heading, with the names that the
+// run knows.
+func (v *vet) detail(text string) string {
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
-			return clip(l, 200)
+		if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
+			continue
 		}
+		for temp, original := range v.overlay.original {
+			l = strings.ReplaceAll(l, temp, v.host.Files().View().Relative(original))
+		}
+		return clip(l, 200)
 	}
 	return "it said nothing"
 }
