@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // parseGo returns all syntax errors of the file.
@@ -66,7 +65,7 @@ func gofmt(_ context.Context, s *subject) ([]Diagnostic, error) {
 // it. It compiles but runs no code of the project: no cgo, no tool flags from the environment or
 // from `go env -w`, no network, no version control.
 func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
-	if _, list := parseGo(s); len(list) > 0 || !inModule(s.file.Path) {
+	if _, list := parseGo(s); len(list) > 0 {
 		return nil, errNotApplicable
 	}
 	temp, err := os.MkdirTemp("", "agentls-vet-")
@@ -81,6 +80,9 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	o := overlay{dir: temp, original: map[string]string{}, Replace: map[string]string{}}
 	if err := o.fill(s); err != nil {
 		return nil, err
+	}
+	if !o.inModule(s.file.Path) {
+		return nil, errNotApplicable
 	}
 	flags := []string{"-buildvcs=false", "-overlay=" + o.file()}
 	v := vet{subject: s, overlay: &o}
@@ -119,10 +121,15 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(out.stderr), "vet: "))
 }
 
-// inModule reports whether a go.mod lies beside the file or above it. It looks at names only.
-func inModule(path string) bool {
+// inModule reports whether a go.mod lies beside a file or above it, on disk or in the overlay. It looks at
+// names only.
+func (o *overlay) inModule(path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
+		name := filepath.Join(dir, "go.mod")
+		if replaced, ok := o.Replace[name]; ok {
+			return replaced != ""
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			return true
 		}
 		if filepath.Dir(dir) == dir {
@@ -172,34 +179,23 @@ func (o *overlay) add(path, text string) error {
 	return nil
 }
 
-// fill adds the file, the open documents of its package and all that the run has changed.
+// fill adds the file and all else in the workspace that the run does not see as it lies on disk.
 func (o *overlay) fill(s *subject) error {
-	files := map[string]workspace.File{s.file.Path: s.file}
+	if err := o.add(s.file.Path, s.file.Text); err != nil {
+		return err
+	}
 	layer := s.host.Files()
-	entries, err := layer.List(filepath.Dir(s.file.Path))
-	if err != nil {
-		return fmt.Errorf("list the package: %w", err)
-	}
-	for _, entry := range entries {
-		if entry.Dir || filepath.Ext(entry.Path) != ".go" {
-			continue
-		}
-		if file, err := peek(layer, entry.Path); err == nil && file.Version >= 0 {
-			files[entry.Path] = file
-		}
-	}
-	for _, change := range layer.Changes() {
-		if change.After == nil {
-			o.Replace[change.Path] = ""
-			continue
-		}
-		if _, ok := files[change.Path]; !ok {
-			files[change.Path] = *change.After
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := o.add(path, files[path].Text); err != nil {
-			return err
+	for _, root := range layer.View().Roots() {
+		for _, file := range layer.Overlay(root.Path) {
+			switch {
+			case o.Replace[file.Path] != "":
+			case file.Stamp == "":
+				o.Replace[file.Path] = ""
+			default:
+				if err := o.add(file.Path, file.Text); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	raw, err := json.Marshal(o)

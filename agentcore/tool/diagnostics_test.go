@@ -31,9 +31,9 @@ func TestGoVet(t *testing.T) {
 		t.Errorf("the printf check gave\n%s", result.Text)
 	}
 	same(t, "summary", result.Summary, "1 warning")
-	// All type errors, with the proposed changes of another package.
+	// All type errors, with what is proposed and typed in another package.
 	call(t, h, "edit", `{"path":"lib/lib.go","old_string":"Old","new_string":"New"}`)
-	call(t, h, "edit", `{"path":"lib/two.go","old_string":"Old","new_string":"New"}`)
+	h.Type("lib/two.go", "package lib\n\nfunc two() { New() }\n")
 	h.Type("main.go", "package main\n\nimport \"example.com/m/lib\"\n\nfunc main() {\n\tlib.New()\n\tlib.Old()\n\tnone()\n}\n")
 	same(t, "type errors", call(t, h, "diagnostics", `{"path":"main.go"}`).Text,
 		"main.go:7:6: error: undefined: lib.Old [go vet compile]\nmain.go:8:2: error: undefined: none [go vet compile]\nChecked with go syntax, gofmt, go vet.")

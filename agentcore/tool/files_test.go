@@ -93,7 +93,7 @@ func TestRead(t *testing.T) {
 	}
 	refused(t, h, "read", `{"path":"a.txt","offset":4}`, "offset 4 is past the end", "a.txt has 3 lines")
 	refused(t, h, "read", `{"path":"dir"}`, "is a folder", "use list")
-	refused(t, h, "read", `{"path":"b.txt"}`, "b.txt does not exist", "a.txt")
+	refused(t, h, "read", `{"path":"b.txt"}`, "b.txt: does not exist", "a.txt")
 	refused(t, h, "read", `{"path":"nowhere/zzzzzzzzz.txt"}`, "does not exist", "glob")
 	refused(t, h, "read", `{"path":"../outside"}`, "outside")
 	refused(t, h, "read", `{"path":"/etc/passwd"}`, "outside")
