@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,7 +164,8 @@ func goFolders(ctx context.Context, s *subject) ([]string, error) {
 // overlay is the JSON of the go command's -overlay flag, with the temporary files that it names.
 type overlay struct {
 	dir string
-	// original maps a temporary file to the path that it stands for.
+	// original maps the name of a temporary file to the path that it stands for. The folder is left out: the go
+	// command answers from its cache with the paths of an earlier run, and only the names stay the same.
 	original map[string]string
 	Replace  map[string]string
 }
@@ -170,12 +173,13 @@ type overlay struct {
 func (o *overlay) file() string { return filepath.Join(o.dir, "overlay.json") }
 
 func (o *overlay) add(path, text string) error {
-	temp := filepath.Join(o.dir, strconv.Itoa(len(o.Replace))+filepath.Ext(path))
+	sum := sha256.Sum256([]byte(path + "\x00" + text))
+	temp := filepath.Join(o.dir, hex.EncodeToString(sum[:12])+filepath.Ext(path))
 	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write a temporary file: %w", err)
 	}
 	o.Replace[path] = temp
-	o.original[temp] = path
+	o.original[filepath.Base(temp)] = path
 	return nil
 }
 
@@ -227,7 +231,7 @@ func (v *vet) path(printed string) string {
 	if !filepath.IsAbs(printed) {
 		printed = filepath.Join(filepath.Dir(v.file.Path), printed)
 	}
-	if original, ok := v.overlay.original[printed]; ok {
+	if original, ok := v.overlay.original[filepath.Base(printed)]; ok {
 		return original
 	}
 	return printed
@@ -336,7 +340,7 @@ func (v *vet) detail(text string) string {
 			continue
 		}
 		for temp, original := range v.overlay.original {
-			l = strings.ReplaceAll(l, temp, v.host.Files().View().Relative(original))
+			l = strings.ReplaceAll(l, filepath.Join(v.overlay.dir, temp), v.host.Files().View().Relative(original))
 		}
 		return clip(l, 200)
 	}

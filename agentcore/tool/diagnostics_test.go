@@ -31,6 +31,8 @@ func TestGoVet(t *testing.T) {
 		t.Errorf("the printf check gave\n%s", result.Text)
 	}
 	same(t, "summary", result.Summary, "1 warning")
+	// The go command answers from its cache now, with the names of the files that it was given before.
+	same(t, "asked again", call(t, h, "diagnostics", `{"path":"main.go"}`).Text, result.Text)
 	// All type errors, with what is proposed and typed in another package.
 	call(t, h, "edit", `{"path":"lib/lib.go","old_string":"Old","new_string":"New"}`)
 	h.Type("lib/two.go", "package lib\n\nfunc two() { New() }\n")
