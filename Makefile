@@ -1,0 +1,102 @@
+# agentls: build and checks. Needs Go and git; the rest is fetched into PREFIX, or installed from
+# Debian's packages where make runs as root. What cannot be had is named, and fails the target.
+#
+#   make build     bin/agentls
+#   make demo      review a small sample project, with no key and no network
+#   make check     the quick inner loop: format, vet, staticcheck, short tests
+#   make test      everything: check, the race detector, real Neovim, the probe
+#   make bench     benchmarks
+#   make soak      the long runs: hours of kills, merges and random seeds
+#   make generate  write generated files anew
+#   make picture   a picture of a review in a terminal, into PICTURE (default bin/review.png)
+#   make clean     remove what was built (not what was fetched: that is PREFIX)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+ifneq ($(origin XDG_CACHE_HOME),undefined)
+PREFIX ?= $(XDG_CACHE_HOME)/agentls
+else
+PREFIX ?= $(CURDIR)/.cache
+endif
+
+# One set of build settings for everything but the race detector, so that each package is compiled once for
+# the binary, the analysers and the short tests. Without cgo the binary is static and needs no C compiler.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+export STATICCHECK_CACHE := $(PREFIX)/staticcheck
+
+TOOL := go tool -modfile=.ci/tools.mod
+AGENTLS := $(CURDIR)/bin/agentls
+SAMPLE := examples/shop
+# The folders with our own Go files; the sample's faults are on purpose.
+SOURCES := $(wildcard *.go) $(filter-out examples/ bin/,$(wildcard */))
+# The probe, a judge of language servers, is used where it lies beside the checkout.
+PROBE ?= $(wildcard ../shared/probe)
+PICTURE ?= bin/review.png
+
+.PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
+
+build:
+	go build -o bin/agentls ./cmd/agentls
+
+demo: build
+	@cd $(SAMPLE) && state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
+	AGENTLS_STATE=$$state AGENTLS_CONFIG=$$state/config.toml \
+	"$(AGENTLS)" review --diff --fail-on never $$(git ls-files)
+
+check: lint short
+
+lint:
+	@bad=$$($(TOOL) gofumpt -l $(SOURCES)); if [ -n "$$bad" ]; then \
+		printf 'not formatted, run "%s gofumpt -w" on them:\n%s\n' "$(TOOL)" "$$bad" >&2; exit 1; fi
+	go vet -tags e2e ./...
+	@mkdir -p "$(STATICCHECK_CACHE)"
+	$(TOOL) staticcheck -tags e2e ./...
+
+short:
+	go test -short -vet=off ./...
+
+race:
+	@.ci/need gcc=gcc
+	@printf '#include <stdlib.h>\n' | gcc -E - >/dev/null 2>&1 || .ci/need libc6-dev-headers=libc6-dev
+	CGO_ENABLED=1 go test -race -vet=off -timeout 15m ./...
+
+e2e: build
+	@.ci/need git=git
+	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" \
+	go test -tags e2e -vet=off -count=1 -timeout 10m ./editors/e2e
+
+probe: build
+ifeq ($(PROBE),)
+	@echo "probe: ../shared/probe is not beside this checkout, nothing to run"
+else
+	@.ci/need python3=python3
+	.ci/probe "$(PROBE)" "$(AGENTLS)"
+endif
+
+# The order is that of the price: what fails quickly comes first.
+test:
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory e2e
+	$(MAKE) --no-print-directory probe
+	$(MAKE) --no-print-directory race
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+soak:
+	@.ci/need gcc=gcc
+	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
+
+generate:
+	go generate ./...
+
+picture: build
+	.ci/picture "$(PICTURE)"
+
+clean:
+	rm -rf bin
