@@ -13,7 +13,6 @@ import (
 	_ "github.com/google/jsonschema-go/jsonschema"
 	_ "github.com/openai/openai-go/v3"
 	_ "github.com/rogpeppe/go-internal/txtar"
-	_ "golang.org/x/tools/txtar"
 	_ "github.com/sergi/go-diff/diffmatchpatch"
 	_ "github.com/sourcegraph/jsonrpc2"
 	_ "github.com/spf13/cobra"
@@ -24,6 +23,7 @@ import (
 	_ "go.yaml.in/yaml/v3"
 	_ "golang.org/x/sys/unix"
 	_ "golang.org/x/term"
+	_ "golang.org/x/tools/txtar"
 	_ "modernc.org/sqlite"
 	_ "pgregory.net/rapid"
 )

@@ -1,0 +1,153 @@
+// Package event holds the ids of agentls and the closed set of events that tell what a run does.
+// It is a leaf: it imports nothing of agentls. The bodies of the events, and the types that they
+// share with the wire, are generated from schema/agent.metamodel.json (events_gen.go).
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Event is one thing that happened, as it is stored, published and sent in `agent/event`
+// (schema/PROTOCOL.md). Events are values: nobody changes one after it was made.
+type Event struct {
+	// Seq numbers the stored events of one session from 1 without a gap. A transient event
+	// (see [Transient]) is not stored and carries the number of the last stored one.
+	Seq uint64
+	// Session and Run say whose event it is. Run is empty for an event of the whole session.
+	Session SessionID
+	Run     RunID
+	// Time is when it happened, in UTC.
+	Time time.Time
+	// Body says what happened.
+	Body Body
+}
+
+// Body is one of the event types in events_gen.go, or [Unknown].
+type Body interface {
+	// EventType is the event's name on the wire, such as "RunCreated".
+	EventType() string
+}
+
+// Unknown is an event of a type that this version does not know. It is kept as it came.
+type Unknown struct {
+	Type string
+	Raw  json.RawMessage
+}
+
+// EventType returns the type as it came.
+func (u Unknown) EventType() string { return u.Type }
+
+// Transient reports whether an event is published but not stored: the pieces of a message that
+// is still being written, and progress, which the next event replaces.
+func Transient(b Body) bool {
+	switch b.(type) {
+	case TextDelta, ReasoningDelta, RunProgress, ToolCallProgress:
+		return true
+	}
+	return false
+}
+
+type header struct {
+	Seq     uint64    `json:"seq"`
+	Session SessionID `json:"session"`
+	Run     RunID     `json:"run,omitempty"`
+	Time    time.Time `json:"time"`
+	Type    string    `json:"type"`
+}
+
+// MarshalJSON writes the envelope's members followed by the body's, in one object.
+func (e Event) MarshalJSON() ([]byte, error) {
+	head, err := json.Marshal(header{e.Seq, e.Session, e.Run, e.Time, e.Body.EventType()})
+	if err != nil {
+		return nil, fmt.Errorf("encode the envelope of a %s event: %w", e.Body.EventType(), err)
+	}
+	body, err := EncodeBody(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) <= len("{}") {
+		return head, nil
+	}
+	return append(append(head[:len(head)-1], ','), body[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. An unknown type becomes [Unknown]; it is no error.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var head header
+	if err := json.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("decode the envelope of an event: %w", err)
+	}
+	body, err := DecodeBody(head.Type, data)
+	if err != nil {
+		return err
+	}
+	*e = Event{head.Seq, head.Session, head.Run, head.Time, body}
+	return nil
+}
+
+// EncodeBody returns the body's own members as a JSON object.
+func EncodeBody(b Body) (json.RawMessage, error) {
+	if u, ok := b.(Unknown); ok {
+		return u.Raw, nil
+	}
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("encode a %s event: %w", b.EventType(), err)
+	}
+	return raw, nil
+}
+
+// DecodeBody reads the body of an event of the given type; members that it does not know are ignored.
+func DecodeBody(eventType string, raw json.RawMessage) (Body, error) {
+	body, err := decodeBody(eventType, raw)
+	if err != nil {
+		return nil, fmt.Errorf("decode a %s event: %w", eventType, err)
+	}
+	if body == nil {
+		return Unknown{Type: eventType, Raw: raw}, nil
+	}
+	return body, nil
+}
+
+func decodeAs[T Body](raw json.RawMessage) (Body, error) {
+	var body T
+	err := json.Unmarshal(raw, &body)
+	return body, err
+}
+
+// Final reports whether a run in this status has ended.
+func (s Status) Final() bool {
+	switch s {
+	case StatusCompleted, StatusFailed, StatusCancelled, StatusTimeout, StatusInterrupted:
+		return true
+	}
+	return false
+}
+
+// Add returns the sum of two usages; the cost of the sum is unknown if either is.
+func (u Usage) Add(v Usage) Usage {
+	sum := Usage{
+		InputTokens:  u.InputTokens + v.InputTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+		CachedTokens: u.CachedTokens + v.CachedTokens,
+	}
+	if u.Cost != nil && v.Cost != nil {
+		cost := *u.Cost + *v.Cost
+		sum.Cost = &cost
+	}
+	return sum
+}
+
+// FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation.
+func FileURI(path string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}

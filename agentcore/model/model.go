@@ -1,0 +1,171 @@
+// Package model is the boundary to language models: what an agent's turn asks of one, and what
+// comes back as a stream. Vendor types live in the sub-package of their wire and nowhere else.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model answers requests. An implementation is safe for concurrent use by many runs, keeps no
+// state between requests, and does not retry: the engine has the one retry policy.
+type Model interface {
+	// Name is "provider/model", such as "anthropic/claude-sonnet-4-5" or "offline/rules".
+	Name() string
+	// Stream sends the request and yields one assistant turn: any number of TextDelta,
+	// ReasoningDelta and CallDelta, then exactly one Done. An error ends the sequence; it is an
+	// *Error wherever the cause is known. When ctx is cancelled, or the consumer stops, the
+	// request is given up at once and no goroutine is left. The request is borrowed until the
+	// sequence ends and must not be changed by either side meanwhile.
+	Stream(ctx context.Context, request *Request) iter.Seq2[Event, error]
+}
+
+// Request is what one turn sends. System and Tools, and all messages but the last few, are the same
+// from turn to turn, byte for byte, so that a provider's prompt cache can serve them.
+type Request struct {
+	System   string
+	Messages []Message
+	Tools    []Tool
+	// MaxTokens bounds the answer; 0 means the wire's default.
+	MaxTokens int
+	// Temperature is nil for the provider's default.
+	Temperature *float64
+	// Run is the id of the run that asks, for a provider's own logs. It carries no user data.
+	Run string
+}
+
+// Tool is a tool as it is offered to a model.
+type Tool struct {
+	Name        string
+	Description string
+	// Schema is the JSON Schema (draft 2020-12, an object) of the arguments.
+	Schema json.RawMessage
+}
+
+// Role says who speaks.
+type Role string
+
+// The roles of a conversation. Tool results travel in a message of RoleTool directly behind the
+// assistant message that made the calls; each call has exactly one result.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one message of a conversation. Messages are immutable once they are in a request.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// Part is one of Text, Reasoning, Call and Result.
+type Part interface{ isPart() }
+
+// Text is prose.
+type Text struct {
+	Text string `json:"text"`
+}
+
+// Reasoning is the model's own thinking, kept only so that a wire can send it back.
+type Reasoning struct {
+	Text string `json:"text"`
+	// Signature is the provider's seal on Text, opaque; some wires refuse reasoning without it.
+	Signature string `json:"signature,omitempty"`
+	// Redacted is reasoning that the provider encrypted; Text is empty then.
+	Redacted string `json:"redacted,omitempty"`
+}
+
+// Call is a tool call by the model.
+type Call struct {
+	// ID is the model's own id of the call, unique within the conversation; a wire whose server sends
+	// none makes one up.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Arguments is what the model sent. It may be no valid JSON: the engine checks it and answers.
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// Result answers the Call with the same ID.
+type Result struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+	Error bool   `json:"error,omitempty"`
+}
+
+func (Text) isPart()      {}
+func (Reasoning) isPart() {}
+func (Call) isPart()      {}
+func (Result) isPart()    {}
+
+// Event is one of TextDelta, ReasoningDelta, CallDelta and Done.
+type Event interface{ isEvent() }
+
+// TextDelta is the next piece of the answer's text.
+type TextDelta struct{ Text string }
+
+// ReasoningDelta is the next piece of the reasoning.
+type ReasoningDelta struct{ Text string }
+
+// CallDelta says that the model is writing a call of the named tool. It is news for a progress
+// display only: the whole call comes in Done.
+type CallDelta struct{ Name string }
+
+// Done ends a turn with the whole message.
+type Done struct {
+	Message Message
+	Usage   Usage
+	Stop    Stop
+}
+
+func (TextDelta) isEvent()      {}
+func (ReasoningDelta) isEvent() {}
+func (CallDelta) isEvent()      {}
+func (Done) isEvent()           {}
+
+// Usage counts tokens. Input does not include Cached.
+type Usage struct {
+	Input  int64
+	Output int64
+	Cached int64
+}
+
+// Stop is why a turn ended.
+type Stop string
+
+// The reasons that all wires are mapped to.
+const (
+	StopEnd     Stop = "end"     // the model had no more to say
+	StopCalls   Stop = "calls"   // it waits for tool results
+	StopLength  Stop = "length"  // the answer hit MaxTokens
+	StopRefused Stop = "refused" // the provider or the model declined
+)
+
+// Text returns the text parts of a message, joined.
+func (m Message) Text() string {
+	var text string
+	for _, part := range m.Parts {
+		if t, ok := part.(Text); ok {
+			text += t.Text
+		}
+	}
+	return text
+}
+
+// Calls returns the tool calls of a message in order.
+func (m Message) Calls() []Call {
+	var calls []Call
+	for _, part := range m.Parts {
+		if call, ok := part.(Call); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// UserText makes a user message of one text.
+func UserText(text string) Message {
+	return Message{Role: RoleUser, Parts: []Part{Text{text}}}
+}

@@ -1,0 +1,113 @@
+// Package tool holds what an agent can do: the Tool interface, what a tool may touch while it runs
+// (Host), and the built-in tools.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Effect says what a call may change, and so whether it may run beside others, and whether its intent
+// must be durable before it starts.
+type Effect int
+
+// The effects, from none to most.
+const (
+	// Reads changes nothing; several run in parallel.
+	Reads Effect = iota
+	// Notes changes only the run's own records: findings, todos.
+	Notes
+	// Proposes changes the run's layer of proposed edits.
+	Proposes
+	// Acts changes something outside: commands, the network.
+	Acts
+)
+
+// Spec describes a tool.
+type Spec struct {
+	// Name is canonical, lower-case with underscores.
+	Name string
+	// Description is for the model: when to use it and what it answers, in a few short sentences.
+	Description string
+	// Schema is the JSON Schema of the arguments.
+	Schema json.RawMessage
+	Effect Effect
+}
+
+// Tool is one capability. Implementations are stateless and safe for concurrent use; what belongs to
+// a run comes in through the Host.
+type Tool interface {
+	Spec() Spec
+	// Title is the call in one line for people, such as "read main.go". Arguments may be broken.
+	Title(arguments json.RawMessage) string
+	// Run carries out one call. Arguments were checked against the schema. An error is the answer
+	// to the model, which sees "error: " and the text: say what happened and what to do instead. It
+	// stops soon after ctx ends and then returns ctx's error.
+	Run(ctx context.Context, host Host, arguments json.RawMessage) (Result, error)
+}
+
+// Result is a call's answer.
+type Result struct {
+	// Text goes to the model.
+	Text string
+	// Summary is one short line for people, such as "212 lines".
+	Summary string
+	// Paths are the files that the call was about, absolute, for inline status.
+	Paths []string
+}
+
+// Diagnostic is what the editor or a checker says about a place.
+type Diagnostic struct {
+	Path     string
+	Span     event.Span
+	Severity event.Severity
+	// Source is the checker, such as "go vet"; Code is its rule, where it has one.
+	Source  string
+	Code    string
+	Message string
+	// Fix is what the checker would do, where it says so.
+	Fix *Fix
+}
+
+// Fix replaces a text that occurs once in the file.
+type Fix struct {
+	OldString string `json:"old_string"`
+	NewString string `json:"new_string"`
+}
+
+// Finding is a remark that a run wants to make.
+type Finding struct {
+	Path     string
+	Span     event.Span
+	Severity event.Severity
+	Rule     string
+	Message  string
+	// Source is who found it; empty means the run's model.
+	Source string
+	Fix    *Fix
+}
+
+// Host is what a tool may touch, for one call of one run. The engine implements it.
+type Host interface {
+	// Files is the run's layer: what the editor shows, with the proposed edits on top.
+	Files() *workspace.Layer
+	// Author signs the run's edits; reason is the why of this one.
+	Author(reason string) workspace.Author
+	// Report publishes a finding. With a Fix it also proposes the edit in the run's layer; a Fix that
+	// does not fit exactly once is an error and nothing is reported.
+	Report(ctx context.Context, finding Finding) (event.FindingID, error)
+	// Todos returns the run's list, SetTodos replaces it.
+	Todos() []event.Todo
+	SetTodos(ctx context.Context, items []event.Todo) error
+	// EditorDiagnostics returns what the editor told us about a file, from its own servers.
+	EditorDiagnostics(path string) []Diagnostic
+	// Trusted reports whether checkers may load the configuration that lies in the workspace.
+	Trusted() bool
+	// Progress tells people how a long call goes.
+	Progress(message string)
+	// Overflow keeps a whole output that was cut and returns the path that `read` can open.
+	Overflow(name, text string) (string, error)
+}

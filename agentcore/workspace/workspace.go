@@ -1,0 +1,149 @@
+// Package workspace holds what agents see and change: disk roots, below the editor's open documents,
+// below a session's layer of proposed edits, below the layers of its runs. Nothing in it writes into a
+// workspace folder.
+package workspace
+
+import (
+	"fmt"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Root is one workspace folder.
+type Root struct {
+	// Path is absolute and clean.
+	Path string
+	// Name is how the editor calls it; it tells roots apart where there are several.
+	Name string
+}
+
+// Stamp identifies a text: a hash of its bytes. The empty Stamp means "no such file".
+type Stamp string
+
+// File is a text as one layer shows it. It is a value; nobody changes it.
+type File struct {
+	// Path is absolute.
+	Path string
+	// Text is UTF-8 without a byte order mark, with its own line endings.
+	Text  string
+	Stamp Stamp
+	// Version is the editor's version of the open document, -1 where it is not open.
+	Version int32
+	// Format is how the file lies on disk.
+	Format Format
+}
+
+// Format is what of a file on disk is not its text, and survives an edit.
+type Format struct {
+	// Encoding is "utf-8", "utf-16le" or "utf-16be".
+	Encoding string
+	BOM      bool
+	// Mode holds the permission bits, 0 for a file that is not on disk.
+	Mode uint32
+}
+
+// Entry is one file or folder of a listing.
+type Entry struct {
+	Path string
+	Dir  bool
+	// Size is in bytes of the text that the layer shows.
+	Size int64
+}
+
+// WalkOptions narrow a listing.
+type WalkOptions struct {
+	// Depth is the number of levels below the start, 0 for all.
+	Depth int
+	// Ignored also lists what .gitignore leaves out. The .git folder is never listed.
+	Ignored bool
+}
+
+// ErrorKind sorts what can be wrong with a path or a write.
+type ErrorKind string
+
+// The kinds of FileError.
+const (
+	NotFound   ErrorKind = "not_found"
+	Outside    ErrorKind = "outside_workspace"
+	Directory  ErrorKind = "is_directory"
+	NotRegular ErrorKind = "not_regular"
+	Binary     ErrorKind = "binary"
+	TooLarge   ErrorKind = "too_large"
+	Stale      ErrorKind = "stale"
+	Exists     ErrorKind = "exists"
+	Protected  ErrorKind = "protected"
+	IO         ErrorKind = "io"
+)
+
+// FileError says what is wrong with a file, where, and what to do.
+type FileError struct {
+	Kind   ErrorKind
+	Path   string
+	Detail string
+	Hint   string
+	// Current is the text as it is now, for Stale.
+	Current *File
+	Cause   error
+}
+
+func (e *FileError) Error() string {
+	text := fmt.Sprintf("%s: %s", e.Path, e.Detail)
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Cause }
+
+// Author says who proposed an edit and why.
+type Author struct {
+	Run    event.RunID
+	Agent  string
+	Reason string
+}
+
+// Edit replaces the bytes [Start, End) of a text by New.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// FileEdit is what accepting hunks does to one file.
+type FileEdit struct {
+	Path string
+	// Version is that of the open document which the edits fit, -1 where it is not open.
+	Version int32
+	// Before is the text which the edits fit.
+	Before string
+	// Edits are sorted and do not overlap. For a file that does not exist (Create), one insertion at 0.
+	Edits  []Edit
+	Create bool
+	Delete bool
+	// Reasons are those of the hunks, one for each edit.
+	Reasons []string
+}
+
+// Hunk is one piece of a proposal: lines of the text that the editor shows, and what would replace them.
+type Hunk struct {
+	ID    event.HunkID
+	Path  string
+	State event.ProposalState
+	// StartLine and EndLine are lines of the shown text, 0-based, the end exclusive; they follow
+	// the user's typing. Before and After are whole lines with their line endings.
+	StartLine, EndLine int
+	Before, After      string
+	Create, Delete     bool
+	Author             Author
+}
+
+// Conflict is a place where two layers changed the same lines in different ways.
+type Conflict struct {
+	Path               string
+	StartLine, EndLine int
+	Base, Ours, Theirs string
+}
+
+// Layer is a run's own view of the files.
+type Layer struct{}
