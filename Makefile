@@ -60,8 +60,7 @@ short:
 	go test -short -vet=off ./...
 
 race:
-	@.ci/need gcc=gcc
-	@printf '#include <stdlib.h>\n' | gcc -E - >/dev/null 2>&1 || .ci/need libc6-dev-headers=libc6-dev
+	@.ci/need gcc=gcc,libc6-dev
 	CGO_ENABLED=1 go test -race -vet=off -timeout 15m ./...
 
 e2e: build
@@ -89,7 +88,7 @@ bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
 soak:
-	@.ci/need gcc=gcc
+	@.ci/need gcc=gcc,libc6-dev
 	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
 
 generate:

@@ -1,0 +1,271 @@
+package agentls_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// modulePath is the path of this module, as in go.mod.
+const modulePath = "github.com/agentls/agentls"
+
+// because maps what may be imported to the reason. A key is either a package of this module, by its folder, or a
+// module or package of others, which covers everything below it. The standard library needs no leave.
+type because map[string]string
+
+// imports lists what each package may import: cmd → lsp → agentcore → the rooms → event. A package that is
+// not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
+var imports = map[string]because{
+	"cmd/agentls": {
+		"agentcore":              "the command line runs the engine in its own process",
+		"agentcore/agent":        "lists and checks definitions",
+		"agentcore/config":       "flags, files and environment become the configuration",
+		"agentcore/event":        "ids and events, shown as a live tree",
+		"agentcore/model":        "wires the models",
+		"agentcore/permission":   "lists grants and trust",
+		"agentcore/store":        "opens the database",
+		"agentcore/tool":         "wires the tools",
+		"agentcore/workspace":    "prints and writes proposals",
+		"lsp":                    "serve",
+		"github.com/spf13/cobra": "commands and flags",
+		"golang.org/x/term":      "is the output a terminal, and how wide",
+		"golang.org/x/sys":       "signals and process groups that os has no names for",
+	},
+	"lsp": {
+		"agentcore":            "drives the engine",
+		"agentcore/agent":      "lists definitions",
+		"agentcore/config":     "editor settings are a configuration layer",
+		"agentcore/event":      "events become progress, findings and prompts",
+		"agentcore/model":      "the editor's own model is a Model",
+		"agentcore/permission": "asks and grants",
+		"agentcore/tool":       "the editor's side of Host",
+		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/wire":             "the connection",
+		"go.lsp.dev/jsonrpc2":  "raw params and errors",
+		"go.lsp.dev/protocol":  "LSP types",
+		"go.lsp.dev/uri":       "document URIs",
+	},
+	"lsp/wire": {
+		"go.lsp.dev/jsonrpc2": "connection and ordering",
+		"go.lsp.dev/protocol": "codec and error codes",
+		"golang.org/x/sys":    "pidfd, to end with the parent process",
+	},
+	"lsp/lsptest": {
+		"agentcore/event":                 "scenarios name events",
+		"agentcore/model":                 "scenarios script the model",
+		"lsp":                             "the server under test",
+		"github.com/sourcegraph/jsonrpc2": "the independent client side",
+		"github.com/rogpeppe/go-internal": "txtar scenarios",
+		"golang.org/x/tools/txtar":        "txtar scenarios",
+		"github.com/google/go-cmp":        "differences in what was expected",
+		"go.lsp.dev/protocol":             "LSP types",
+		"go.lsp.dev/uri":                  "document URIs",
+	},
+
+	"agentcore": {
+		"agentcore/agent":      "definitions of what runs",
+		"agentcore/config":     "limits and defaults",
+		"agentcore/event":      "publishes",
+		"agentcore/mcp":        "tools of MCP servers",
+		"agentcore/model":      "streams turns",
+		"agentcore/permission": "decides calls",
+		"agentcore/sandbox":    "runs commands",
+		"agentcore/skill":      "preloads skills",
+		"agentcore/store":      "commits before it publishes",
+		"agentcore/tool":       "calls tools",
+		"agentcore/workspace":  "forks and merges layers",
+	},
+	"agentcore/agent": {
+		"agentcore/event":              "ids",
+		"github.com/BurntSushi/toml":   "the TOML format of definitions",
+		"go.yaml.in/yaml/v3":           "frontmatter",
+		"github.com/fsnotify/fsnotify": "definitions are reloaded",
+	},
+	"agentcore/config": {
+		"agentcore/event":            "ids",
+		"github.com/BurntSushi/toml": "the format of the file",
+	},
+	"agentcore/event": {},
+	"agentcore/mcp": {
+		"agentcore/event": "ids",
+	},
+	"agentcore/model": {
+		"agentcore/event": "ids and usage",
+	},
+	"agentcore/model/anthropic": {
+		"agentcore/model":                        "implements it",
+		"github.com/anthropics/anthropic-sdk-go": "Anthropic Messages",
+	},
+	"agentcore/model/openai": {
+		"agentcore/model":                "implements it",
+		"github.com/openai/openai-go/v3": "Chat Completions",
+	},
+	"agentcore/model/offline": {
+		"agentcore/model": "implements it",
+	},
+	"agentcore/model/script": {
+		"agentcore/model": "implements it, for tests",
+	},
+	"agentcore/permission": {
+		"agentcore/event":                  "ids",
+		"github.com/bmatcuk/doublestar/v4": "path patterns of rules",
+	},
+	"agentcore/sandbox": {
+		"agentcore/event":     "ids",
+		"agentcore/workspace": "the view that a command sees",
+		"golang.org/x/sys":    "namespaces and Landlock",
+	},
+	"agentcore/skill": {
+		"agentcore/event":    "ids",
+		"go.yaml.in/yaml/v3": "frontmatter",
+	},
+	"agentcore/store": {
+		"agentcore/event":    "what is stored",
+		"modernc.org/sqlite": "the database",
+	},
+	"agentcore/tool": {
+		"agentcore/event":                  "ids and findings",
+		"agentcore/workspace":              "the view that tools read and write",
+		"github.com/bmatcuk/doublestar/v4": "glob",
+		"github.com/go-git/go-git/v5":      "gitignore patterns",
+		"github.com/google/jsonschema-go":  "arguments are checked",
+	},
+	"agentcore/workspace": {
+		"agentcore/event":              "ids",
+		"github.com/sergi/go-diff":     "hunks",
+		"github.com/fsnotify/fsnotify": "disk changes below a layer",
+	},
+
+	"schema": {
+		"agentcore/config": "the schema of the configuration comes from its table",
+	},
+}
+
+// testImports is what test files may import besides what their package may.
+var testImports = because{
+	"agentcore/model/script":          "a model that says what the test wants",
+	"lsp/lsptest":                     "the fake editor",
+	"github.com/google/go-cmp":        "differences",
+	"github.com/rogpeppe/go-internal": "txtar, testscript",
+	"github.com/sourcegraph/jsonrpc2": "an independent peer",
+	"go.uber.org/goleak":              "no goroutine is left",
+	"golang.org/x/tools/txtar":        "txtar",
+	"pgregory.net/rapid":              "random inputs",
+}
+
+// packageTestImports is what the test files of one package may import besides that.
+var packageTestImports = map[string]because{}
+
+// TestImports fails on an import that no table names, and on a package that has no entry.
+func TestImports(t *testing.T) {
+	for _, file := range goFiles(t) {
+		folder := path.Dir(file)
+		allowed, known := imports[folder]
+		inTest := strings.HasSuffix(file, "_test.go")
+		if !known && !inTest {
+			t.Errorf("%s: the package %s has no entry in the table of imports; add it with what it may import, and why", file, folder)
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Errorf("parse the imports: %v", err)
+			continue
+		}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Errorf("%s: import %s: %v", file, spec.Path.Value, err)
+				continue
+			}
+			switch {
+			case standard(name), allowed.covers(name):
+			case inTest && (name == modulePath+"/"+folder || testImports.covers(name) || packageTestImports[folder].covers(name)):
+			default:
+				t.Errorf("%s imports %s, which the table of imports does not allow for %s; if it should, add it there with the reason", file, name, folder)
+			}
+		}
+	}
+}
+
+// TestImportTable fails on an entry without a reason, and on one against the direction of imports.
+func TestImportTable(t *testing.T) {
+	for folder, allowed := range imports {
+		for name, reason := range allowed {
+			if reason == "" {
+				t.Errorf("%s may import %s without a reason", folder, name)
+			}
+			if strings.HasPrefix(folder, "agentcore") && (name == "lsp" || strings.HasPrefix(name, "lsp/") || strings.HasPrefix(name, "go.lsp.dev/")) {
+				t.Errorf("%s may import %s, but nothing in agentcore knows LSP", folder, name)
+			}
+			if strings.HasPrefix(folder, "agentcore/") && name == "agentcore" {
+				t.Errorf("%s may import agentcore, which stands above it", folder)
+			}
+		}
+	}
+	if len(imports["agentcore/event"]) != 0 {
+		t.Error("agentcore/event is a leaf and may import the standard library only")
+	}
+}
+
+// covers tells whether an import path is one of the entries: exactly, for our own packages; it or something
+// below it, for those of others.
+func (b because) covers(name string) bool {
+	if own, ok := strings.CutPrefix(name, modulePath+"/"); ok {
+		_, ok = b[own]
+		return ok
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(b)), func(module string) bool {
+		return name == module || strings.HasPrefix(name, module+"/")
+	})
+}
+
+// standard tells whether an import path is of the standard library: only the others begin with a host name.
+func standard(name string) bool {
+	host, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(host, ".")
+}
+
+// goFiles lists the Go files of this module, slash-separated and relative to its root. It leaves out what the go
+// command leaves out (testdata, names that begin with a dot or an underscore, nested modules), the files of this
+// folder, which are only tests over the tree, and those of agentcore/deps, which no build contains.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() {
+			if name == "." {
+				return nil
+			}
+			nested, err := filepath.Glob(filepath.Join(name, "go.mod"))
+			if err != nil {
+				return err
+			}
+			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || name == filepath.Join("agentcore", "deps") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(base, ".go") && filepath.Dir(name) != "." {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("list the Go files: %v", err)
+	}
+	if len(files) == 0 {
+		t.Fatal("there are no Go files below this folder")
+	}
+	return files
+}
