@@ -36,7 +36,8 @@ type Body interface {
 // Unknown is an event of a type that this version does not know. It is kept as it came.
 type Unknown struct {
 	Type string
-	Raw  json.RawMessage
+	// Raw is the whole event as it came.
+	Raw json.RawMessage
 }
 
 // EventType returns the type as it came.
@@ -62,6 +63,9 @@ type header struct {
 
 // MarshalJSON writes the envelope's members followed by the body's, in one object.
 func (e Event) MarshalJSON() ([]byte, error) {
+	if u, ok := e.Body.(Unknown); ok {
+		return u.Raw, nil // the raw text is the whole event, envelope included
+	}
 	head, err := json.Marshal(header{e.Seq, e.Session, e.Run, e.Time, e.Body.EventType()})
 	if err != nil {
 		return nil, fmt.Errorf("encode the envelope of a %s event: %w", e.Body.EventType(), err)

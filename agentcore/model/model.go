@@ -31,6 +31,9 @@ type Request struct {
 	MaxTokens int
 	// Temperature is nil for the provider's default.
 	Temperature *float64
+	// NoCalls asks for an answer in text. The tools stay listed, so that the prefix keeps its bytes
+	// and the history its meaning; the wire forbids their use (tool_choice "none").
+	NoCalls bool
 	// Run is the id of the run that asks, for a provider's own logs. It carries no user data.
 	Run string
 }

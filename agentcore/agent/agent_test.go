@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestBuiltinAgentsAreSound(t *testing.T) {
+	list, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRegistry(list...)
+	reviewer, err := r.Find("code-reviewer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reviewer.LimitsAt(1).MaxTurns; got != 10 {
+		t.Errorf("a reviewer as a child has %d turns, want 10", got)
+	}
+	if reviewer.Allows("edit") || !reviewer.Allows("report_finding") {
+		t.Error("the reviewer's tools are wrong")
+	}
+	coder, err := r.Find("coder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !coder.Allows("edit") || !coder.Is(Primary) || !coder.Is(Subagent) {
+		t.Error("the coder lacks a tool or a category")
+	}
+	if _, err := r.Find("nobody"); err == nil || !strings.Contains(err.Error(), "reviewer") {
+		t.Errorf("an unknown agent's error names no agents: %v", err)
+	}
+}
+
+func TestParseMarkdownReportsEveryFault(t *testing.T) {
+	_, err := ParseMarkdown("x.md", []byte("---\nname: Bad Name\ntimeout: soon\n---\n"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"name is", "timeout is", "category is missing", "prompt is empty"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+}
+
+func TestEmptyToolsAreNotAbsentTools(t *testing.T) {
+	parse := func(head string) *Definition {
+		t.Helper()
+		d, err := ParseMarkdown("x.md", []byte("---\nname: x\ncategory: [primary]\n"+head+"---\nDo.\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if parse("tools: []\n").Allows("read") || !parse("").Allows("read") {
+		t.Error("an empty list must mean no tools, an absent one all")
+	}
+	if parse("mode: single_shot\n").Allows("read") {
+		t.Error("a single-shot agent has no tools")
+	}
+}
+
+func TestSlugBeatsAlias(t *testing.T) {
+	r := NewRegistry(&Definition{Slug: "a", Aliases: []string{"b"}, Categories: []Category{Primary}}, &Definition{Slug: "b", Categories: []Category{Primary}})
+	if d, err := r.Find("b"); err != nil || d.Slug != "b" {
+		t.Errorf("b found %v, %v", d, err)
+	}
+}
