@@ -1,6 +1,6 @@
 -- A review of a file with unsaved changes, from the first keystroke to the accepted hunk.
 
-local wait, check, say = e2e.wait, e2e.check, e2e.say
+local check, say = e2e.check, e2e.say
 local path = vim.fs.joinpath(vim.fn.getcwd(), 'main.go')
 
 -- What only the buffer has: a dropped error, a debug print and spaces that gofmt takes away.
@@ -45,6 +45,14 @@ vim.api.nvim_create_autocmd('DiagnosticChanged', {
   end,
 })
 
+-- wait gives up at once when the server has ended, for then nothing more comes.
+local function wait(what, condition)
+  e2e.wait(what, function()
+    check(not exit, 'the server ended before %s: %s', what, vim.inspect(exit))
+    return condition()
+  end)
+end
+
 say('open the file and type into it')
 vim.cmd.edit(path)
 local buffer = vim.api.nvim_get_current_buf()
@@ -73,7 +81,6 @@ else
 end
 local client
 wait('the server to be attached', function()
-  check(not exit, 'the server ended at once: %s', vim.inspect(exit))
   client = vim.lsp.get_clients({ bufnr = buffer, name = 'agentls' })[1]
   return client and client.initialized
 end)
@@ -208,7 +215,7 @@ if vim.lsp.config then
 else
   vim.lsp.stop_client(client.id)
 end
-wait('the server to exit', function()
+e2e.wait('the server to exit', function()
   return exit
 end)
 check(exit.code == 0 and exit.signal == 0, 'the server exited with %s', vim.inspect(exit))
