@@ -143,6 +143,8 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "disk changes below a layer",
 	},
 
+	"editors/e2e": {},
+
 	"schema": {
 		"agentcore/config": "the schema of the configuration comes from its table",
 	},

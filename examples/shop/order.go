@@ -20,7 +20,7 @@ type Item struct {
 }
 
 // apiToken is sent to the payment service.
-const apiToken = "sk_live_0f9d8c7b6a5e4d3c2b1a09f8"
+const apiToken = "tok-4f9d8c7b6a5e4d3c2b1a09f8"
 
 // Total is the sum of the order in cents.
 func (o *Order) Total() int {
