@@ -1,0 +1,166 @@
+package agentcore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says.
+const maxAnswer = 64 << 10
+
+// call is one tool call on its way.
+type call struct {
+	id        event.CallID
+	asked     model.Call
+	tool      tool.Tool // nil where there is none of that name
+	spec      tool.Spec
+	arguments json.RawMessage
+	refusal   string // why it is not carried out, empty if it is
+	started   time.Time
+}
+
+// offered returns the tools of the agent as a model sees them, in stable order.
+func (r *run) offered() []model.Tool {
+	var list []model.Tool
+	for _, t := range r.engine.toolOrder {
+		if spec := t.Spec(); r.definition.Allows(spec.Name) {
+			list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+		}
+	}
+	return list
+}
+
+// carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
+// read run beside each other, the others one after the other.
+func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
+	calls := make([]*call, len(asked))
+	for i, a := range asked {
+		calls[i] = r.decide(a)
+	}
+	results := make([]model.Part, len(calls))
+	var reading sync.WaitGroup
+	for i, c := range calls {
+		if c.refusal == "" && c.spec.Effect > tool.Reads {
+			reading.Wait() // what was asked before a change must not see it
+			results[i] = r.execute(c)
+			continue
+		}
+		reading.Go(func() { results[i] = r.execute(c) })
+	}
+	reading.Wait()
+	return results, r.ctx.Err()
+}
+
+// decide finds the tool of a call, checks its arguments, and says why a call is refused.
+func (r *run) decide(asked model.Call) *call {
+	c := &call{id: event.NewCallID(), asked: asked, arguments: asked.Arguments}
+	name := asked.Name
+	if canonical, ok := tool.Resolve(name); ok {
+		name = canonical
+	}
+	t := r.engine.tools[name]
+	if t == nil || !r.definition.Allows(name) {
+		var known []string
+		for _, o := range r.offered() {
+			known = append(known, o.Name)
+		}
+		c.refusal = fmt.Sprintf("error: there is no tool %q here; the tools are %s", asked.Name, strings.Join(known, ", "))
+		return c
+	}
+	c.tool, c.spec = t, t.Spec()
+	arguments, err := tool.Check(t, asked.Arguments)
+	if err != nil {
+		c.refusal = "error: " + err.Error()
+		return c
+	}
+	c.arguments = arguments
+	return c
+}
+
+// execute carries out one call: intent, action, outcome.
+func (r *run) execute(c *call) model.Result {
+	c.started = time.Now().UTC()
+	name, title := c.asked.Name, c.asked.Name
+	if c.tool != nil {
+		name, title = c.spec.Name, c.tool.Title(c.arguments)
+	}
+	arguments := c.arguments
+	if !json.Valid(arguments) {
+		arguments, _ = json.Marshal(string(arguments)) // a string always encodes
+	}
+	row := store.ToolCall{
+		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: arguments, Title: title,
+		Effect: int(c.spec.Effect), Started: c.started,
+	}
+	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: title})
+	r.progress(title, 0)
+	status, text, summary := event.CallError, c.refusal, ""
+	switch {
+	case c.refusal != "":
+		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
+	case c.spec.Effect == tool.Acts:
+		// What acts outside may do so only when its intent would survive a crash.
+		if err := intent.Wait(r.ctx); err != nil {
+			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(), "not stored"
+			break
+		}
+		fallthrough
+	default:
+		status, text, summary = r.perform(c)
+	}
+	finished := time.Now().UTC()
+	row.Status, row.Summary, row.Output, row.Finished = status, summary, text, finished
+	took := finished.Sub(c.started).Milliseconds()
+	r.mu.Lock()
+	r.result.ToolCalls = append(r.result.ToolCalls, event.CallSummary{Name: name, Status: status, DurationMs: took})
+	r.mu.Unlock()
+	r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
+		event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
+}
+
+// perform runs the tool itself; a panic in it is the call's error, not the engine's.
+func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.engine.logger.Error("a tool panicked", "tool", c.spec.Name, "panic", p, "stack", string(debug.Stack()))
+			status, summary = event.CallError, "internal error"
+			text = fmt.Sprintf("error: the tool %s failed inside (%v); try another way", c.spec.Name, p)
+		}
+	}()
+	result, err := c.tool.Run(r.ctx, host{r, c}, c.arguments)
+	switch {
+	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return event.CallCancelled, "error: the call was cancelled", "cancelled"
+	case err != nil:
+		return event.CallError, "error: " + err.Error(), firstLine(err.Error())
+	}
+	text = result.Text
+	if len(text) > maxAnswer {
+		half := maxAnswer / 2
+		text = strings.ToValidUTF8(text[:half], "") + fmt.Sprintf("\n… %d bytes left out …\n", len(text)-maxAnswer) + strings.ToValidUTF8(text[len(text)-half:], "")
+	}
+	return event.CallOK, text, result.Summary
+}
+
+// setTodos replaces the run's list and tells about it.
+func (r *run) setTodos(items []event.Todo) {
+	items = slices.Clone(items)
+	r.mu.Lock()
+	r.todos = items
+	r.mu.Unlock()
+	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items, Updated: time.Now().UTC()}}}, r.id, event.TodoChanged{Items: items})
+}

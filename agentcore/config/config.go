@@ -1,0 +1,197 @@
+// Package config holds the effective configuration of agentls, with the origin of each value.
+//
+// Load merges, later ones winning per key: built-in defaults, the user's config.toml, a trusted project's
+// .agentls/config.toml, the environment, the editor's settings and the command line's flags. Nothing makes Load
+// fail as a whole: what is wrong is told as a Problem, and the value of the layer below stays.
+//
+// The tables in fields.go are the one source of the keys: the defaults, the checks, the listing, the documentation
+// of the structs (a test compares them) and schema/config.schema.json come from them.
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Config is one effective configuration. It is an immutable snapshot: Load makes it, any goroutine may read it, and
+// nobody changes it or what its maps, slices and pointers hold. The zero Config is not valid; use Default or Load.
+type Config struct {
+	// Slug or alias of the agent that runs when none is named.
+	DefaultAgent string
+	// Model of runs that name none: provider/model or a preset. Empty: detected.
+	DefaultModel string
+	// Greatest depth of delegation; a user's run has depth 0, its children 1.
+	MaxDepth int
+	// Children of one session that may run at the same time.
+	MaxChildrenPerSession int
+	// Children that may run at the same time on this machine, over all servers of the user.
+	MaxChildrenPerMachine int
+	// Turns of a run whose definition sets no limit.
+	DefaultMaxTurns int
+	// Time of a run whose definition sets no limit.
+	DefaultTimeout time.Duration
+	// Tokens that a user's run and its children may use together. 0: no limit.
+	BudgetTokens int64
+	// Cost in US dollars that a user's run and its children may cause together. 0: no limit.
+	BudgetCost float64
+	// What happens to a child's question for permission: deny it with a reason, or bubble it up to the user.
+	SubagentAsk SubagentAsk
+	// Time after which an unanswered question for permission is denied.
+	AskTimeout time.Duration
+	// Offer the launch actions as code lenses.
+	CodeLens bool
+	// Show running agents as inlay hints where they were launched or are working.
+	InlayStatus bool
+	// Status line: a template, or a command that gets the session as JSON on its standard input. Empty: the built-in one.
+	Statusline string
+	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
+	Sandbox SandboxMode
+	// Give sandboxed commands the network.
+	SandboxNetwork bool
+	// Days that finished sessions are kept. 0: for ever.
+	RetentionDays int
+	// Size of the state folder, in bytes, above which the oldest finished sessions go. 0: no limit.
+	RetentionSize int64
+	// Attempts at one request to a model, the first included.
+	RetryMaxAttempts int
+	// Time after which a failing request to a model is not tried again.
+	RetryMaxElapsed time.Duration
+	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
+	NetworkAllow []string
+	// Model providers by name; anthropic, openai and gemini are always there.
+	Providers map[string]Provider
+	// Named model settings, to be used wherever a model can be named.
+	Presets map[string]Preset
+	// Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.
+	Permissions []Permission
+	// Commands to run at points of a run's life, by event, in the order of the layers.
+	Hooks map[string][]Hook
+	// MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.
+	MCP map[string]MCPServer
+	// Variables for prompt templates, by name.
+	PromptVariables map[string]string
+
+	// origins holds the origin of each key that is not a default, by its full key.
+	origins map[string]Origin
+}
+
+// SubagentAsk says what happens when a child run needs a permission that no rule decides. Values: AskDeny, AskBubble.
+type SubagentAsk string
+
+const (
+	// AskDeny denies the child's call with a reason.
+	AskDeny SubagentAsk = "deny"
+	// AskBubble asks the user, naming the child.
+	AskBubble SubagentAsk = "bubble"
+)
+
+// SandboxMode says how commands run. Values: SandboxAuto, SandboxOff.
+type SandboxMode string
+
+const (
+	// SandboxAuto takes the strongest sandbox that the machine offers.
+	SandboxAuto SandboxMode = "auto"
+	// SandboxOff runs commands directly; the permission rules alone decide.
+	SandboxOff SandboxMode = "off"
+)
+
+// Provider is one way to reach models: [providers.NAME].
+type Provider struct {
+	// Wire that it speaks. Default: the table's name.
+	Kind string
+	// Which of OpenAI's interfaces to speak: chat (Chat Completions) or responses. Only for the kind openai.
+	API string
+	// Base URL of the interface. Anthropic's has no /v1, OpenAI's ends in /v1. Default: the vendor's.
+	BaseURL string
+	// Name of the environment variable that holds the key. Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
+	KeyEnv string
+	// Headers added to each request. Their values are never shown.
+	Headers map[string]string
+	// Models to offer in lists; any other model id passes through as well.
+	Models []string
+}
+
+// Key returns the provider's key as getenv (os.Getenv) has it, and whether there is one. A provider without KeyEnv
+// has none and is asked without.
+func (p Provider) Key(getenv func(string) string) (string, bool) {
+	if p.KeyEnv == "" || getenv == nil {
+		return "", false
+	}
+	key := strings.TrimSpace(getenv(p.KeyEnv))
+	return key, key != ""
+}
+
+// Preset is a named set of model settings: [presets.NAME].
+type Preset struct {
+	// Model as provider/model. Empty: as if no preset were named.
+	Model string
+	// Sampling temperature. Absent: the provider's own.
+	Temperature *float64
+	// Greatest number of tokens in one answer. 0: the provider's own.
+	MaxTokens int
+}
+
+// Action is what a permission rule decides. Values: Allow, Ask, Deny.
+type Action string
+
+const (
+	// Allow lets a matching call through.
+	Allow Action = "allow"
+	// Ask asks the user about a matching call.
+	Ask Action = "ask"
+	// Deny refuses a matching call, whatever the other rules say.
+	Deny Action = "deny"
+)
+
+// Permission is one rule: [[permission]].
+type Permission struct {
+	// Tool that the rule is about, by its canonical name; * stands for every tool.
+	Tool string
+	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools. Empty: every call.
+	Pattern string
+	// What the rule decides: allow, ask or deny.
+	Action Action
+
+	// Origin is the place that the rule comes from.
+	Origin Origin
+}
+
+// Command is a program with its arguments. In a file it is a list of words, or one string for sh -c.
+type Command []string
+
+// Hook is one command that runs at a point of a run's life: [[hooks.EVENT]].
+type Hook struct {
+	// Program and arguments as a list, or one string for sh -c. It gets the event as JSON on its standard input.
+	Command Command
+	// Tools that the hook is for, in PreToolUse and PostToolUse. Empty: all.
+	Matcher string
+	// Time after which the command is ended.
+	Timeout time.Duration
+
+	// Origin is the place that the hook comes from; one of LayerProject needs trust.
+	Origin Origin
+}
+
+// MCPServer is one server of the Model Context Protocol: [mcp.NAME]. It has either a command (stdio) or a URL (HTTP).
+type MCPServer struct {
+	// Program to start; it speaks MCP on its standard input and output.
+	Command string
+	// Arguments of the program.
+	Args []string
+	// Environment variables added for the program. Their values are never shown.
+	Env map[string]string
+	// Address of a server that speaks MCP over HTTP.
+	URL string
+	// Headers added to each request over HTTP. Their values are never shown.
+	Headers map[string]string
+
+	// Origin is the place that the server comes from; one of LayerProject needs trust.
+	Origin Origin
+}
+
+// Default returns the built-in configuration: what Load gives when nothing is set anywhere.
+func Default() *Config {
+	l := newLoader(Sources{})
+	l.finish()
+	return l.config
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// node is one value of a source, before its type is checked. value is a string, bool, int64, float64, []node, table,
+// rawText, or foreign for what no key takes (dates, numbers out of range). A nil value is absent.
+type node struct {
+	value any
+	at    place
+}
+
+// table is a TOML table or JSON object in the order of its text.
+type table []entry
+
+type entry struct {
+	name string
+	node node
+}
+
+// rawText is a value from the environment or the command line, whose type its key decides.
+type rawText string
+
+// foreign names a type that no key takes.
+type foreign string
+
+// describe names a node's type for messages.
+func (n node) describe() string {
+	switch v := n.value.(type) {
+	case string, rawText:
+		return "a string"
+	case bool:
+		return "true or false"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a number"
+	case []node:
+		return "a list"
+	case table:
+		return "a table"
+	case foreign:
+		return string(v)
+	}
+	return "nothing"
+}
+
+// fault is a reason for which a text or a value is refused, with its place, if it has one of its own.
+type fault struct {
+	at            place
+	message, hint string
+}
+
+func (f *fault) Error() string { return f.message }
+
+// parseTOML parses a whole file. The error is a *fault with a place.
+func parseTOML(text string) (table, error) {
+	places, end, deep := scan(text)
+	if deep != (place{}) {
+		return nil, &fault{at: deep, message: fmt.Sprintf("nested more than %d levels deep", maxNesting), hint: "no key of agentls needs that"}
+	}
+	var values map[string]any
+	if cut := end + 1024; cut < len(text) {
+		// Not valid here, so the TOML package needs no more to say why, and must not see how deep the rest goes.
+		text = strings.ToValidUTF8(text[:cut], "")
+	}
+	if _, err := toml.Decode(text, &values); err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, &fault{
+				at:      place{max(1, parse.Position.Line), max(1, parse.Position.Col)},
+				message: "not valid TOML: " + parse.Message,
+				hint:    "nothing of this file is used until it is corrected",
+			}
+		}
+		return nil, &fault{at: place{1, 1}, message: "not valid TOML: " + err.Error()}
+	}
+	root := fromTOML(values, "", place{1, 1}, places)
+	return root.value.(table), nil
+}
+
+// fromTOML turns a decoded value into a node; at is the place of what holds it.
+func fromTOML(value any, path string, at place, places map[string]place) node {
+	if p, ok := places[path]; ok {
+		at = p
+	}
+	switch v := value.(type) {
+	case string, bool, int64, float64:
+		return node{v, at}
+	case map[string]any:
+		t := make(table, 0, len(v))
+		for name, value := range v {
+			t = append(t, entry{name, fromTOML(value, childPath(path, name), at, places)})
+		}
+		slices.SortFunc(t, func(a, b entry) int {
+			if c := a.node.at.line - b.node.at.line; c != 0 {
+				return c
+			}
+			if c := a.node.at.column - b.node.at.column; c != 0 {
+				return c
+			}
+			return strings.Compare(a.name, b.name)
+		})
+		return node{t, at}
+	case []map[string]any:
+		list := make([]node, len(v))
+		for i := range v {
+			list[i] = fromTOML(v[i], elementPath(path, i), at, places)
+		}
+		return node{list, at}
+	case []any:
+		list := make([]node, len(v))
+		for i := range v {
+			list[i] = fromTOML(v[i], elementPath(path, i), at, places)
+		}
+		return node{list, at}
+	}
+	return node{foreign("a date or time"), at}
+}
+
+// parseJSON parses an object of editor settings. No text and null are an empty object.
+func parseJSON(text []byte) (table, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var value any
+	err := d.Decode(&value)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			return nil, &fault{at: placeOf(text, d.InputOffset()), message: "not valid JSON: text after the value"}
+		}
+		switch n := fromJSON(value); v := n.value.(type) {
+		case table:
+			return v, nil
+		case nil:
+			return nil, nil
+		default:
+			return nil, &fault{at: place{1, 1}, message: "expected an object with settings, found " + n.describe()}
+		}
+	}
+	at := placeOf(text, int64(len(text)))
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = placeOf(text, syntax.Offset)
+	}
+	return nil, &fault{at: at, message: "not valid JSON: " + err.Error()}
+}
+
+// placeOf returns the place of the byte before an offset, where encoding/json puts its errors.
+func placeOf(text []byte, offset int64) place {
+	head := text[:min(max(0, offset-1), int64(len(text)))]
+	return place{1 + bytes.Count(head, []byte("\n")), len(head) - bytes.LastIndexByte(head, '\n')}
+}
+
+// fromJSON turns a decoded value into a node. Objects are sorted by name, null is absent.
+func fromJSON(value any) node {
+	switch v := value.(type) {
+	case nil:
+		return node{}
+	case string:
+		return node{value: v}
+	case bool:
+		return node{value: v}
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return node{value: i}
+		}
+		if f, err := v.Float64(); err == nil {
+			return node{value: f}
+		}
+		return node{value: foreign("a number out of range")}
+	case []any:
+		list := make([]node, len(v))
+		for i := range v {
+			list[i] = fromJSON(v[i])
+		}
+		return node{value: list}
+	case map[string]any:
+		t := make(table, 0, len(v))
+		for name, value := range v {
+			if n := fromJSON(value); n.value != nil {
+				t = append(t, entry{name, n})
+			}
+		}
+		slices.SortFunc(t, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+		return node{value: t}
+	}
+	return node{value: foreign("an unknown type")}
+}
+
+// splitKey cuts a dotted key as TOML does: presets."gpt-4.1".model has three parts.
+func splitKey(key string) ([]string, error) {
+	s := &scanner{text: key, line: 1}
+	parts, _, ok := s.key()
+	if !ok || s.pos != len(key) {
+		return nil, fmt.Errorf("%q is not a dotted key", key)
+	}
+	return parts, nil
+}
+
+// nest puts a value at the end of a path of tables.
+func nest(path []string, value node) node {
+	for _, name := range slices.Backward(path) {
+		value = node{table{{name, value}}, value.at}
+	}
+	return value
+}

@@ -1,0 +1,260 @@
+package agentcore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+const (
+	// deltaInterval is how long pieces of an answer are gathered before they are published together.
+	deltaInterval = 16 * time.Millisecond
+	// emptyAnswers is how often a model that says nothing is asked again before the run fails.
+	emptyAnswers = 2
+	// sameCalls is how often in a row the very same calls may be made before the run is ended.
+	sameCalls = 4
+)
+
+// converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
+// agent has given its last word.
+func (r *run) converse() error {
+	r.system = r.systemPrompt()
+	r.append(model.UserText(r.userPrompt()))
+	tools := r.offered()
+	empty, same := 0, 0
+	var former []model.Call
+	for r.turn = 1; ; r.turn++ {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		last := r.lastTurn()
+		if last != "" && r.turn > 1 {
+			r.append(model.UserText(handOver(last)))
+		}
+		r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
+		r.progress("asks "+r.model.Name(), 0)
+		done, err := r.ask(&model.Request{
+			System: r.system, Messages: r.messages, Tools: tools, MaxTokens: r.definition.MaxTokens,
+			Temperature: r.definition.Temperature, NoCalls: last != "" && r.turn > 1, Run: string(r.id),
+		})
+		if err != nil {
+			return err
+		}
+		r.addUsage(done.Usage)
+		calls, text := done.Message.Calls(), done.Message.Text()
+		if text != "" {
+			r.lastText = text
+		}
+		switch {
+		case done.Stop == model.StopRefused:
+			return &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
+		case len(calls) == 0 && strings.TrimSpace(text) == "":
+			if empty++; empty > emptyAnswers {
+				return &Error{Kind: "empty_answer", Detail: fmt.Sprintf("%s answered nothing, %d times", r.model.Name(), empty), Hint: "try another model, or look at the provider's log"}
+			}
+			r.append(model.UserText("Your answer was empty. Go on with the task: call a tool, or give your final answer in text."))
+			continue
+		}
+		r.append(done.Message)
+		if len(calls) == 0 || last != "" {
+			if last != "" && r.turn > 1 {
+				r.mu.Lock()
+				r.result.Reason = last
+				r.mu.Unlock()
+				r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, last), "start it again with a larger limit, or a smaller task")
+			}
+			r.mu.Lock()
+			r.result.Output = r.lastText
+			r.mu.Unlock()
+			return nil
+		}
+		if equalCalls(calls, former) {
+			same++
+		} else {
+			same, former = 0, calls
+		}
+		if same >= sameCalls {
+			return &Error{Kind: "repeats", Detail: fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, same+1), Hint: "word the task differently, or choose another model"}
+		}
+		results, err := r.carryOut(calls)
+		if err != nil {
+			return err
+		}
+		r.append(model.Message{Role: model.RoleTool, Parts: results})
+		if r.parent == nil {
+			r.mergeLayer()
+		}
+	}
+}
+
+// lastTurn names the limit that makes this turn the hand-over, or is empty.
+func (r *run) lastTurn() string {
+	used := r.usage()
+	switch {
+	case r.turn >= r.limits.MaxTurns:
+		return "max_turns"
+	case r.limits.Timeout > 0 && time.Since(r.started) > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
+		return "timeout"
+	case r.limits.Tokens > 0 && used.InputTokens+used.OutputTokens >= r.limits.Tokens:
+		return "max_tokens"
+	case r.limits.Cost > 0 && used.Cost != nil && *used.Cost >= r.limits.Cost:
+		return "max_cost"
+	}
+	return ""
+}
+
+func handOver(reason string) string {
+	return fmt.Sprintf("The limit of this run is reached (%s). Make no more calls. Answer now with what you have: results so far, what is done, what is left.", reason)
+}
+
+// append adds a message to the conversation and stores it.
+func (r *run) append(m model.Message) {
+	r.messages = append(r.messages, m)
+	parts, err := model.EncodeParts(m.Parts)
+	if err != nil {
+		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
+		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(), "")
+		return
+	}
+	id := event.NewMessageID()
+	r.session.submit(store.Batch{Messages: []store.Message{{
+		ID: id, Run: r.id, Seq: len(r.messages), Role: string(m.Role), Parts: parts, Time: time.Now().UTC(),
+	}}}, r.id, event.MessageCommitted{Message: id, Role: string(m.Role), Text: m.Text()})
+}
+
+// ask sends the request until it is answered, or the policy for retries is used up.
+func (r *run) ask(request *model.Request) (model.Done, error) {
+	began := time.Now()
+	for attempt := 1; ; attempt++ {
+		done, err := r.stream(request)
+		if err == nil {
+			return done, nil
+		}
+		if r.ctx.Err() != nil || !model.Retryable(err) || attempt >= r.config.RetryMaxAttempts {
+			return model.Done{}, err
+		}
+		delay := backoff(attempt, err)
+		if time.Since(began)+delay > r.config.RetryMaxElapsed {
+			return model.Done{}, err
+		}
+		r.session.submit(store.Batch{}, r.id, event.RetryScheduled{Attempt: attempt + 1, DelayMs: delay.Milliseconds(), Reason: err.Error()})
+		r.progress(fmt.Sprintf("waits %s: %s", delay.Round(100*time.Millisecond), Explain(err).Kind), 0)
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-r.ctx.Done():
+			timer.Stop()
+			return model.Done{}, r.ctx.Err()
+		}
+	}
+}
+
+// backoff is what the provider asked for, or 0.5 s doubled for each attempt, up to 20 s; both with jitter,
+// so that many runs do not come back together.
+func backoff(attempt int, err error) time.Duration {
+	var provider *model.Error
+	if errors.As(err, &provider) && provider.RetryAfter > 0 {
+		return provider.RetryAfter + rand.N(250*time.Millisecond)
+	}
+	base := min(500*time.Millisecond<<(attempt-1), 20*time.Second)
+	return base/2 + rand.N(base/2)
+}
+
+// stream sends the request once and publishes the answer as it comes.
+func (r *run) stream(request *model.Request) (model.Done, error) {
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	var text, reasoning strings.Builder
+	flushed := time.Now()
+	flush := func() {
+		if text.Len() > 0 {
+			r.session.submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
+			text.Reset()
+		}
+		if reasoning.Len() > 0 {
+			r.session.submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
+			reasoning.Reset()
+		}
+		flushed = time.Now()
+	}
+	for piece, err := range r.model.Stream(ctx, request) {
+		if err != nil {
+			return model.Done{}, err
+		}
+		switch p := piece.(type) {
+		case model.TextDelta:
+			text.WriteString(p.Text)
+		case model.ReasoningDelta:
+			reasoning.WriteString(p.Text)
+		case model.CallDelta:
+			r.progress("prepares "+p.Name, 0)
+		case model.Done:
+			flush()
+			return p, nil
+		}
+		if time.Since(flushed) >= deltaInterval {
+			flush()
+		}
+	}
+	if err := r.ctx.Err(); err != nil {
+		return model.Done{}, err
+	}
+	return model.Done{}, &model.Error{Kind: model.ErrProtocol, Provider: r.model.Name(), Detail: "the stream ended without an end of the message"}
+}
+
+func equalCalls(a, b []model.Call) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name || !bytes.Equal(a[i].Arguments, b[i].Arguments) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) addUsage(u model.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Usage = r.result.Usage.Add(event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached})
+	r.result.Turns = r.turn
+}
+
+func (r *run) usage() event.Usage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.result.Usage
+}
+
+// progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
+// that know better than their turns tell.
+func (r *run) progress(message string, percent int) {
+	r.mu.Lock()
+	r.activity = append(r.activity, message)
+	if surplus := len(r.activity) - 5; surplus > 0 {
+		r.activity = append([]string(nil), r.activity[surplus:]...)
+	}
+	p := event.RunProgress{
+		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
+		Activities: append([]string(nil), r.activity...), Message: message,
+	}
+	r.mu.Unlock()
+	share := percent
+	if r.limits.MaxTurns > 0 && r.turn > 0 {
+		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
+	}
+	if r.limits.Timeout > 0 {
+		share = max(share, int(time.Since(r.started)*100/r.limits.Timeout))
+	}
+	p.BudgetUsed = min(share, 100)
+	r.session.submit(store.Batch{}, r.id, p)
+}

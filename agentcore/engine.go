@@ -1,0 +1,228 @@
+// Package agentcore runs agents: sessions, the loop of a run, its tool calls and its children. It knows
+// nothing of editors; what happens leaves it as events, after they are durable.
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Options are what an Engine is made of.
+type Options struct {
+	// StateDir is the folder of the database and of kept outputs; it is made if it is not there.
+	StateDir string
+	// Config is the first configuration; SetConfig replaces it.
+	Config *config.Config
+	// Agents are the definitions; nil means the built-in ones.
+	Agents *agent.Registry
+	// Tools are what agents can do; nil means the built-in ones.
+	Tools []tool.Tool
+	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
+	OpenModel func(Choice) (model.Model, error)
+	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
+	Getenv func(string) string
+	Logger *slog.Logger
+}
+
+// Engine owns the sessions of one process and their store. Its methods may be called from any
+// goroutine and never wait on a model; those that wait on the disk say so.
+type Engine struct {
+	store     *store.Store
+	log       *eventLog
+	agents    *agent.Registry
+	tools     map[string]tool.Tool
+	toolOrder []tool.Tool
+	openModel func(Choice) (model.Model, error)
+	getenv    func(string) string
+	logger    *slog.Logger
+	outputs   string
+	config    atomic.Pointer[config.Config]
+
+	// ctx is the root of all runs; its cause tells a shutdown from a cancel.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	wait   sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[event.SessionID]*Session
+	runs     map[event.RunID]*run
+}
+
+// Open opens the store in the state folder and makes an engine on it. It waits on the disk. Runs that
+// a former process left alive become interrupted; they are told as a notice when their session is opened.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	if o.Config == nil {
+		o.Config = config.Default()
+	}
+	if o.Agents == nil {
+		builtin, err := agent.Builtin()
+		if err != nil {
+			return nil, err
+		}
+		o.Agents = agent.NewRegistry(builtin...)
+	}
+	if o.Tools == nil {
+		o.Tools = tool.Builtin()
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{
+		agents: o.Agents, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
+		openModel: o.OpenModel, getenv: o.Getenv, logger: o.Logger,
+		outputs:  filepath.Join(o.StateDir, "outputs"),
+		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
+	}
+	for _, t := range o.Tools {
+		e.tools[t.Spec().Name] = t
+	}
+	if e.openModel == nil {
+		e.openModel = e.wireModel
+	}
+	e.config.Store(o.Config)
+	e.log = newEventLog()
+	var err error
+	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{Committed: e.log.append, Logger: o.Logger}); err != nil {
+		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
+	}
+	e.log.store = e.store
+	if _, err := e.store.MarkInterrupted(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	return e, nil
+}
+
+// errShutdown is the cause of runs that end because the process does; they become interrupted.
+var errShutdown = errors.New("agentls is shutting down")
+
+// Close interrupts every run, waits for their goroutines (until ctx ends), and closes the store.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	sessions := make([]*Session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		sessions = append(sessions, s)
+	}
+	e.mu.Unlock()
+	e.cancel(errShutdown)
+	ended := make(chan struct{})
+	go func() { e.wait.Wait(); close(ended) }()
+	var late error
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		late = errors.New("a run did not end in time after it was interrupted")
+	}
+	for _, s := range sessions {
+		s.proposal.Close()
+	}
+	err := errors.Join(late, e.store.Close(ctx))
+	e.log.close()
+	return err
+}
+
+// Config returns the configuration that new runs get.
+func (e *Engine) Config() *config.Config { return e.config.Load() }
+
+// SetConfig replaces the configuration. Runs keep the one that they started with.
+func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
+
+// Agents returns the definitions.
+func (e *Engine) Agents() *agent.Registry { return e.agents }
+
+// Store returns the store, for reading history.
+func (e *Engine) Store() *store.Store { return e.store }
+
+// OpenSession makes a session on a view. The findings that former sessions left open on the same roots
+// come along where their lines still stand. It reads the disk.
+func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
+	s := &Session{
+		ID: event.NewSessionID(), engine: e, view: view, title: title,
+		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
+		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
+	}
+	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
+	var roots []string
+	for _, root := range view.Roots() {
+		roots = append(roots, root.Path)
+	}
+	now := time.Now().UTC()
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, errShutdown
+	}
+	e.sessions[s.ID] = s
+	e.mu.Unlock()
+	e.store.Submit(store.Batch{Sessions: []store.Session{{ID: s.ID, Title: title, Roots: roots, Created: now, Updated: now}}})
+	if err := s.adoptFindings(ctx, roots); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Session returns an open session of this process.
+func (e *Engine) Session(id event.SessionID) (*Session, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, notFound("session", string(id), "list the sessions with agent/sessions")
+}
+
+func (e *Engine) run(id event.RunID) (*run, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r := e.runs[id]; r != nil {
+		return r, nil
+	}
+	return nil, notFound("run", string(id), "it may have ended in an earlier session")
+}
+
+// Wait returns the result of a run when it has ended and that is durable. When ctx ends first it
+// returns the state of that moment, without an error.
+func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return event.RunResult{}, err
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+	}
+	return r.snapshot(), nil
+}
+
+// errCancelled is the cause of a run that the user ended.
+var errCancelled = errors.New("cancelled by the user")
+
+// Cancel ends a run and every run below it. It returns at once; an ended run is left as it is.
+func (e *Engine) Cancel(id event.RunID) error {
+	r, err := e.run(id)
+	if err != nil {
+		return err
+	}
+	r.cancel(errCancelled)
+	return nil
+}

@@ -1,0 +1,99 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// host is what one call of one run may touch. It implements tool.Host.
+type host struct {
+	run  *run
+	call *call
+}
+
+var _ tool.Host = host{}
+
+func (h host) Files() *workspace.Layer { return h.run.layer }
+
+func (h host) Author(reason string) workspace.Author {
+	return workspace.Author{Run: h.run.id, Agent: h.run.definition.Slug, Reason: reason}
+}
+
+// Report proposes the fix, where there is one, and publishes the finding.
+func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
+	reason := ""
+	if finding.Fix != nil {
+		reason = finding.Message
+		if err := h.propose(finding.Path, *finding.Fix, reason); err != nil {
+			return "", err
+		}
+	}
+	return h.run.session.report(h.run, finding, reason)
+}
+
+// propose replaces a text that occurs exactly once.
+func (h host) propose(path string, fix tool.Fix, reason string) error {
+	file, err := h.run.layer.Read(path)
+	if err != nil {
+		return err
+	}
+	old := workspace.Normalize(fix.OldString, file.Text)
+	switch n := strings.Count(file.Text, old); {
+	case old == "":
+		return fmt.Errorf("the fix has an empty old_string; give the text that it replaces, or report without fix")
+	case n == 0:
+		return fmt.Errorf("the fix does not fit: old_string is not in %s; copy it exactly from the file, or report without fix", h.run.session.view.Relative(path))
+	case n > 1:
+		return fmt.Errorf("the fix does not fit: old_string is in %s %d times; add lines around it until it is unique, or report without fix", h.run.session.view.Relative(path), n)
+	}
+	text := strings.Replace(file.Text, old, workspace.Normalize(fix.NewString, file.Text), 1)
+	if _, err := h.run.layer.Write(path, text, file.Stamp, h.Author(reason)); err != nil {
+		return fmt.Errorf("propose the fix: %w", err)
+	}
+	return nil
+}
+
+func (h host) Todos() []event.Todo {
+	h.run.mu.Lock()
+	defer h.run.mu.Unlock()
+	return append([]event.Todo(nil), h.run.todos...)
+}
+
+func (h host) SetTodos(_ context.Context, items []event.Todo) error {
+	h.run.setTodos(items)
+	return nil
+}
+
+func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
+	if ask := h.run.session.editorDiagnostics.Load(); ask != nil {
+		return (*ask)(path)
+	}
+	return nil
+}
+
+func (h host) Trusted() bool { return h.run.session.trusted.Load() }
+
+func (h host) Progress(message string) {
+	h.run.session.submit(store.Batch{}, h.run.id, event.ToolCallProgress{Call: h.call.id, Message: message})
+}
+
+// Overflow keeps a whole output below the state folder, readable for the user alone.
+func (h host) Overflow(name, text string) (string, error) {
+	folder := filepath.Join(h.run.engine.outputs, string(h.run.id))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder for kept outputs: %w", err)
+	}
+	path := filepath.Join(folder, string(h.call.id)+"-"+filepath.Base(name))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("keep the whole output: %w", err)
+	}
+	return path, nil
+}

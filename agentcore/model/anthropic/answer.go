@@ -1,0 +1,172 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
+)
+
+// faultError carries what an error event says.
+type faultError struct{ transport.Fault }
+
+func (f *faultError) Error() string { return f.Message }
+
+// answer collects the events of one message.
+type answer struct {
+	blocks []*block
+	usage  model.Usage
+	stop   sdk.StopReason
+}
+
+// block is a content block while it arrives.
+type block struct {
+	index             int64
+	kind              string // the vendor's: text, thinking, redacted_thinking, tool_use …
+	id, name          string
+	text              strings.Builder // of text and thinking
+	signature, sealed string
+	input             strings.Builder
+	whole             string // the input where it came with the start of the block
+}
+
+// add takes one event. It returns what to yield, if anything, and whether the message is complete.
+func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return nil, false, nil
+	}
+	var e sdk.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, false, fmt.Errorf("read an event: %w", err)
+	}
+	switch e.Type {
+	case "message_start":
+		a.count(e.Message.Usage.InputTokens, e.Message.Usage.CacheCreationInputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
+	case "content_block_start":
+		return a.start(&e), false, nil
+	case "content_block_delta":
+		return a.delta(&e), false, nil
+	case "message_delta":
+		if e.Delta.StopReason != "" {
+			a.stop = e.Delta.StopReason
+		}
+		a.count(e.Usage.InputTokens, e.Usage.CacheCreationInputTokens, e.Usage.CacheReadInputTokens, e.Usage.OutputTokens)
+	case "message_stop":
+		return nil, true, nil
+	case "error":
+		fault, ok := transport.ParseFault(data)
+		if !ok {
+			fault.Message = string(data)
+		}
+		return nil, false, &faultError{fault}
+	}
+	return nil, false, nil // ping, content_block_stop, and whatever the vendor adds
+}
+
+// count takes token counts over. They are cumulative, and 0 where an event does not repeat them.
+func (a *answer) count(input, created, read, output int64) {
+	if input+created > 0 {
+		a.usage.Input = input + created
+	}
+	a.usage.Cached = max(a.usage.Cached, read)
+	a.usage.Output = max(a.usage.Output, output)
+}
+
+func (a *answer) start(e *sdk.MessageStreamEventUnion) model.Event {
+	b := &block{index: e.Index, kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
+	b.signature, b.sealed = e.ContentBlock.Signature, e.ContentBlock.Data
+	a.blocks = append(a.blocks, b)
+	switch b.kind {
+	case "text":
+		b.text.WriteString(e.ContentBlock.Text)
+		if e.ContentBlock.Text != "" {
+			return model.TextDelta{Text: e.ContentBlock.Text}
+		}
+	case "thinking":
+		b.text.WriteString(e.ContentBlock.Thinking)
+		if e.ContentBlock.Thinking != "" {
+			return model.ReasoningDelta{Text: e.ContentBlock.Thinking}
+		}
+	case "tool_use":
+		b.whole = e.ContentBlock.JSON.Input.Raw()
+		return model.CallDelta{Name: b.name}
+	}
+	return nil
+}
+
+func (a *answer) delta(e *sdk.MessageStreamEventUnion) model.Event {
+	b := a.block(e.Index, e.Delta.Type)
+	switch e.Delta.Type {
+	case "text_delta":
+		b.text.WriteString(e.Delta.Text)
+		if e.Delta.Text != "" {
+			return model.TextDelta{Text: e.Delta.Text}
+		}
+	case "thinking_delta":
+		b.text.WriteString(e.Delta.Thinking)
+		if e.Delta.Thinking != "" {
+			return model.ReasoningDelta{Text: e.Delta.Thinking}
+		}
+	case "signature_delta":
+		b.signature += e.Delta.Signature
+	case "input_json_delta":
+		b.input.WriteString(e.Delta.PartialJSON)
+	}
+	return nil
+}
+
+// block finds the last block with the index, or begins one where a server left the start out.
+func (a *answer) block(index int64, delta string) *block {
+	for i := len(a.blocks) - 1; i >= 0; i-- {
+		if a.blocks[i].index == index {
+			return a.blocks[i]
+		}
+	}
+	b := &block{index: index, kind: map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[delta]}
+	a.blocks = append(a.blocks, b)
+	return b
+}
+
+// done makes the whole message.
+func (a *answer) done() model.Done {
+	done := model.Done{Message: model.Message{Role: model.RoleAssistant}, Usage: a.usage}
+	for _, b := range a.blocks {
+		switch b.kind {
+		case "text":
+			if b.text.Len() > 0 {
+				done.Message.Parts = append(done.Message.Parts, model.Text{Text: b.text.String()})
+			}
+		case "thinking":
+			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Text: b.text.String(), Signature: b.signature})
+		case "redacted_thinking":
+			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Redacted: b.sealed})
+		case "tool_use":
+			arguments := b.input.String()
+			if strings.TrimSpace(arguments) == "" {
+				arguments = b.whole
+			}
+			if strings.TrimSpace(arguments) == "" || arguments == "null" {
+				arguments = "{}"
+			}
+			done.Message.Parts = append(done.Message.Parts, model.Call{ID: b.id, Name: b.name, Arguments: json.RawMessage(arguments)})
+		}
+	}
+	switch a.stop {
+	case sdk.StopReasonMaxTokens, "model_context_window_exceeded":
+		done.Stop = model.StopLength
+	case sdk.StopReasonRefusal:
+		done.Stop = model.StopRefused
+	default:
+		done.Stop = model.StopEnd
+		if len(done.Message.Calls()) > 0 {
+			done.Stop = model.StopCalls
+		}
+	}
+	return done
+}

@@ -1,0 +1,56 @@
+package transport
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// UniqueIDs gives each call of an answer an id that neither the conversation nor another call of the answer
+// has: some servers send none, or begin anew with call_0 in every answer.
+func UniqueIDs(answer *model.Message, conversation []model.Message) {
+	taken := map[string]bool{"": true}
+	for _, message := range conversation {
+		for _, part := range message.Parts {
+			if call, ok := part.(model.Call); ok {
+				taken[call.ID] = true
+			}
+		}
+	}
+	for i, part := range answer.Parts {
+		if call, ok := part.(model.Call); ok {
+			for taken[call.ID] {
+				call.ID = "call_" + rand.Text()
+			}
+			taken[call.ID] = true
+			answer.Parts[i] = call
+		}
+	}
+}
+
+// Object returns the arguments of a tool call as the JSON object that providers want in a conversation.
+// What the model sent and is no object (broken JSON, or that as a JSON string, which is how it is stored)
+// goes into the member invalid_arguments, so that the model sees what it wrote.
+func Object(arguments json.RawMessage) json.RawMessage {
+	trimmed := bytes.TrimSpace(arguments)
+	switch {
+	case len(trimmed) == 0:
+		return json.RawMessage(`{}`)
+	case trimmed[0] == '{' && json.Valid(trimmed):
+		return trimmed
+	}
+	text := string(trimmed)
+	var inner string
+	if json.Unmarshal(trimmed, &inner) == nil {
+		text = inner
+	}
+	wrapped, err := json.Marshal(struct {
+		Invalid string `json:"invalid_arguments"`
+	}{text})
+	if err != nil { // strings always encode
+		return json.RawMessage(`{}`)
+	}
+	return wrapped
+}

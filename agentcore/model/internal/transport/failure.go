@@ -1,0 +1,329 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// maxDetail bounds Error.Detail, in bytes.
+const maxDetail = 500
+
+// Fault is what a vendor says about a failure, in an error answer or in a stream.
+type Fault struct {
+	Type, Code, Message string
+}
+
+// ParseFault reads a fault from the JSON of an error answer or event. Vendors and servers that are
+// compatible with them agree on an "error" object with "message" and "type"; others send a string, or
+// put the members at the top, or call the text "detail". ok is false where raw says nothing of a fault.
+func ParseFault(raw []byte) (fault Fault, ok bool) {
+	type members struct {
+		Error   json.RawMessage `json:"error"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+	var outer members
+	if json.Unmarshal(raw, &outer) != nil {
+		return fault, false
+	}
+	if text := plain(outer.Error); text != "" {
+		var inner members
+		if json.Unmarshal(outer.Error, &inner) == nil {
+			return Fault{plain(inner.Type), plain(inner.Code), cmp.Or(plain(inner.Message), plain(inner.Detail), text)}, true
+		}
+		return Fault{Message: text}, true
+	}
+	fault = Fault{plain(outer.Type), plain(outer.Code), cmp.Or(plain(outer.Message), plain(outer.Detail))}
+	return fault, fault.Message != ""
+}
+
+// plain returns a JSON string's text, "" for null and false, and any other JSON as it is.
+func plain(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	if raw := string(raw); raw != "null" && raw != "false" {
+		return raw
+	}
+	return ""
+}
+
+// overflow matches what vendors and servers say when a conversation is too long for the model.
+var overflow = regexp.MustCompile(`(?i)context[_ -]length[_ -]exceeded|maximum context length|prompt is too long|exceeds? (the )?(model'?s? )?(maximum |available )?context|` +
+	`exceed_context_size|context (window|size|limit) (is )?exceed|longer than the model'?s context|input (is )?too long|too many (input )?tokens|reduce the length of (the|your) (messages|prompt|input)|` +
+	`exceeds the maximum number of (input )?tokens|token count .* exceeds the maximum|request_too_large`)
+
+// billing matches a refusal for want of money, which no waiting helps.
+var billing = regexp.MustCompile(`(?i)insufficient_quota|insufficient[_ ]balance|credit balance is too low|exceeded your current quota|billing_error|billing_hard_limit`)
+
+// Sort finds the kind of a failure. status is the HTTP status, or 0 for an error inside a stream.
+func (f Fault) Sort(status int) model.ErrorKind {
+	if code, err := strconv.Atoi(f.Code); err == nil && status == 0 && code >= 400 && code < 600 {
+		status = code // some servers put the status of their own upstream there
+	}
+	said := f.Type + " " + f.Code + " " + f.Message
+	switch {
+	case status == http.StatusRequestEntityTooLarge:
+		return model.ErrContext
+	case billing.MatchString(said):
+		return model.ErrAuth
+	case (status == 0 || status == 400 || status == 422 || status == 500) && overflow.MatchString(said):
+		return model.ErrContext
+	}
+	switch status {
+	case 0:
+	case http.StatusTooManyRequests:
+		return model.ErrRateLimit
+	case http.StatusServiceUnavailable, 529:
+		return model.ErrOverloaded
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
+		return model.ErrAuth
+	case http.StatusNotFound:
+		return model.ErrNotFound
+	case http.StatusRequestTimeout:
+		return model.ErrNetwork
+	default:
+		if status >= 500 {
+			return model.ErrServer
+		}
+		return model.ErrInvalid
+	}
+	kinds := map[string]model.ErrorKind{
+		"overloaded_error": model.ErrOverloaded, "server_overloaded": model.ErrOverloaded,
+		"rate_limit_error": model.ErrRateLimit, "rate_limit_exceeded": model.ErrRateLimit, "tokens": model.ErrRateLimit, "requests": model.ErrRateLimit,
+		"authentication_error": model.ErrAuth, "permission_error": model.ErrAuth, "invalid_api_key": model.ErrAuth,
+		"not_found_error": model.ErrNotFound, "model_not_found": model.ErrNotFound,
+		"invalid_request_error": model.ErrInvalid, "BadRequestError": model.ErrInvalid,
+		"timeout_error": model.ErrNetwork,
+	}
+	for _, word := range []string{f.Code, f.Type} {
+		if kind, ok := kinds[word]; ok {
+			return kind
+		}
+	}
+	return model.ErrServer
+}
+
+// Fault makes the error for a fault that the vendor reported.
+func (x *Exchange) Fault(fault Fault, status int) *model.Error {
+	detail := cmp.Or(fault.Message, fault.Type, fault.Code, http.StatusText(status), "no reason was given")
+	failure := x.failure(fault.Sort(status), detail, nil)
+	failure.Status = status
+	if billing.MatchString(fault.Type + " " + fault.Code + " " + fault.Message) {
+		failure.Hint = "The account has no credit left: look at its billing page, or choose another model."
+	}
+	return failure
+}
+
+// Protocol makes the error for an answer that is no valid stream.
+func (x *Exchange) Protocol(cause error, format string, args ...any) *model.Error {
+	return x.failure(model.ErrProtocol, fmt.Sprintf(format, args...), cause)
+}
+
+// Cut makes the error for a stream that ended too early. Where the stream was never one, it says so.
+func (x *Exchange) Cut(missing string) *model.Error {
+	if x.body != nil && !looksLikeStream(x.body.head) {
+		return x.Protocol(nil, "the answer is no event stream; it begins: %s", x.body.head)
+	}
+	return x.failure(model.ErrNetwork, "the answer was cut off before its end ("+missing+" did not come)", io.ErrUnexpectedEOF)
+}
+
+// Failed turns what went wrong into the error to yield: the context's own error where the caller gave up,
+// else a *model.Error.
+func (x *Exchange) Failed(err error) error {
+	if ctxErr := x.caller.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	var known *model.Error
+	var syntax *json.SyntaxError
+	var wrongType *json.UnmarshalTypeError
+	var address *url.Error
+	reason := err.Error()
+	if errors.As(err, &address) {
+		reason = address.Err.Error()
+	}
+	switch {
+	case errors.Is(context.Cause(x.Context), errIdle):
+		return x.failure(model.ErrNetwork, fmt.Sprintf("the server sent nothing for %s", x.idle), errIdle)
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, bufio.ErrTooLong), errors.Is(err, errTooLong):
+		return x.Protocol(err, "a line of the answer, or all of it, is too long: %s", reason)
+	case errors.As(err, &syntax), errors.As(err, &wrongType):
+		return x.Protocol(err, "the answer holds invalid JSON: %s", reason)
+	}
+	failure := x.failure(model.ErrNetwork, reason, err)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		failure.Hint = "Nothing listens there: start the server, or correct the address. " + x.upstream.URLHint
+	}
+	return failure
+}
+
+// refused makes the error for an answer with an error status (or a redirect).
+func (x *Exchange) refused(response *http.Response) error {
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+	if err != nil && len(raw) == 0 && x.Context.Err() != nil {
+		return x.Failed(err)
+	}
+	if response.StatusCode < 400 {
+		failure := x.failure(model.ErrInvalid, "the server redirects to "+response.Header.Get("Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
+		failure.Status = response.StatusCode
+		failure.Hint = "Set the base URL to the final address. " + x.upstream.URLHint
+		return failure
+	}
+	fault, ok := ParseFault(raw)
+	if !ok {
+		fault = Fault{Message: page(raw)}
+	}
+	failure := x.Fault(fault, response.StatusCode)
+	if model.Retryable(failure) {
+		failure.RetryAfter = x.upstream.retryAfter(response.Header, time.Now())
+	}
+	return failure
+}
+
+// notAStream makes the error for a page or a JSON document with status 200.
+func (x *Exchange) notAStream(response *http.Response, kind string) error {
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
+	if err != nil && len(raw) == 0 {
+		return x.Failed(err)
+	}
+	var members struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(raw, &members) == nil && plain(members.Error) != "" {
+		fault, _ := ParseFault(raw)
+		return x.Fault(fault, 0)
+	}
+	return x.Protocol(nil, "the server answered with %s instead of an event stream: %s", kind, page(raw))
+}
+
+var (
+	title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	tag   = regexp.MustCompile(`(?s)<[^>]*>`)
+)
+
+// page returns what an answer that is no known JSON says: the title of an HTML page, or the text.
+func page(raw []byte) string {
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("<")) {
+		return string(bytes.TrimSpace(raw))
+	}
+	if found := title.FindSubmatch(raw); found != nil {
+		return "an HTML page, " + strings.TrimSpace(string(found[1]))
+	}
+	return "an HTML page, " + strings.Join(strings.Fields(string(tag.ReplaceAll(raw, []byte(" ")))), " ")
+}
+
+// looksLikeStream reports whether an answer begins as server-sent events do, or has not got so far that
+// one could tell (WHATWG HTML, section 9.2.5: the fields are event, data, id and retry).
+func looksLikeStream(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
+	line, _, whole := bytes.Cut(head, []byte("\n"))
+	field, _, colon := strings.Cut(string(line), ":")
+	fields := []string{"", "event", "data", "id", "retry"}
+	if colon {
+		return slices.Contains(fields, field)
+	}
+	return !whole && slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, field) })
+}
+
+// failure makes an error with the hint of its kind.
+func (x *Exchange) failure(kind model.ErrorKind, detail string, cause error) *model.Error {
+	return &model.Error{Kind: kind, Provider: x.upstream.Name, Detail: x.upstream.clean(detail), Hint: x.upstream.hint(kind), Cause: cause}
+}
+
+// Refuse makes an error for a request that is not sent at all.
+func (u *Upstream) Refuse(kind model.ErrorKind, detail string, cause error) *model.Error {
+	return &model.Error{Kind: kind, Provider: u.Name, Detail: u.clean(detail), Hint: u.hint(kind), Cause: cause}
+}
+
+func (u *Upstream) hint(kind model.ErrorKind) string {
+	switch kind {
+	case model.ErrRateLimit:
+		return "Wait, run fewer agents at once, or choose another model."
+	case model.ErrOverloaded, model.ErrServer:
+		return "The provider has trouble: wait, or choose another model."
+	case model.ErrNetwork:
+		return "Check the network and the address. " + u.URLHint
+	case model.ErrProtocol:
+		return "Check that the address is that of the model server, and not of a proxy's page. " + u.URLHint
+	case model.ErrAuth:
+		return u.KeyHint
+	case model.ErrNotFound:
+		return "Check the model's name and the address. " + u.URLHint
+	case model.ErrContext:
+		return "The conversation is too long for the model: start a new one, name fewer files, or choose a model with a larger context."
+	}
+	return "The provider refused the request as it is: check the model's name and settings."
+}
+
+// clean takes secrets and control characters out of a text and shortens it.
+func (u *Upstream) clean(text string) string {
+	for _, secret := range u.Secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[key]")
+			text = strings.ReplaceAll(text, url.QueryEscape(secret), "[key]")
+		}
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+	if len(text) <= maxDetail {
+		return text
+	}
+	end := maxDetail - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// retryAfter reads how long to wait: Retry-After in milliseconds, in seconds or as a date (RFC 9110, section
+// 10.2.3; a date counts from the server's own clock), else the vendor's headers. It is never negative and at most a day.
+func (u *Upstream) retryAfter(header http.Header, now time.Time) time.Duration {
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date
+	}
+	var wait time.Duration
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
+		wait = scale(ms, time.Millisecond)
+	} else if seconds, err := strconv.ParseFloat(header.Get("Retry-After"), 64); err == nil {
+		wait = scale(seconds, time.Second)
+	} else if date, err := http.ParseTime(header.Get("Retry-After")); err == nil {
+		wait = date.Sub(now)
+	} else if u.Resets != nil {
+		wait = u.Resets(header, now)
+	}
+	return min(max(wait, 0), 24*time.Hour)
+}
+
+func scale(n float64, unit time.Duration) time.Duration {
+	if !(n > 0) { // also NaN
+		return 0
+	}
+	return time.Duration(min(n*float64(unit), float64(24*time.Hour)))
+}

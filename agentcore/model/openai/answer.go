@@ -1,0 +1,216 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/respjson"
+
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
+)
+
+// faultError carries what an error in the stream says.
+type faultError struct{ transport.Fault }
+
+func (f *faultError) Error() string { return f.Message }
+
+// answer collects the chunks of one message.
+type answer struct {
+	text, reasoning strings.Builder
+	calls           []*call
+	usage           model.Usage
+	finish          string
+	refused         bool
+}
+
+// call is a tool call while it arrives.
+type call struct {
+	index     int64 // -1 where the server sent none
+	id, name  string
+	arguments strings.Builder
+}
+
+// complete reports whether the model has said that it is done.
+func (a *answer) complete() bool { return a.finish != "" }
+
+// begun reports whether anything of a message has come.
+func (a *answer) begun() bool {
+	return a.text.Len()+a.reasoning.Len()+len(a.calls) > 0
+}
+
+// add takes one chunk and yields what is to be passed on. An error ends the sequence.
+func (a *answer) add(data string) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		if data == "" {
+			return
+		}
+		var chunk sdk.ChatCompletionChunk
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			yield(nil, fmt.Errorf("read a chunk: %w", err))
+			return
+		}
+		if failure, ok := chunk.JSON.ExtraFields["error"]; ok && failure.Raw() != "null" {
+			fault, known := transport.ParseFault([]byte(data))
+			if !known {
+				fault.Message = data
+			}
+			yield(nil, &faultError{fault})
+			return
+		}
+		if chunk.JSON.Usage.Valid() {
+			a.count(chunk.Usage)
+		}
+		for _, choice := range chunk.Choices {
+			if choice.Index != 0 {
+				continue // one answer was asked for
+			}
+			if choice.FinishReason == "error" {
+				fault, known := transport.ParseFault([]byte(choice.RawJSON()))
+				if !known {
+					fault.Message = "the server ended the answer with an error and no reason"
+				}
+				yield(nil, &faultError{fault})
+				return
+			}
+			for _, event := range a.delta(choice.Delta) {
+				if !yield(event, nil) {
+					return
+				}
+			}
+			if choice.FinishReason != "" {
+				a.finish = choice.FinishReason
+			}
+		}
+	}
+}
+
+func (a *answer) count(usage sdk.CompletionUsage) {
+	cached := usage.PromptTokensDetails.CachedTokens
+	a.usage = model.Usage{Input: max(0, usage.PromptTokens-cached), Output: usage.CompletionTokens, Cached: cached}
+}
+
+// delta takes the new pieces of the message over.
+func (a *answer) delta(delta sdk.ChatCompletionChunkChoiceDelta) []model.Event {
+	var events []model.Event
+	// DeepSeek, vLLM and llama.cpp call it reasoning_content; OpenRouter, Groq and Ollama reasoning.
+	for _, name := range []string{"reasoning_content", "reasoning"} {
+		if text := stringField(delta.JSON.ExtraFields[name]); text != "" {
+			a.reasoning.WriteString(text)
+			events = append(events, model.ReasoningDelta{Text: text})
+			break
+		}
+	}
+	if delta.Refusal != "" {
+		a.refused = true
+	}
+	for _, text := range []string{delta.Content, delta.Refusal} {
+		if text != "" {
+			a.text.WriteString(text)
+			events = append(events, model.TextDelta{Text: text})
+		}
+	}
+	for _, piece := range delta.ToolCalls {
+		c := a.call(&piece)
+		if c.id == "" {
+			c.id = piece.ID
+		}
+		if c.name == "" && piece.Function.Name != "" {
+			c.name = piece.Function.Name
+			events = append(events, model.CallDelta{Name: c.name})
+		}
+		c.arguments.WriteString(arguments(&piece))
+	}
+	return events
+}
+
+// call finds the call that a piece belongs to, or begins one. By the vendor's rule the index decides. Servers
+// also leave it out, give 0 to several calls, repeat the name, or send another id with every piece.
+func (a *answer) call(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) *call {
+	index := int64(-1)
+	if piece.JSON.Index.Valid() {
+		index = piece.Index
+	}
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		known := a.calls[i]
+		if index >= 0 && known.index == index || index < 0 && piece.ID != "" && known.id == piece.ID {
+			if known.endsBefore(piece) {
+				break
+			}
+			return known
+		}
+	}
+	if piece.Function.Name == "" && len(a.calls) > 0 {
+		return a.calls[len(a.calls)-1] // only a name begins a call
+	}
+	c := &call{index: index}
+	a.calls = append(a.calls, c)
+	return c
+}
+
+// endsBefore reports whether a piece that has the call's place is another call: it has a name, and the call
+// is whole.
+func (c *call) endsBefore(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) bool {
+	if piece.Function.Name == "" || c.name == "" {
+		return false
+	}
+	whole := json.Valid([]byte(c.arguments.String()))
+	if piece.ID != "" && c.id != "" && piece.ID != c.id {
+		return whole || c.arguments.Len() == 0
+	}
+	return whole && arguments(piece) != ""
+}
+
+// arguments returns the piece's part of the arguments. Some servers send the object itself, not its text.
+func arguments(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) string {
+	if piece.Function.Arguments == "" {
+		if raw := piece.Function.JSON.Arguments.Raw(); strings.HasPrefix(raw, "{") {
+			return raw
+		}
+	}
+	return piece.Function.Arguments
+}
+
+// stringField returns the text of a member that the SDK does not know, "" where it is missing or null.
+func stringField(field respjson.Field) string {
+	var text string
+	if json.Unmarshal([]byte(field.Raw()), &text) != nil {
+		return "" // absent, or of another form that carries no text for us
+	}
+	return text
+}
+
+// done makes the whole message.
+func (a *answer) done() model.Done {
+	done := model.Done{Message: model.Message{Role: model.RoleAssistant}, Usage: a.usage}
+	if a.reasoning.Len() > 0 {
+		done.Message.Parts = append(done.Message.Parts, model.Reasoning{Text: a.reasoning.String()})
+	}
+	if a.text.Len() > 0 {
+		done.Message.Parts = append(done.Message.Parts, model.Text{Text: a.text.String()})
+	}
+	for _, c := range a.calls {
+		if c.name == "" && c.arguments.Len() == 0 {
+			continue // an empty frame, not a call
+		}
+		raw := c.arguments.String()
+		if strings.TrimSpace(raw) == "" {
+			raw = "{}"
+		}
+		done.Message.Parts = append(done.Message.Parts, model.Call{ID: c.id, Name: c.name, Arguments: json.RawMessage(raw)})
+	}
+	switch {
+	case a.finish == "length":
+		done.Stop = model.StopLength
+	case a.finish == "content_filter", a.refused:
+		done.Stop = model.StopRefused
+	case len(done.Message.Calls()) > 0: // whatever the reason says
+		done.Stop = model.StopCalls
+	default:
+		done.Stop = model.StopEnd
+	}
+	return done
+}

@@ -1,0 +1,181 @@
+// Package openai speaks OpenAI's Chat Completions, streamed, through the vendor's SDK, with the vendor and with
+// the many servers that are compatible with it more or less.
+// Source: "Chat Completions" and "Streaming events" in the OpenAI API reference.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
+)
+
+// VendorURL is the base URL where Options gives none.
+const VendorURL = "https://api.openai.com/v1"
+
+// afterFinish is how long a server may be silent between finish_reason and [DONE].
+const afterFinish = 5 * time.Second
+
+// Options says where the model is. Nothing is read from the environment but the proxy.
+type Options struct {
+	// Name is the provider's name, in Model.Name and in errors; empty means "openai".
+	Name string
+	// Model is the server's id of the model; it is sent as it is.
+	Model string
+	// BaseURL ends in /v1 as a rule; chat/completions is put behind it. Empty means VendorURL.
+	BaseURL string
+	// Key is sent as a bearer token. An empty one is not sent: local servers need none. For VendorURL it is
+	// refused unless Headers authorise.
+	Key string
+	// Headers are added to each request; a name that is there twice wins over the wire's own.
+	Headers map[string]string
+	// HTTPClient is used for the requests, without following redirects; nil means a client of its own.
+	HTTPClient *http.Client
+	// IdleTimeout is how long the server may send nothing, comments counted; 0 means 120 s.
+	IdleTimeout time.Duration
+	// MaxTokens bounds an answer where the request does not; 0 leaves it to the server.
+	MaxTokens int
+}
+
+// chat is a model behind Chat Completions. It is never changed after New.
+type chat struct {
+	name        string
+	model       string
+	maxTokens   int
+	vendor      bool // it is OpenAI's own server, which is strict about newer parameters
+	upstream    transport.Upstream
+	completions sdk.ChatCompletionService
+	broken      *model.Error // why no request can be sent, if so
+}
+
+// New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
+// model is safe for concurrent use.
+func New(options Options) model.Model {
+	provider := cmp.Or(options.Name, "openai")
+	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
+	c := &chat{name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens, vendor: base == VendorURL}
+	c.upstream = transport.Upstream{
+		Name:    c.name,
+		Secrets: transport.Secrets(options.Key, options.Headers),
+		Idle:    options.IdleTimeout,
+		KeyHint: "Check the key of the provider " + provider + ": set OPENAI_API_KEY, or key_env in [providers." + provider + "].",
+		URLHint: "base_url of [providers." + provider + "] is the server's address, usually with /v1 at its end.",
+		Resets:  resets,
+	}
+	set := []option.RequestOption{
+		option.WithMaxRetries(0),
+		option.WithBaseURL(base + "/"),
+		option.WithHTTPClient(transport.Client(options.HTTPClient)),
+		option.WithHeader("User-Agent", "agentls"),
+	}
+	if options.Key != "" {
+		set = append(set, option.WithAPIKey(options.Key))
+	}
+	for name, value := range options.Headers {
+		set = append(set, option.WithHeader(name, value))
+	}
+	if _, err := transport.CheckBase(base); err != nil {
+		c.broken = c.upstream.Refuse(model.ErrInvalid, err.Error(), err)
+		c.broken.Hint = c.upstream.URLHint
+	} else if options.Key == "" && c.vendor && !transport.Authorises(options.Headers, "api-key") {
+		c.broken = c.upstream.Refuse(model.ErrAuth, "there is no key", nil)
+	}
+	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
+	c.completions = sdk.NewChatCompletionService(set...)
+	return c
+}
+
+// Name is "provider/model".
+func (c *chat) Name() string { return c.name }
+
+// Stream sends the request and yields the answer.
+func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		if c.broken != nil {
+			failure := *c.broken
+			yield(nil, &failure)
+			return
+		}
+		x := c.upstream.Begin(ctx)
+		defer x.End()
+		var response *http.Response
+		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(x.Send), option.WithResponseInto(&response))
+		if err := stream.Err(); err != nil {
+			yield(nil, x.Failed(err))
+			return
+		}
+		c.read(x, request, ssestream.NewDecoder(response), yield)
+	}
+}
+
+// read turns the server's chunks into our events. The SDK's own stream type is not used for it: it takes
+// "error": null in a chunk for an error.
+func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder, yield func(model.Event, error) bool) {
+	var answer answer
+	finish := func() {
+		done := answer.done()
+		if len(done.Message.Calls()) > 0 {
+			transport.UniqueIDs(&done.Message, request.Messages)
+		}
+		yield(done, nil)
+		x.Drain()
+	}
+	for decoder.Next() {
+		data := strings.TrimSpace(string(decoder.Event().Data))
+		if data == "[DONE]" {
+			if answer.complete() || answer.begun() {
+				finish()
+			} else {
+				yield(nil, x.Failed(x.Protocol(nil, "the answer holds nothing")))
+			}
+			return
+		}
+		for event, err := range answer.add(data) {
+			if err != nil {
+				var fault *faultError
+				if errors.As(err, &fault) {
+					err = x.Fault(fault.Fault, 0)
+				}
+				yield(nil, x.Failed(err))
+				return
+			}
+			if !yield(event, nil) {
+				return
+			}
+		}
+		if answer.complete() {
+			x.Hurry(afterFinish)
+		}
+	}
+	switch err := decoder.Err(); {
+	case answer.complete() && !x.GivenUp():
+		finish() // only [DONE] or the count of tokens is missing
+	case err != nil:
+		yield(nil, x.Failed(err))
+	default:
+		yield(nil, x.Failed(x.Cut("finish_reason")))
+	}
+}
+
+// resets reads when the exhausted ones of the rate limits are full again: the headers x-ratelimit-remaining-* and
+// x-ratelimit-reset-* (a duration such as 6m0s), "Rate limits" guide of the vendor.
+func resets(header http.Header, _ time.Time) time.Duration {
+	var wait time.Duration
+	for _, limit := range []string{"Requests", "Tokens"} {
+		reset, err := time.ParseDuration(header.Get("X-Ratelimit-Reset-" + limit))
+		if err == nil && header.Get("X-Ratelimit-Remaining-"+limit) == "0" {
+			wait = max(wait, reset)
+		}
+	}
+	return wait
+}

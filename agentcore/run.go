@@ -1,0 +1,398 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// RunRequest asks for a run.
+type RunRequest struct {
+	// Agent is a slug or alias; empty means the configuration's default agent.
+	Agent  string
+	Prompt string
+	// Title is for people; empty means the prompt's first line.
+	Title string
+	// Context is what the prompt is about.
+	Context Context
+	// Each starts one child per file instead of a conversation; absolute paths.
+	Each []string
+	// Model overrides every other choice of a model.
+	Model string
+	// Limits override the definition's where they are set.
+	Limits agent.Limits
+}
+
+// Context is what a prompt is about.
+type Context struct {
+	// Paths are absolute.
+	Paths []string
+	// StartLine and EndLine narrow the only path: 1-based, inclusive, 0 for the whole file.
+	StartLine, EndLine int
+	// Finding is the finding that the prompt is about, if any.
+	Finding *event.Finding
+}
+
+// run is one agent at work. Its goroutine alone owns the conversation; other goroutines cancel it, wait
+// for done, or read what mu guards.
+type run struct {
+	id         event.RunID
+	engine     *Engine
+	session    *Session
+	parent     *run
+	depth      int
+	definition *agent.Definition
+	config     *config.Config
+	request    RunRequest
+	model      model.Model
+	limits     agent.Limits
+	layer      *workspace.Layer
+	started    time.Time
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when the end is durable
+
+	// Owned by the run's goroutine.
+	system   string
+	messages []model.Message
+	turn     int
+	touched  map[string]bool // files that the run proposed to change
+	lastText string
+
+	mu       sync.Mutex
+	status   event.Status
+	result   event.RunResult
+	todos    []event.Todo
+	activity []string
+}
+
+// Start checks the request and starts a run in the session. It reads the files of the context, so that a
+// file which cannot be worked on is refused at once. The run goes on until it ends or is cancelled; ctx
+// is for the checks only.
+func (s *Session) Start(ctx context.Context, request RunRequest) (event.RunID, error) {
+	r, err := s.engine.newRun(s, nil, request)
+	if err != nil {
+		return "", err
+	}
+	for _, path := range append(append([]string(nil), request.Context.Paths...), request.Each...) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if _, err := s.view.Read(path); err != nil {
+			return "", fmt.Errorf("look at the file for the %s: %w", r.definition.Slug, err)
+		}
+	}
+	if err := s.engine.launch(r); err != nil {
+		return "", err
+	}
+	return r.id, nil
+}
+
+// newRun makes a run that is not yet known to anybody.
+func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, error) {
+	cfg := e.Config()
+	if parent != nil {
+		cfg = parent.config
+	}
+	definition, err := e.agents.Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	if err != nil {
+		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+	}
+	if request.Prompt == "" {
+		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
+	}
+	r := &run{
+		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, request: request,
+		started: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+	}
+	choice := Choice{Override: request.Model, Definition: definition.Model}
+	from := e.ctx
+	if parent != nil {
+		r.depth = parent.depth + 1
+		choice.Parent = parent.model.Name()
+		from = parent.ctx
+		r.layer = parent.layer.Fork()
+	} else {
+		r.layer = s.proposal.Fork()
+	}
+	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
+		return nil, err
+	}
+	r.limits = definition.LimitsAt(r.depth)
+	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
+	r.limits.Timeout = cmp.Or(request.Limits.Timeout, r.limits.Timeout, cfg.DefaultTimeout)
+	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens, cfg.BudgetTokens)
+	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost, cfg.BudgetCost)
+	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.ctx, r.cancel = context.WithCancelCause(from)
+	r.result = event.RunResult{Status: event.StatusPending, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
+	return r, nil
+}
+
+// launch makes the run known and starts its goroutine.
+func (e *Engine) launch(r *run) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		r.cancel(errShutdown)
+		return errShutdown
+	}
+	e.runs[r.id] = r
+	e.wait.Add(1)
+	e.mu.Unlock()
+	created := event.RunCreated{
+		Agent: r.definition.Slug, Role: r.role(), Depth: r.depth, Title: r.request.Title,
+		Prompt: r.request.Prompt, Model: r.model.Name(),
+	}
+	if r.parent != nil {
+		created.Parent = r.parent.id
+		r.parent.mu.Lock()
+		r.parent.result.Children = append(r.parent.result.Children, r.id)
+		r.parent.mu.Unlock()
+	}
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		created.URI = event.FileURI(paths[0])
+	}
+	r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, created)
+	go func() {
+		defer e.wait.Done()
+		defer close(r.done)
+		defer r.cancel(nil)
+		r.live()
+	}()
+	return nil
+}
+
+// errTimeout is the cause of a run that used up its time.
+var errTimeout = errors.New("the run used up its time")
+
+// live is the run from its first to its last event.
+func (r *run) live() {
+	if r.parent != nil {
+		r.setStatus(event.StatusWaiting, "waits for a free place")
+		select {
+		case r.session.slots <- struct{}{}:
+			defer func() { <-r.session.slots }()
+		case <-r.ctx.Done():
+			r.finish(context.Cause(r.ctx))
+			return
+		}
+	}
+	r.setStatus(event.StatusRunning, "")
+	timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
+	defer timer.Stop()
+	var err error
+	if len(r.request.Each) > 0 {
+		err = r.fanOut()
+	} else {
+		err = r.converse()
+	}
+	if err != nil && r.ctx.Err() != nil {
+		err = context.Cause(r.ctx) // what it died of, not where
+	}
+	r.finish(err)
+}
+
+// finish merges what the run leaves, stores its end, and waits until that is durable.
+func (r *run) finish(err error) {
+	r.mergeLayer()
+	r.mu.Lock()
+	r.result.DurationMs = time.Since(r.started).Milliseconds()
+	r.result.Turns = r.turn
+	if r.result.Output == "" {
+		r.result.Output = r.lastText
+	}
+	switch {
+	case err == nil:
+		r.status = event.StatusCompleted
+	case errors.Is(err, errTimeout):
+		r.status = event.StatusTimeout
+		r.result.Reason = "timeout"
+		r.result.Error = &event.Failure{
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", r.limits.Timeout),
+			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
+		}
+	case errors.Is(err, errShutdown):
+		r.status = event.StatusInterrupted
+		r.result.Reason = "agentls was shut down"
+	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
+		r.status = event.StatusCancelled
+		r.result.Reason = "cancelled"
+	default:
+		r.status = event.StatusFailed
+		failure := Explain(err)
+		r.result.Reason = failure.Kind
+		r.result.Error = &failure
+	}
+	r.result.Status = r.status
+	if len(r.touched) > 0 {
+		r.result.Proposal = r.session.proposalID
+	}
+	result := r.result
+	r.mu.Unlock()
+	if result.Status == event.StatusCompleted {
+		r.session.clearFormer(r, r.request.Context.Paths)
+	}
+	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
+		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
+	// The store answers every commit, also with an error; there is nothing to cancel here.
+	if err := commit.Wait(context.Background()); err != nil {
+		r.mu.Lock()
+		r.result.Error = &event.Failure{
+			Kind: "store", Detail: "the end of the run could not be stored: " + err.Error(),
+			Hint: "free space in, or repair, the state folder (see `agentls doctor`)",
+		}
+		r.mu.Unlock()
+		r.engine.logger.Error("store the end of a run", "run", r.id, "error", err)
+	}
+}
+
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
+func (r *run) mergeLayer() {
+	changes := r.layer.Changes()
+	if len(changes) == 0 {
+		return
+	}
+	for _, c := range changes {
+		r.touched[c.Path] = true
+	}
+	report, err := r.layer.Merge()
+	if err != nil {
+		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
+		return
+	}
+	for _, c := range report.Conflicts {
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
+			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+	}
+	r.session.linkHunks(report.Hunks)
+}
+
+// fanOut runs one child per file and waits for all of them.
+func (r *run) fanOut() error {
+	var children []*run
+	for _, path := range r.request.Each {
+		child, err := r.engine.newRun(r.session, r, RunRequest{
+			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
+			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context: Context{Paths: []string{path}},
+		})
+		if err == nil {
+			err = r.engine.launch(child)
+		}
+		if err != nil {
+			r.cancel(err)
+			break
+		}
+		children = append(children, child)
+	}
+	var failed []error
+	for i, child := range children {
+		<-child.done // a child ends soon after its context does, and its context is below ours
+		result := child.snapshot()
+		r.mu.Lock()
+		r.result.Usage = r.result.Usage.Add(result.Usage)
+		r.mu.Unlock()
+		name := r.session.view.Relative(r.request.Each[i])
+		if result.Status != event.StatusCompleted {
+			reason := result.Reason
+			if result.Error != nil {
+				reason = result.Error.Detail
+			}
+			failed = append(failed, fmt.Errorf("%s: %s: %s", name, result.Status, reason))
+		}
+		r.lastText += fmt.Sprintf("## %s\n\n%s\n\n", name, result.Output)
+		r.mergeLayer()
+		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
+	}
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if len(failed) == len(children) && len(failed) > 0 {
+		return &Error{Kind: "children_failed", Detail: errors.Join(failed...).Error(), Cause: errors.Join(failed...)}
+	}
+	for _, err := range failed {
+		r.notice(event.NoticeWarning, err.Error(), "run the agent on that file alone to see more")
+	}
+	return nil
+}
+
+func (r *run) role() string {
+	if r.depth == 0 {
+		return "main"
+	}
+	return r.definition.Slug
+}
+
+func (r *run) setStatus(status event.Status, reason string) {
+	r.mu.Lock()
+	r.status = status
+	r.result.Status = status
+	r.mu.Unlock()
+	r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, event.RunStatusChanged{Status: status, Reason: reason})
+}
+
+func (r *run) notice(level event.NoticeLevel, message, hint string) {
+	r.session.submit(store.Batch{}, r.id, event.Notice{Level: level, Message: message, Hint: hint})
+}
+
+// snapshot returns the result so far.
+func (r *run) snapshot() event.RunResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	result := r.result
+	result.ToolCalls = append([]event.CallSummary{}, result.ToolCalls...)
+	result.Children = append([]event.RunID{}, result.Children...)
+	if !r.status.Final() {
+		result.DurationMs = time.Since(r.started).Milliseconds()
+	}
+	return result
+}
+
+func (r *run) info() RunInfo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info := RunInfo{ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Depth: r.depth, Status: r.status, Started: r.started}
+	if r.parent != nil {
+		info.Parent = r.parent.id
+	}
+	return info
+}
+
+// row is the run as it is stored.
+func (r *run) row() store.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row := store.Run{
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		Model: r.model.Name(), PromptID: r.definition.Slug, RequestType: "prompt", Request: r.request.Prompt,
+		ContextMode: r.definition.ContextMode, Response: r.result.Output, Summary: firstLine(r.result.Output),
+		Status: r.status, MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout,
+		TokenBudget: r.limits.Tokens, CostBudget: r.limits.Cost,
+		BailOut: r.result.Reason, Iterations: r.result.Turns, Usage: r.result.Usage,
+		Started: r.started,
+	}
+	if r.parent != nil {
+		row.Parent = r.parent.id
+		row.RequestType = "delegation"
+	}
+	if r.status.Final() {
+		row.Completed = time.Now().UTC()
+	}
+	for path := range r.touched {
+		row.FilesModified = append(row.FilesModified, path)
+	}
+	return row
+}

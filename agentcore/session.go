@@ -1,0 +1,164 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Session is a conversation on a workspace: its runs, their findings and the edits they propose. It
+// owns the open findings under its own lock; a run's state belongs to the run.
+type Session struct {
+	ID event.SessionID
+
+	engine     *Engine
+	view       *workspace.View
+	title      string
+	proposalID event.ProposalID
+	proposal   *workspace.Session
+	slots      chan struct{} // one token for each child that may run at once
+	trusted    atomic.Bool
+	// editorDiagnostics asks the editor's side what other servers say of a file.
+	editorDiagnostics atomic.Pointer[func(path string) []tool.Diagnostic]
+
+	mu       sync.Mutex
+	findings map[event.FindingID]*openFinding
+	// proposing is the author of the latest hunks, the proposal's run on the wire.
+	proposing workspace.Author
+}
+
+// View returns what the session's runs see of the workspace.
+func (s *Session) View() *workspace.View { return s.view }
+
+// Proposal returns the edits that the session's runs propose.
+func (s *Session) Proposal() *workspace.Session { return s.proposal }
+
+// ProposalID names the session's proposal.
+func (s *Session) ProposalID() event.ProposalID { return s.proposalID }
+
+// Title is the session's title, made from its first prompt.
+func (s *Session) Title() string { return s.title }
+
+// SetTrusted says whether the user trusts the workspace, so that checkers may load its configuration.
+func (s *Session) SetTrusted(trusted bool) { s.trusted.Store(trusted) }
+
+// SetEditorDiagnostics gives the session's runs what the editor's other servers say of a file. The
+// function may be called from any goroutine and must not wait.
+func (s *Session) SetEditorDiagnostics(ask func(path string) []tool.Diagnostic) {
+	s.editorDiagnostics.Store(&ask)
+}
+
+// submit hands rows and events over to be committed together; the events are published after that.
+// A failed commit is told to the log, and once to people.
+func (s *Session) submit(batch store.Batch, run event.RunID, bodies ...event.Body) *store.Commit {
+	now := time.Now().UTC()
+	for _, body := range bodies {
+		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: body})
+	}
+	return s.engine.store.Submit(batch)
+}
+
+// hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
+// calls it without locks.
+func (s *Session) hunksChanged(changed []workspace.Hunk) {
+	if len(changed) == 0 {
+		return
+	}
+	all := s.proposal.Hunks()
+	open, conflict := 0, 0
+	uris := map[string]bool{}
+	for _, h := range all {
+		switch h.State {
+		case event.StateOpen:
+			open++
+			uris[event.FileURI(h.Path)] = true
+		case event.StateConflict:
+			conflict++
+			uris[event.FileURI(h.Path)] = true
+		}
+	}
+	state := event.StateOpen
+	if open+conflict == 0 {
+		state = event.StateAccepted
+		if !slices.ContainsFunc(all, func(h workspace.Hunk) bool { return h.State == event.StateAccepted }) {
+			state = event.StateRejected
+		}
+	}
+	now := time.Now().UTC()
+	batch := store.Batch{}
+	last := changed[len(changed)-1].Author
+	for _, h := range changed {
+		uris[event.FileURI(h.Path)] = true
+		batch.Hunks = append(batch.Hunks, store.Hunk{
+			ID: h.ID, Proposal: s.proposalID, Session: s.ID, Path: h.Path, State: h.State,
+			StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
+			Create: h.Create, Delete: h.Delete,
+			Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Updated: now,
+		})
+	}
+	s.mu.Lock()
+	s.proposing = last
+	title := s.title
+	s.mu.Unlock()
+	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Updated: now}}
+	sorted := make([]string, 0, len(uris))
+	for uri := range uris {
+		sorted = append(sorted, uri)
+	}
+	slices.Sort(sorted)
+	s.submit(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
+}
+
+// RunInfo is what a listing says of a run.
+type RunInfo struct {
+	ID      event.RunID
+	Parent  event.RunID
+	Agent   string
+	Title   string
+	Depth   int
+	Status  event.Status
+	Started time.Time
+}
+
+// Runs returns the session's runs of this process, oldest first.
+func (s *Session) Runs() []RunInfo {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	var list []RunInfo
+	for _, r := range s.engine.runs {
+		if r.session == s {
+			list = append(list, r.info())
+		}
+	}
+	slices.SortFunc(list, func(a, b RunInfo) int { return a.Started.Compare(b.Started) })
+	return list
+}
+
+// Proposing returns the run and agent behind the newest hunks.
+func (s *Session) Proposing() (event.RunID, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proposing.Run, s.proposing.Agent
+}
+
+// Reject closes hunks without applying them.
+func (s *Session) Reject(ctx context.Context, ids []event.HunkID) ([]workspace.HunkFailure, error) {
+	failed := s.proposal.Reject(ids)
+	if err := s.Flush(ctx); err != nil {
+		return failed, fmt.Errorf("store the rejected hunks: %w", err)
+	}
+	return failed, nil
+}
+
+// Flush waits until everything that was submitted so far is durable.
+func (s *Session) Flush(ctx context.Context) error {
+	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Batch is what is committed together: all of it or nothing. Rows are inserted, or replace the row of
+// the same id, in the order of the fields below. The caller does not change a batch after Submit.
+type Batch struct {
+	Sessions          []Session
+	Runs              []Run
+	Messages          []Message
+	ToolCalls         []ToolCall
+	LayerFilesRemoved []LayerKey
+	LayerFiles        []LayerFile
+	Findings          []Finding
+	FindingsCleared   []ClearedFinding
+	Proposals         []Proposal
+	Hunks             []Hunk
+	// Todos replace the whole lists of their runs.
+	Todos []TodoList
+	// Events get their numbers at the commit. Their sessions must be stored, or be in the batch.
+	Events []NewEvent
+}
+
+// NewEvent is an event that has no number yet.
+type NewEvent struct {
+	Session event.SessionID
+	// Run is empty for an event of the whole session.
+	Run event.RunID
+	// Time is when it happened; zero means the time of Submit.
+	Time time.Time
+	Body event.Body
+}
+
+// Commit is the fate of one batch. Its methods may be called from any goroutine.
+type Commit struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// Done is closed when the batch is on disk or has failed.
+func (c *Commit) Done() <-chan struct{} { return c.done }
+
+// Wait returns when the batch is on disk (nil), has failed (why), or ctx ends (ctx's cause; the batch
+// may still be committed). After nil the events were handed to Options.Committed.
+func (c *Commit) Wait(ctx context.Context) error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+	}
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a commit: %w", context.Cause(ctx))
+	}
+}
+
+func (c *Commit) finish(err error) {
+	c.err = err
+	close(c.done)
+}
+
+// job is a batch in the queue, or some other transaction of the store's own.
+type job struct {
+	commit *Commit
+	batch  Batch
+	// bodies are the encoded events; empty for a transient one.
+	bodies []json.RawMessage
+	// own is the store's own transaction; it runs alone. What it returns is published like a batch's.
+	own func(*writer) ([]event.Event, error)
+	// after runs when own is committed.
+	after func(*writer)
+	// size is about the number of bytes that the job keeps in memory.
+	size int
+}
+
+// The queue's bounds. Submit blocks while one of them is reached; a single batch may be larger.
+const (
+	maxQueued      = 1024
+	maxQueuedBytes = 64 << 20
+)
+
+// Submit queues a batch for the writer and returns at once; it does not wait for the disk. Batches
+// are committed in the order of Submit, several in one transaction where they come fast. Back
+// pressure: Submit blocks while 1,024 batches or 64 MiB wait, and the writer always gets on: it gives
+// up a transaction that stays locked after Options.BusyTimeout. After Close the commit fails with
+// ErrClosed. Any goroutine may call it, except the callback Options.Committed, which must not block.
+//
+// Transient events ([event.Transient]) are not stored; they are published in their place with the
+// number of the last stored event. A batch of them alone causes no transaction.
+func (s *Store) Submit(b Batch) *Commit {
+	j := &job{commit: &Commit{done: make(chan struct{})}, batch: b, size: b.size()}
+	j.batch.Events = slices.Clone(b.Events)
+	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
+	for i := range j.batch.ToolCalls {
+		j.batch.ToolCalls[i].Output = cutMiddle(b.ToolCalls[i].Output, MaxOutput)
+	}
+	j.bodies = make([]json.RawMessage, len(b.Events))
+	now := time.Now()
+	for i := range j.batch.Events {
+		e := &j.batch.Events[i]
+		if e.Body == nil {
+			j.commit.finish(fmt.Errorf("store an event of session %s: it has no body", e.Session))
+			return j.commit
+		}
+		if e.Time.IsZero() {
+			e.Time = now
+		}
+		// What is published equals what is read back later.
+		e.Time = time.UnixMicro(e.Time.UnixMicro()).UTC()
+		if event.Transient(e.Body) {
+			continue
+		}
+		body, err := event.EncodeBody(e.Body)
+		if err != nil {
+			j.commit.finish(fmt.Errorf("store an event of session %s: %w", e.Session, err))
+			return j.commit
+		}
+		j.bodies[i] = body
+		j.size += len(body)
+	}
+	s.queue.push(j)
+	return j.commit
+}
+
+// size is about the number of bytes in a batch; only what can be large is counted.
+func (b *Batch) size() int {
+	const perRow = 256
+	n := perRow
+	for i := range b.Runs {
+		n += perRow + len(b.Runs[i].Request) + len(b.Runs[i].Response) + len(b.Runs[i].Permissions)
+	}
+	for i := range b.Messages {
+		n += perRow + len(b.Messages[i].Parts)
+	}
+	for i := range b.ToolCalls {
+		n += perRow + len(b.ToolCalls[i].Arguments) + min(len(b.ToolCalls[i].Output), MaxOutput)
+	}
+	for i := range b.LayerFiles {
+		n += perRow + len(b.LayerFiles[i].Base) + len(b.LayerFiles[i].Own)
+	}
+	for i := range b.Findings {
+		n += perRow + len(b.Findings[i].Message) + len(b.Findings[i].Quote)
+	}
+	for i := range b.Hunks {
+		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After)
+	}
+	return n + perRow*(len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
+		len(b.LayerFilesRemoved)+len(b.FindingsCleared))
+}
+
+// empty reports whether a batch holds nothing to store.
+func (b *Batch) empty(bodies []json.RawMessage) bool {
+	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
+		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.Todos)
+	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// field joins a column with the place of its value in a row type. The place is a pointer, or a codec
+// that wraps one; database/sql reads and writes through both, so one list serves INSERT and SELECT.
+type field struct {
+	column string
+	place  any
+}
+
+// row is what a pointer to a row type offers.
+type row[T any] interface {
+	*T
+	fields() []field
+}
+
+// table is how one row type lies in the database.
+type table struct {
+	insert, query string
+}
+
+// newTable writes the statements for the row type T. Key is the conflict target of the insertion.
+func newTable[T any, P row[T]](name, key string) table {
+	var columns, marks, updates []string
+	for _, f := range P(new(T)).fields() {
+		columns = append(columns, f.column)
+		marks = append(marks, "?")
+		updates = append(updates, f.column+" = excluded."+f.column)
+	}
+	list := strings.Join(columns, ", ")
+	return table{
+		insert: fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
+			name, list, strings.Join(marks, ", "), key, strings.Join(updates, ", ")),
+		query: fmt.Sprintf("SELECT %s FROM %s ", list, name),
+	}
+}
+
+var (
+	sessionTable   = newTable[Session]("session", "id")
+	runTable       = newTable[Run]("run", "id")
+	ownedRunTable  = newTable[ownedRun]("run", "id")
+	messageTable   = newTable[Message]("message", "id")
+	toolCallTable  = newTable[ToolCall]("tool_call", "id")
+	layerFileTable = newTable[LayerFile]("layer_file", "session, ifnull(run, ''), path")
+	findingTable   = newTable[Finding]("finding", "id")
+	proposalTable  = newTable[Proposal]("proposal", "id")
+	hunkTable      = newTable[Hunk]("hunk", "id")
+)
+
+// querier is a connection or a pool.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// selectRows reads the rows of a table; rest is what follows "SELECT … FROM table".
+func selectRows[T any, P row[T]](ctx context.Context, q querier, t table, rest string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, t.query+rest, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		var one T
+		if err := rows.Scan(places(P(&one).fields())...); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+func places(fields []field) []any {
+	all := make([]any, len(fields))
+	for i, f := range fields {
+		all[i] = f.place
+	}
+	return all
+}
+
+// micros keeps a time as microseconds since 1970, the zero time as NULL.
+type micros struct{ time *time.Time }
+
+func (m micros) Value() (driver.Value, error) {
+	if m.time.IsZero() {
+		return nil, nil
+	}
+	return m.time.UnixMicro(), nil
+}
+
+func (m micros) Scan(source any) error {
+	switch v := source.(type) {
+	case nil:
+		*m.time = time.Time{}
+	case int64:
+		*m.time = time.UnixMicro(v).UTC()
+	default:
+		return fmt.Errorf("a time is %T, not an integer", source)
+	}
+	return nil
+}
+
+// millis keeps a duration as milliseconds.
+type millis struct{ duration *time.Duration }
+
+func (m millis) Value() (driver.Value, error) { return m.duration.Milliseconds(), nil }
+
+func (m millis) Scan(source any) error {
+	v, ok := source.(int64)
+	if !ok {
+		return fmt.Errorf("a duration is %T, not an integer", source)
+	}
+	*m.duration = time.Duration(v) * time.Millisecond
+	return nil
+}
+
+// jsonText keeps JSON as text, nil as NULL.
+type jsonText struct{ raw *json.RawMessage }
+
+func (j jsonText) Value() (driver.Value, error) {
+	if *j.raw == nil {
+		return nil, nil
+	}
+	return string(*j.raw), nil
+}
+
+func (j jsonText) Scan(source any) error {
+	switch v := source.(type) {
+	case nil:
+		*j.raw = nil
+	case string:
+		*j.raw = json.RawMessage(v)
+	default:
+		return fmt.Errorf("JSON is %T, not text", source)
+	}
+	return nil
+}
+
+// textArray keeps a list of strings as a JSON array.
+type textArray struct{ items *[]string }
+
+func (a textArray) Value() (driver.Value, error) {
+	if *a.items == nil {
+		return "[]", nil
+	}
+	raw, err := json.Marshal(*a.items)
+	return string(raw), err
+}
+
+func (a textArray) Scan(source any) error {
+	text, ok := source.(string)
+	if !ok {
+		return fmt.Errorf("a list is %T, not text", source)
+	}
+	*a.items = nil
+	if err := json.Unmarshal([]byte(text), a.items); err != nil {
+		return fmt.Errorf("decode a list: %w", err)
+	}
+	if len(*a.items) == 0 {
+		*a.items = nil
+	}
+	return nil
+}
+
+// nullText keeps an empty string as NULL.
+type nullText[S ~string] struct{ text *S }
+
+// optional marks a link that may be empty.
+func optional[S ~string](text *S) nullText[S] { return nullText[S]{text} }
+
+func (n nullText[S]) Value() (driver.Value, error) {
+	if *n.text == "" {
+		return nil, nil
+	}
+	return string(*n.text), nil
+}
+
+func (n nullText[S]) Scan(source any) error {
+	switch v := source.(type) {
+	case nil:
+		*n.text = ""
+	case string:
+		*n.text = S(v)
+	default:
+		return fmt.Errorf("a text is %T", source)
+	}
+	return nil
+}

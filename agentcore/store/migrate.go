@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+//go:embed migrations
+var migrationFiles embed.FS
+
+// migration is one step of the schema. Steps are only added, never changed; the schema's version
+// (PRAGMA user_version) is the number of steps taken.
+type migration struct {
+	name, script string
+}
+
+var embedded = mustReadMigrations()
+
+func mustReadMigrations() []migration {
+	entries, err := migrationFiles.ReadDir("migrations")
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	var steps []migration
+	for _, entry := range entries { // sorted by name
+		script, err := migrationFiles.ReadFile("migrations/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		steps = append(steps, migration{entry.Name(), string(script)})
+	}
+	return steps
+}
+
+// migrate brings the schema up to date. All steps are one transaction; before it, a copy of a file that
+// is not new is put beside it.
+func migrate(ctx context.Context, conn *connection, path string, steps []migration) error {
+	version, err := schemaVersion(ctx, conn)
+	if err != nil || version == len(steps) {
+		return err
+	}
+	if version > len(steps) {
+		return fmt.Errorf("%w: its schema has version %d, this program knows %d: update agentls, or move the file away",
+			ErrNewer, version, len(steps))
+	}
+	if version > 0 {
+		if err := backUp(ctx, conn, path, version); err != nil {
+			return fmt.Errorf("copy the file before its schema is changed: %w", err)
+		}
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for i, step := range steps[version:] {
+		_, err := tx.ExecContext(ctx, step.script)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+i+1))
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("change the schema by %s: %w", step.name, err), tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}
+
+func schemaVersion(ctx context.Context, conn *connection) (int, error) {
+	var version int
+	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("read the version of the schema: %w", err)
+	}
+	return version, nil
+}
+
+// backUp copies the database to path.v<version>-<time>.backup.
+func backUp(ctx context.Context, conn *connection, path string, version int) error {
+	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", name); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+// fileTime is the present in a form for file names.
+func fileTime() string { return time.Now().UTC().Format("20060102T150405.000000Z") }

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// owners is the folder that tells which processes have a store open. Each has a file in it, locked
+// as long as the process lives and removed by a clean Close: a file that is not locked is the trace of a
+// process that was killed. The system drops the lock with the process, so no process id is trusted.
+type owners string
+
+func ownerFolder(path string) owners { return owners(path + "-owners") }
+
+// owner is this process's file.
+type owner struct {
+	id   string
+	file *os.File
+}
+
+const openingLock = "opening"
+
+// lockOpening lets one process at a time open the store. It waits until ctx ends, at most 30 s.
+func (o owners) lockOpening(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(string(o), 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("another agentls process has been opening it for 30 s"))
+	defer cancel()
+	f, err := os.OpenFile(filepath.Join(string(o), openingLock), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	retry := time.NewTicker(2 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		locked, err := tryLock(f, true)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+		}
+		if locked {
+			// Closing the file drops the lock; nothing was written that could be lost.
+			return func() { _ = f.Close() }, nil
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("wait for %s: %w", f.Name(), context.Cause(ctx)), f.Close())
+		}
+	}
+}
+
+// scan counts the processes that have the store open, and names those that were killed.
+func (o owners) scan() (living int, dead []string, err error) {
+	entries, err := os.ReadDir(string(o))
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, entry := range entries {
+		if entry.Name() == openingLock {
+			continue
+		}
+		alive, err := o.alive(entry.Name())
+		if err != nil {
+			return 0, nil, err
+		}
+		if alive {
+			living++
+		} else {
+			dead = append(dead, entry.Name())
+		}
+	}
+	return living, dead, nil
+}
+
+// alive reports whether the process with this id still has the store open.
+func (o owners) alive(id string) (bool, error) {
+	if id == "" || strings.ContainsAny(id, `/\`) {
+		return false, nil
+	}
+	f, err := os.Open(filepath.Join(string(o), id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("see whether process %s is alive: %w", id, err)
+	}
+	defer f.Close()
+	free, err := tryLock(f, false)
+	if err != nil {
+		return false, fmt.Errorf("see whether process %s is alive: %w", id, err)
+	}
+	return !free, nil
+}
+
+// register makes this process's file.
+func (o owners) register() (*owner, error) {
+	f, err := os.CreateTemp(string(o), fmt.Sprintf("%d-*", os.Getpid()))
+	if err != nil {
+		return nil, err
+	}
+	locked, err := tryLock(f, true)
+	if err == nil && !locked {
+		err = errors.New("another process has locked it")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
+	}
+	return &owner{filepath.Base(f.Name()), f}, nil
+}
+
+// forget removes what killed processes left behind, once the file was found sound.
+func (o owners) forget(dead []string) {
+	for _, id := range dead {
+		// What stays costs a check at the next start, nothing else.
+		_ = os.Remove(filepath.Join(string(o), id))
+	}
+}
+
+// release drops the lock; a clean one also removes the file.
+func (w *owner) release(clean bool) {
+	if clean {
+		// If it stays, the next start checks the store, and finds it sound.
+		_ = os.Remove(w.file.Name())
+	}
+	_ = w.file.Close()
+}

@@ -1,0 +1,358 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// SessionFilter narrows Sessions.
+type SessionFilter struct {
+	// Root is the path of a folder that the session has among its roots; empty for all sessions.
+	Root string
+	// Limit is the largest number of sessions, 0 for all.
+	Limit int
+}
+
+// Session returns one session, or ErrNotFound.
+func (s *Store) Session(ctx context.Context, id event.SessionID) (Session, error) {
+	return one[Session](ctx, s, sessionTable, fmt.Sprintf("session %s", id), "WHERE id = ?", id)
+}
+
+// Sessions returns the sessions, the one updated last first.
+func (s *Store) Sessions(ctx context.Context, filter SessionFilter) ([]Session, error) {
+	return many[Session](ctx, s, sessionTable, "sessions",
+		`WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?1)
+		ORDER BY updated DESC, id DESC LIMIT ?2`, filter.Root, orAll(filter.Limit))
+}
+
+// Run returns one run, or ErrNotFound.
+func (s *Store) Run(ctx context.Context, id event.RunID) (Run, error) {
+	return one[Run](ctx, s, runTable, fmt.Sprintf("run %s", id), "WHERE id = ?", id)
+}
+
+// Runs returns the runs of a session, in the order of their creation.
+func (s *Store) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
+	return many[Run](ctx, s, runTable, fmt.Sprintf("the runs of session %s", session),
+		"WHERE session = ? ORDER BY created, id", session)
+}
+
+// Children returns the runs that a run made, in the order of their creation.
+func (s *Store) Children(ctx context.Context, run event.RunID) ([]Run, error) {
+	return many[Run](ctx, s, runTable, fmt.Sprintf("the children of run %s", run),
+		"WHERE parent_run = ? ORDER BY created, id", run)
+}
+
+// Messages returns the conversation of a run, in order.
+func (s *Store) Messages(ctx context.Context, run event.RunID) ([]Message, error) {
+	return many[Message](ctx, s, messageTable, fmt.Sprintf("the messages of run %s", run),
+		"WHERE run = ? ORDER BY seq", run)
+}
+
+// ToolCalls returns the calls of a run, in the order of their intents.
+func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
+	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
+		"WHERE run = ? ORDER BY intent, id", run)
+}
+
+// LayerFiles returns the files of all layers of a session: its own first, then its runs'.
+func (s *Store) LayerFiles(ctx context.Context, session event.SessionID) ([]LayerFile, error) {
+	return many[LayerFile](ctx, s, layerFileTable, fmt.Sprintf("the layers of session %s", session),
+		"WHERE session = ? ORDER BY ifnull(run, ''), path", session)
+}
+
+// FindingFilter narrows Findings; each empty field lets all through.
+type FindingFilter struct {
+	Session event.SessionID
+	Run     event.RunID
+	State   FindingState
+	// Root is the absolute path of a folder, or of a file: only what lies there.
+	Root string
+}
+
+// Findings returns findings by file, then by place.
+func (s *Store) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
+	var conditions []string
+	var args []any
+	add := func(condition string, values ...any) {
+		conditions = append(conditions, condition)
+		args = append(args, values...)
+	}
+	if filter.Session != "" {
+		add("session = ?", filter.Session)
+	}
+	if filter.Run != "" {
+		add("run = ?", filter.Run)
+	}
+	if filter.State != "" {
+		add("state = ?", filter.State)
+	}
+	if filter.Root != "" {
+		condition, values := below(filter.Root)
+		add(condition, values...)
+	}
+	return s.findings(ctx, conditions, args)
+}
+
+// OpenFindings returns the findings below any of the folders that still hold, from all sessions.
+func (s *Store) OpenFindings(ctx context.Context, roots []string) ([]Finding, error) {
+	if len(roots) == 0 {
+		return nil, nil
+	}
+	var places []string
+	args := []any{FindingOpen}
+	for _, root := range roots {
+		condition, values := below(root)
+		places = append(places, condition)
+		args = append(args, values...)
+	}
+	return s.findings(ctx, []string{"state = ?", "(" + strings.Join(places, " OR ") + ")"}, args)
+}
+
+func (s *Store) findings(ctx context.Context, conditions []string, args []any) ([]Finding, error) {
+	rest := "ORDER BY uri, start_line, start_column, id"
+	if len(conditions) > 0 {
+		rest = "WHERE " + strings.Join(conditions, " AND ") + " " + rest
+	}
+	return many[Finding](ctx, s, findingTable, "findings", rest, args...)
+}
+
+// below is the condition that a URI is that of a path or lies under it.
+func below(path string) (string, []any) {
+	uri := strings.TrimSuffix(event.FileURI(path), "/")
+	// '0' follows '/', so that the range is what starts with uri and a slash.
+	return "(uri = ? OR (uri > ? AND uri < ?))", []any{uri, uri + "/", uri + "0"}
+}
+
+// Proposals returns the proposals of a session, in the order of their creation.
+func (s *Store) Proposals(ctx context.Context, session event.SessionID) ([]Proposal, error) {
+	return many[Proposal](ctx, s, proposalTable, fmt.Sprintf("the proposals of session %s", session),
+		"WHERE session = ? ORDER BY created, id", session)
+}
+
+// Hunks returns the hunks of a session's proposals by file, then by place; an empty state means all.
+func (s *Store) Hunks(ctx context.Context, session event.SessionID, state event.ProposalState) ([]Hunk, error) {
+	return many[Hunk](ctx, s, hunkTable, fmt.Sprintf("the hunks of session %s", session),
+		`WHERE proposal IN (SELECT id FROM proposal WHERE session = ?1) AND (?2 = '' OR state = ?2)
+		ORDER BY path, start_line, id`, session, state)
+}
+
+// Todos returns the list of a run.
+func (s *Store) Todos(ctx context.Context, run event.RunID) ([]event.Todo, error) {
+	items, err := func() ([]event.Todo, error) {
+		rows, err := s.readers.QueryContext(ctx, "SELECT text, state FROM todo WHERE run = ? ORDER BY position", run)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		var items []event.Todo
+		for rows.Next() {
+			var item event.Todo
+			if err := rows.Scan(&item.Text, &item.State); err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+		return items, rows.Err()
+	}()
+	return items, s.explain(fmt.Sprintf("read the todos of run %s", run), err)
+}
+
+// Events returns the events of a session with a number above after, in order, at most limit of them (0
+// for all). If the first one's number is not after+1, or there is none although LastSeq is above after,
+// the events between were trimmed.
+func (s *Store) Events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
+	events, err := s.events(ctx, session, after, limit)
+	return events, s.explain(fmt.Sprintf("read the events of session %s", session), err)
+}
+
+func (s *Store) events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
+	rows, err := s.readers.QueryContext(ctx,
+		"SELECT seq, run, time, type, body FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+		session, int64(min(after, math.MaxInt64)), orAll(limit))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var events []event.Event
+	for rows.Next() {
+		e := event.Event{Session: session}
+		var eventType string
+		var body json.RawMessage
+		if err := rows.Scan(&e.Seq, optional(&e.Run), micros{&e.Time}, &eventType, jsonText{&body}); err != nil {
+			return nil, err
+		}
+		if e.Body, err = event.DecodeBody(eventType, body); err != nil {
+			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		events = append(events, e)
+	}
+	return events, rows.Err()
+}
+
+// LastSeq returns the number of the newest event of a session, 0 before the first, or ErrNotFound.
+// Numbers are not used again after TrimEvents.
+func (s *Store) LastSeq(ctx context.Context, session event.SessionID) (uint64, error) {
+	var last uint64
+	err := s.readers.QueryRowContext(ctx, "SELECT last_seq FROM session WHERE id = ?", session).Scan(&last)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return last, s.explain(fmt.Sprintf("read the last event number of session %s", session), err)
+}
+
+// DeleteSession removes a session and all that belongs to it, after what was submitted before. The text
+// is overwritten in the file, and the write-ahead log is emptied; while a reader holds the log, that is
+// done later and the Logger told. A session that does not exist is ErrNotFound.
+func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
+	remove := func(w *writer) ([]event.Event, error) {
+		row, err := w.queryRow("DELETE FROM session WHERE id = ? RETURNING id", id)
+		if err != nil {
+			return nil, err
+		}
+		err = row.Scan(new(string))
+		if errors.Is(err, sql.ErrNoRows) {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return nil, fmt.Errorf("delete session %s: %w", id, err)
+		}
+		return nil, nil
+	}
+	const patience = 200 * time.Millisecond
+	return s.submitOwn(remove, func(w *writer) { w.wipe(patience) }).Wait(ctx)
+}
+
+// TrimEvents removes the events of a session but for the newest keep, after what was submitted before.
+func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int) error {
+	trim := func(w *writer) ([]event.Event, error) {
+		err := w.exec("DELETE FROM event WHERE session = ?1 AND seq <= (SELECT last_seq FROM session WHERE id = ?1) - ?2",
+			session, max(keep, 0))
+		if err != nil {
+			return nil, fmt.Errorf("trim the events of session %s: %w", session, err)
+		}
+		return nil, nil
+	}
+	return s.submitOwn(trim, nil).Wait(ctx)
+}
+
+// InterruptedReason is the reason of a run that MarkInterrupted found.
+const InterruptedReason = "the agentls process that it ran in has ended"
+
+// MarkInterrupted gives the status interrupted to the runs whose process has ended while they were
+// alive, and stores and publishes a RunStatusChanged for each in the same transaction. It returns them as
+// they are now, parents before children. Runs of this process and of other living ones are left alone.
+func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
+	var interrupted []Run
+	mark := func(w *writer) ([]event.Event, error) {
+		var events []event.Event
+		var err error
+		interrupted, events, err = w.markInterrupted()
+		return events, err
+	}
+	if err := s.submitOwn(mark, nil).Wait(ctx); err != nil {
+		return nil, err
+	}
+	return interrupted, nil
+}
+
+func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
+	owners, err := w.aliveOwners()
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers := numbering{w: w, last: map[event.SessionID]uint64{}, stored: map[event.SessionID]bool{}}
+	var all []Run
+	var events []event.Event
+	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+	for _, owner := range owners {
+		alive, err := ownerFolder(w.store.path).alive(owner)
+		if err != nil {
+			return nil, nil, err
+		}
+		if alive {
+			continue
+		}
+		runs, err := selectRows[Run](context.Background(), w.conn, runTable,
+			"WHERE status IN ('pending', 'running', 'waiting') AND ifnull(owner, '') = ? ORDER BY depth, created, id", owner)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the runs of process %q: %w", owner, err)
+		}
+		for _, run := range runs {
+			run.Status, run.Reason, run.Completed = event.StatusInterrupted, InterruptedReason, now
+			ended := ownedRun{Run: run}
+			if err := w.insert(ownedRunTable, "run", string(run.ID), ended.fields()); err != nil {
+				return nil, nil, err
+			}
+			body := event.RunStatusChanged{Status: run.Status, Reason: run.Reason}
+			raw, err := event.EncodeBody(body)
+			if err != nil {
+				return nil, nil, err
+			}
+			e, err := numbers.add(NewEvent{Session: run.Session, Run: run.ID, Time: now, Body: body}, string(raw))
+			if err != nil {
+				return nil, nil, err
+			}
+			events = append(events, e)
+			all = append(all, run)
+		}
+	}
+	return all, events, numbers.save()
+}
+
+// aliveOwners returns the processes that the file says to have runs.
+func (w *writer) aliveOwners() ([]string, error) {
+	rows, err := w.conn.QueryContext(context.Background(),
+		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting')")
+	if err != nil {
+		return nil, fmt.Errorf("read which processes have runs: %w", err)
+	}
+	defer rows.Close()
+	var owners []string
+	for rows.Next() {
+		var owner string
+		if err := rows.Scan(&owner); err != nil {
+			return nil, fmt.Errorf("read which processes have runs: %w", err)
+		}
+		owners = append(owners, owner)
+	}
+	return owners, rows.Err()
+}
+
+func (s *Store) submitOwn(own func(*writer) ([]event.Event, error), after func(*writer)) *Commit {
+	j := &job{commit: &Commit{done: make(chan struct{})}, own: own, after: after}
+	s.queue.push(j)
+	return j.commit
+}
+
+func one[T any, P row[T]](ctx context.Context, s *Store, t table, what, rest string, args ...any) (T, error) {
+	found, err := selectRows[T, P](ctx, s.readers, t, rest, args...)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		var none T
+		return none, s.explain("read "+what, err)
+	}
+	return found[0], nil
+}
+
+func many[T any, P row[T]](ctx context.Context, s *Store, t table, what, rest string, args ...any) ([]T, error) {
+	found, err := selectRows[T, P](ctx, s.readers, t, rest, args...)
+	return found, s.explain("read "+what, err)
+}
+
+// orAll is a LIMIT; SQLite takes a negative one for none.
+func orAll(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}

@@ -1,0 +1,297 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// Recovery says what Open did with a damaged file. Tell the user.
+type Recovery struct {
+	// MovedTo is where the damaged file lies now.
+	MovedTo string
+	// Saved is the number of rows that the new file got from it.
+	Saved int
+	// Detail is what SQLite found, and what of which table could not be read, in words for a person.
+	Detail string
+}
+
+// quickCheck reads the whole file (PRAGMA quick_check) and returns ErrDamaged if it is not sound.
+func quickCheck(ctx context.Context, conn *connection) error {
+	rows, err := conn.QueryContext(ctx, "PRAGMA quick_check(10)")
+	if err != nil {
+		return fmt.Errorf("check the file: %w", err)
+	}
+	defer rows.Close()
+	var problems []string
+	for rows.Next() {
+		var problem string
+		if err := rows.Scan(&problem); err != nil {
+			return fmt.Errorf("check the file: %w", err)
+		}
+		problems = append(problems, problem)
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("check the file: %w", err)
+	}
+	if len(problems) == 1 && problems[0] == "ok" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrDamaged, strings.Join(problems, "; "))
+}
+
+// salvageName is the new file while it is being filled. It takes the damaged one's place when it is
+// complete, so that a recovery that is cut short starts again.
+func salvageName(path string) string { return path + ".salvage" }
+
+// finishRecovery carries out the last step of recoverFile if a recovery was cut short before it.
+func finishRecovery(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := os.Rename(salvageName(path), path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// recoverFile saves what can be read of a damaged file into a new one, and moves the damaged one aside.
+// The caller holds the lock of Open, and no other process has the file open.
+func recoverFile(ctx context.Context, path string, steps []migration, cause error) (*Recovery, error) {
+	r := &Recovery{MovedTo: path + ".damaged-" + fileTime(), Detail: cause.Error()}
+	if err := r.salvage(ctx, path, steps); err != nil {
+		return nil, fmt.Errorf("save what can be read of the damaged file: %w", err)
+	}
+	// The log is copied first and removed last: a new file must never meet an old log.
+	if err := copyFile(path+"-wal", r.MovedTo+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("move the damaged file aside: %w", err)
+	}
+	if err := os.Rename(path, r.MovedTo); err != nil {
+		return nil, fmt.Errorf("move the damaged file aside: %w", err)
+	}
+	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
+		return nil, fmt.Errorf("move the damaged file aside: %w", err)
+	}
+	if err := os.Rename(salvageName(path), path); err != nil {
+		return nil, fmt.Errorf("put the new file in its place: %w", err)
+	}
+	return r, nil
+}
+
+// salvage makes the new file.
+func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) (err error) {
+	name := salvageName(path)
+	if err := removeAll(name, name+"-wal", name+"-shm"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		return err
+	}
+	target, err := dial(ctx, name, time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.close()) }()
+	if err := migrate(ctx, target, name, steps); err != nil {
+		return err
+	}
+	if _, err := target.ExecContext(ctx, "PRAGMA foreign_keys = 0"); err != nil {
+		return err
+	}
+
+	source, err := dial(ctx, path, time.Second)
+	if err != nil {
+		return r.unreadable(ctx, "the file", err)
+	}
+	// Closing writes to the damaged file at most what its log holds; that it fails changes nothing.
+	defer func() { _ = source.close() }()
+	version, err := schemaVersion(ctx, source)
+	if err != nil {
+		return r.unreadable(ctx, "the file", err)
+	}
+	if version > len(steps) {
+		return ErrNewer
+	}
+	tables, err := texts(ctx, target, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+	if err != nil {
+		return err
+	}
+	for _, name := range tables {
+		if err := r.salvageTable(ctx, source, target, name); err != nil {
+			return fmt.Errorf("save table %s: %w", name, err)
+		}
+	}
+	return r.removeOrphans(ctx, target)
+}
+
+// unreadable notes what could not be read. Only the end of ctx is an error.
+func (r *Recovery) unreadable(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	r.Detail += fmt.Sprintf("; %s could not be read whole: %v", what, err)
+	return nil
+}
+
+// salvageTable copies the rows of one table from its start to the first damage, then from its end.
+func (r *Recovery) salvageTable(ctx context.Context, source, target *connection, name string) error {
+	const columnsOf = "SELECT name FROM pragma_table_info(?)"
+	wanted, err := texts(ctx, target, columnsOf, name)
+	if err != nil {
+		return err
+	}
+	present, err := texts(ctx, source, columnsOf, name)
+	if err != nil || len(present) == 0 {
+		return r.unreadable(ctx, "table "+name, errors.Join(errors.New("its definition is lost"), err))
+	}
+	has := map[string]bool{}
+	for _, column := range present {
+		has[column] = true
+	}
+	var columns []string
+	for _, column := range wanted {
+		if has[column] {
+			columns = append(columns, `"`+column+`"`)
+		}
+	}
+	list := strings.Join(columns, ", ")
+	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list, strings.Repeat(", ?", len(columns)-1))
+	tx, err := target.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after the commit
+	copyRows := func(order string) (read, write error) {
+		rows, err := source.QueryContext(ctx, fmt.Sprintf(`SELECT %s FROM "%s" ORDER BY rowid %s`, list, name, order))
+		if err != nil {
+			return err, nil
+		}
+		defer rows.Close()
+		for rows.Next() {
+			values := make([]any, len(columns))
+			pointers := make([]any, len(columns))
+			for i := range values {
+				pointers[i] = &values[i]
+			}
+			if err := rows.Scan(pointers...); err != nil {
+				return err, nil
+			}
+			result, err := tx.ExecContext(ctx, insert, values...)
+			if err != nil {
+				return nil, err
+			}
+			count, err := result.RowsAffected()
+			if err != nil {
+				return nil, err
+			}
+			r.Saved += int(count)
+		}
+		return rows.Err(), nil
+	}
+	read, write := copyRows("ASC")
+	if read != nil && write == nil {
+		if err := r.unreadable(ctx, "table "+name, read); err != nil {
+			return err
+		}
+		// The same damage is met from the other side.
+		_, write = copyRows("DESC")
+	}
+	if write != nil {
+		return write
+	}
+	return tx.Commit()
+}
+
+// removeOrphans deletes rows whose owner was lost, and makes the event numbers go on where they ended.
+func (r *Recovery) removeOrphans(ctx context.Context, target *connection) error {
+	tx, err := target.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after the commit
+	for {
+		type orphan struct {
+			table string
+			rowid int64
+		}
+		var orphans []orphan
+		rows, err := tx.QueryContext(ctx, `SELECT DISTINCT "table", rowid FROM pragma_foreign_key_check`)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var o orphan
+			if err := rows.Scan(&o.table, &o.rowid); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+			orphans = append(orphans, o)
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+		if len(orphans) == 0 {
+			break
+		}
+		for _, o := range orphans {
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM "%s" WHERE rowid = ?`, o.table), o.rowid); err != nil {
+				return err
+			}
+		}
+		r.Saved -= len(orphans)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE session SET last_seq =
+		max(last_seq, (SELECT ifnull(max(seq), 0) FROM event WHERE event.session = session.id))`)
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// texts returns the first column of a query.
+func texts(ctx context.Context, q querier, query string, args ...any) ([]string, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, rows.Err()
+}
+
+func removeAll(names ...string) error {
+	for _, name := range names {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFile copies a file to a new one that only the user may read.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}

@@ -1,0 +1,394 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// The types below are the rows, one type for each table. They are values. In all of them a zero
+// time.Time, an empty id and a nil json.RawMessage mean "none"; times are kept to the microsecond and
+// come back in UTC; JSON is kept as it came.
+
+// Session is a conversation on a workspace.
+type Session struct {
+	ID    event.SessionID
+	Title string
+	// Roots are the absolute paths of the workspace folders.
+	Roots []string
+	State SessionState
+	// ForkedFrom is the session that this one continues, where it was forked. It may be gone.
+	ForkedFrom event.SessionID
+	// Agent, Model and PermissionMode are what the session prefers; empty means "as configured".
+	Agent, Model, PermissionMode string
+	Created, Updated             time.Time
+}
+
+// SessionState says whether a conversation goes on.
+type SessionState string
+
+// The states of a session.
+const (
+	SessionOpen   SessionState = "open"
+	SessionClosed SessionState = "closed"
+)
+
+// Run is one agent at work: the root of a prompt, or a child.
+type Run struct {
+	ID      event.RunID
+	Session event.SessionID
+	// Parent, ParentMessage and ParentCall are where a child was made: the run, its message and the
+	// call of `task` in it. Only Parent must be stored before its child.
+	Parent        event.RunID
+	ParentMessage event.MessageID
+	ParentCall    event.CallID
+	// Chain is shared by the runs of one prompt and what resumed them; it is the root's id.
+	Chain event.RunID
+	Agent string
+	Role  string
+	// Depth is 0 for the root.
+	Depth int
+	Title string
+	// URI is the document that the run was launched on, where there was one.
+	URI   string
+	Model string
+	// Prompt identifies the system prompt that the run was started with.
+	Prompt string
+	// RequestType is "prompt", "delegation" or "continuation".
+	RequestType string
+	Request     string
+	// ContextMode is what a child got of its parent's conversation; ContextTokens is its size.
+	ContextMode   string
+	ContextTokens int64
+	// Response is the final text, Summary what a parent or a list shows of it.
+	Response, Summary string
+	// Result is B10's report of a child.
+	Result json.RawMessage
+	Status event.Status
+	// Reason says why the run ended, where it did not simply complete: the bail-out, or the error.
+	Reason string
+	// Failure is an event.Failure where the run failed.
+	Failure json.RawMessage
+	// MaxTurns, MaxDuration, MaxTokens and MaxCost are the run's limits, 0 for none. MaxCost is in US
+	// dollars; MaxDuration is kept in milliseconds.
+	MaxTurns    int
+	MaxDuration time.Duration
+	MaxTokens   int64
+	MaxCost     float64
+	// Turns is the number of requests to the model so far.
+	Turns int
+	Usage event.Usage
+	// FilesModified is a JSON array of what the run changed.
+	FilesModified json.RawMessage
+	// Permissions are the effective rules and mode, fixed at the run's start.
+	Permissions json.RawMessage
+	// Proposal is the proposal that holds the run's edits, where there are any.
+	Proposal                    event.ProposalID
+	Created, Started, Completed time.Time
+	// Duration is the time at work, kept in milliseconds.
+	Duration time.Duration
+}
+
+// Message is one committed message of a run's conversation.
+type Message struct {
+	ID  event.MessageID
+	Run event.RunID
+	// Parent is the message that this one follows; in a fork it may be another run's.
+	Parent event.MessageID
+	// Seq orders the messages of a run. It is unique in the run.
+	Seq int
+	// Role is "user", "assistant" or "tool".
+	Role string
+	// Parts is the message as model.Message encodes it.
+	Parts  json.RawMessage
+	Tokens int64
+	Time   time.Time
+}
+
+// ToolCall is the intent of a call, stored before it starts, and its outcome, stored afterwards. A
+// call without Finished in a run that is not alive has an unknown outcome: report it, never repeat it.
+type ToolCall struct {
+	ID  event.CallID
+	Run event.RunID
+	// Message is the assistant's message that asked for the call.
+	Message event.MessageID
+	// ModelCall is the id that the model gave the call.
+	ModelCall string
+	Tool      string
+	Arguments json.RawMessage
+	Title     string
+	// Effect is "reads", "notes", "proposes" or "acts".
+	Effect string
+	// Intent is when the call was decided on, Started and Finished when it ran.
+	Intent, Started, Finished time.Time
+	// Status is empty until the call has ended.
+	Status  event.CallStatus
+	Summary string
+	// Output is the text that the model got. What is longer than MaxOutput bytes is cut in the middle.
+	Output string
+}
+
+// MaxOutput bounds ToolCall.Output, in bytes of UTF-8.
+const MaxOutput = 256 << 10
+
+// LayerFile is one file of a layer of proposed edits.
+type LayerFile struct {
+	Session event.SessionID
+	// Run is the layer's run, empty for the session's own layer.
+	Run event.RunID
+	// Path is absolute.
+	Path string
+	// Base is the text below that the layer's text was made from, Own the layer's text.
+	Base, Own string
+	// Created says that there was no file below; Deleted, that the layer has none.
+	Created, Deleted bool
+	// Stamp identifies Base (workspace.Stamp).
+	Stamp   string
+	Updated time.Time
+}
+
+// LayerKey names a file of a layer, or with an empty Path the whole layer.
+type LayerKey struct {
+	Session event.SessionID
+	Run     event.RunID
+	Path    string
+}
+
+// FindingState says whether a finding still holds.
+type FindingState string
+
+// The states of a finding.
+const (
+	FindingOpen    FindingState = "open"
+	FindingCleared FindingState = "cleared"
+)
+
+// Finding is one remark of a run on a place in a file.
+type Finding struct {
+	event.Finding
+	Session event.SessionID
+	Run     event.RunID
+	// Quote is the text of the lines that the span touches, as the run saw them, so that the place can
+	// be found again.
+	Quote string
+	State FindingState
+	// Reason says why the finding was cleared.
+	Reason           string
+	Created, Updated time.Time
+}
+
+// ClearedFinding says that a stored finding holds no longer.
+type ClearedFinding struct {
+	ID     event.FindingID
+	Reason string
+	Time   time.Time
+}
+
+// Proposal is the open edits of a session.
+type Proposal struct {
+	ID      event.ProposalID
+	Session event.SessionID
+	// Run is the root run that the edits came from.
+	Run              event.RunID
+	Agent            string
+	Title            string
+	State            event.ProposalState
+	Created, Updated time.Time
+}
+
+// Hunk is one piece of a proposal.
+type Hunk struct {
+	ID       event.HunkID
+	Proposal event.ProposalID
+	// Path is absolute.
+	Path  string
+	State event.ProposalState
+	// StartLine and EndLine are lines of the shown text, 0-based, the end exclusive.
+	StartLine, EndLine int
+	// Before and After are whole lines with their line endings.
+	Before, After string
+	// Create and Delete say that the hunk makes or removes the file.
+	Create, Delete bool
+	// Run, Agent and Reason are the author's.
+	Run              event.RunID
+	Agent, Reason    string
+	Created, Updated time.Time
+}
+
+// TodoList is a run's list of what is to be done, whole.
+type TodoList struct {
+	Run   event.RunID
+	Items []event.Todo
+}
+
+func (s *Session) fields() []field {
+	return []field{
+		{"id", &s.ID},
+		{"title", &s.Title},
+		{"roots", textArray{&s.Roots}},
+		{"state", &s.State},
+		{"forked_from", optional(&s.ForkedFrom)},
+		{"agent", &s.Agent},
+		{"model", &s.Model},
+		{"permission_mode", &s.PermissionMode},
+		{"created", micros{&s.Created}},
+		{"updated", micros{&s.Updated}},
+	}
+}
+
+func (r *Run) fields() []field {
+	return []field{
+		{"id", &r.ID},
+		{"session", &r.Session},
+		{"parent_run", optional(&r.Parent)},
+		{"parent_message", optional(&r.ParentMessage)},
+		{"parent_call", optional(&r.ParentCall)},
+		{"chain", optional(&r.Chain)},
+		{"agent", &r.Agent},
+		{"role", &r.Role},
+		{"depth", &r.Depth},
+		{"title", &r.Title},
+		{"uri", &r.URI},
+		{"model", &r.Model},
+		{"prompt", &r.Prompt},
+		{"request_type", &r.RequestType},
+		{"request", &r.Request},
+		{"context_mode", &r.ContextMode},
+		{"context_tokens", &r.ContextTokens},
+		{"response", &r.Response},
+		{"summary", &r.Summary},
+		{"result", jsonText{&r.Result}},
+		{"status", &r.Status},
+		{"reason", &r.Reason},
+		{"failure", jsonText{&r.Failure}},
+		{"max_turns", &r.MaxTurns},
+		{"max_duration_ms", millis{&r.MaxDuration}},
+		{"max_tokens", &r.MaxTokens},
+		{"max_cost", &r.MaxCost},
+		{"turns", &r.Turns},
+		{"input_tokens", &r.Usage.InputTokens},
+		{"output_tokens", &r.Usage.OutputTokens},
+		{"cached_tokens", &r.Usage.CachedTokens},
+		{"cost", &r.Usage.Cost},
+		{"files_modified", jsonText{&r.FilesModified}},
+		{"permissions", jsonText{&r.Permissions}},
+		{"proposal", optional(&r.Proposal)},
+		{"created", micros{&r.Created}},
+		{"started", micros{&r.Started}},
+		{"completed", micros{&r.Completed}},
+		{"duration_ms", millis{&r.Duration}},
+	}
+}
+
+// ownedRun is a run as it is written: with the process that it is alive in, none after its end.
+type ownedRun struct {
+	Run
+	owner string
+}
+
+func (r *ownedRun) fields() []field {
+	return append(r.Run.fields(), field{"owner", optional(&r.owner)})
+}
+
+func (m *Message) fields() []field {
+	return []field{
+		{"id", &m.ID},
+		{"run", &m.Run},
+		{"parent_message", optional(&m.Parent)},
+		{"seq", &m.Seq},
+		{"role", &m.Role},
+		{"parts", jsonText{&m.Parts}},
+		{"tokens", &m.Tokens},
+		{"time", micros{&m.Time}},
+	}
+}
+
+func (c *ToolCall) fields() []field {
+	return []field{
+		{"id", &c.ID},
+		{"run", &c.Run},
+		{"message", optional(&c.Message)},
+		{"model_call", &c.ModelCall},
+		{"tool", &c.Tool},
+		{"arguments", jsonText{&c.Arguments}},
+		{"title", &c.Title},
+		{"effect", &c.Effect},
+		{"intent", micros{&c.Intent}},
+		{"started", micros{&c.Started}},
+		{"finished", micros{&c.Finished}},
+		{"status", &c.Status},
+		{"summary", &c.Summary},
+		{"output", &c.Output},
+	}
+}
+
+func (f *LayerFile) fields() []field {
+	return []field{
+		{"session", &f.Session},
+		{"run", optional(&f.Run)},
+		{"path", &f.Path},
+		{"base", &f.Base},
+		{"own", &f.Own},
+		{"created", &f.Created},
+		{"deleted", &f.Deleted},
+		{"stamp", &f.Stamp},
+		{"updated", micros{&f.Updated}},
+	}
+}
+
+func (f *Finding) fields() []field {
+	return []field{
+		{"id", &f.ID},
+		{"session", &f.Session},
+		{"run", &f.Run},
+		{"uri", &f.URI},
+		{"start_line", &f.Span.StartLine},
+		{"start_column", &f.Span.StartColumn},
+		{"end_line", &f.Span.EndLine},
+		{"end_column", &f.Span.EndColumn},
+		{"severity", &f.Severity},
+		{"rule", &f.Rule},
+		{"message", &f.Message},
+		{"source", &f.Source},
+		{"hunk", optional(&f.Hunk)},
+		{"quote", &f.Quote},
+		{"state", &f.State},
+		{"reason", &f.Reason},
+		{"created", micros{&f.Created}},
+		{"updated", micros{&f.Updated}},
+	}
+}
+
+func (p *Proposal) fields() []field {
+	return []field{
+		{"id", &p.ID},
+		{"session", &p.Session},
+		{"run", optional(&p.Run)},
+		{"agent", &p.Agent},
+		{"title", &p.Title},
+		{"state", &p.State},
+		{"created", micros{&p.Created}},
+		{"updated", micros{&p.Updated}},
+	}
+}
+
+func (h *Hunk) fields() []field {
+	return []field{
+		{"id", &h.ID},
+		{"proposal", &h.Proposal},
+		{"path", &h.Path},
+		{"state", &h.State},
+		{"start_line", &h.StartLine},
+		{"end_line", &h.EndLine},
+		{"before", &h.Before},
+		{"after", &h.After},
+		{"creates", &h.Create},
+		{"deletes", &h.Delete},
+		{"run", optional(&h.Run)},
+		{"agent", &h.Agent},
+		{"reason", &h.Reason},
+		{"created", micros{&h.Created}},
+		{"updated", micros{&h.Updated}},
+	}
+}

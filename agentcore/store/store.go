@@ -1,0 +1,266 @@
+// Package store keeps sessions, runs and all that they leave behind in one SQLite file. It is the only
+// place with SQL.
+//
+// One goroutine writes. Batches that queue up while the disk is busy share a transaction, so that many
+// runs together cost few waits for the disk; a batch is acknowledged, and its events are published,
+// after the COMMIT that it was part of. Readers have connections of their own and see what is
+// committed. Several processes may share a file.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// The errors that a caller may want to tell apart. What is returned wraps them with what was tried.
+var (
+	// ErrClosed: the store was closed before the batch was committed.
+	ErrClosed = errors.New("the store is closed")
+	// ErrNotFound: there is no row of that id.
+	ErrNotFound = errors.New("not found")
+	// ErrNewer: the file was written by a newer agentls.
+	ErrNewer = errors.New("the file was written by a newer version of agentls")
+	// ErrDamaged: SQLite found the file damaged.
+	ErrDamaged = errors.New("the file is damaged")
+	// ErrLocked: another process held the file for longer than Options.BusyTimeout.
+	ErrLocked = errors.New("another process has locked the file")
+	// ErrFull: there was no room for the batch.
+	ErrFull = errors.New("the disk is full")
+)
+
+// Options are what Open needs beside the path. The zero value works.
+type Options struct {
+	// Committed gets the events of each transaction after its COMMIT, in commit order, before the
+	// commits are acknowledged. Events of one session are numbered from 1 without gaps. It is called
+	// from the writer's goroutine, one call at a time, and must not block, nor call Submit or Close.
+	// Events that other processes store in the same file do not come here; see [Store.Events].
+	Committed func([]event.Event)
+	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
+	Logger *slog.Logger
+	// BusyTimeout is how long a transaction waits for another process; 0 means 5 s.
+	BusyTimeout time.Duration
+}
+
+// Store is an open file. Its methods may be called from any goroutine, unless they say otherwise.
+type Store struct {
+	path     string
+	options  Options
+	queue    *queue
+	writer   *writer
+	readers  *sql.DB
+	owner    *owner
+	recovery *Recovery
+	// suspect is set when SQLite reported damage: the next Open then checks the file.
+	suspect atomic.Bool
+
+	closing  sync.Once
+	closeErr error // set by closing
+}
+
+// Open opens the store at path, and makes the file (0600) and its folder (0700) if there is none. It
+// brings an older schema up to date, after a copy of the file was put beside it; a newer one is refused
+// with ErrNewer. Where the last process that had the file open did not close it, the file is checked
+// first; a damaged one is moved aside and what could be read of it is kept: see [Store.Recovery].
+// Beside the file lies a folder (path + "-owners") that tells which processes have it open.
+func Open(ctx context.Context, path string, options Options) (*Store, error) {
+	s, err := open(ctx, path, options, embedded)
+	if err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string, options Options, steps []migration) (_ *Store, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if options.BusyTimeout <= 0 {
+		options.BusyTimeout = 5 * time.Second
+	}
+	if options.Logger == nil {
+		options.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{path: path, options: options, queue: newQueue()}
+	// From here to the end other processes wait: what is checked, moved and migrated is ours alone.
+	owners := ownerFolder(path)
+	release, err := owners.lockOpening(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	living, dead, err := owners.scan()
+	if err != nil {
+		return nil, err
+	}
+	s.owner, err = owners.register()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.owner.release(false)
+		}
+	}()
+
+	conn, err := s.connect(ctx, len(dead) > 0, steps)
+	if isDamage(err) {
+		if living > 0 {
+			return nil, fmt.Errorf("%w, and %d other agentls processes have it open: end them and start again, then it is repaired: %w",
+				ErrDamaged, living, err)
+		}
+		if s.recovery, err = recoverFile(ctx, path, steps, err); err != nil {
+			return nil, err
+		}
+		options.Logger.Warn("the store was damaged and has been replaced", "movedTo", s.recovery.MovedTo,
+			"saved", s.recovery.Saved, "detail", s.recovery.Detail)
+		conn, err = s.connect(ctx, false, steps)
+	}
+	if err != nil {
+		return nil, err
+	}
+	owners.forget(dead)
+
+	s.readers, err = openDatabase(path, options.BusyTimeout, true)
+	if err != nil {
+		conn.close()
+		return nil, err
+	}
+	s.writer = newWriter(s, conn)
+	go s.writer.run()
+	return s, nil
+}
+
+// makeFile makes an empty file if there is none, so that the file is never readable to others.
+func makeFile(path string) error {
+	if err := finishRecovery(path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return f.Chmod(0o600)
+	}
+	return nil
+}
+
+// connection is the one connection of a database that is never used by two goroutines.
+type connection struct {
+	db *sql.DB
+	*sql.Conn
+}
+
+func (c *connection) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
+
+// connect opens the writer's connection, checks the file if asked to, and migrates it.
+func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*connection, error) {
+	conn, err := dial(ctx, s.path, s.options.BusyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if check {
+		err = quickCheck(ctx, conn)
+	}
+	if err == nil {
+		err = migrate(ctx, conn, s.path, steps)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.close())
+	}
+	return conn, nil
+}
+
+// dial opens a database with a single connection.
+func dial(ctx context.Context, path string, busy time.Duration) (*connection, error) {
+	db, err := openDatabase(path, busy, false)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &connection{db, conn}, nil
+}
+
+// openDatabase prepares a pool; nothing is opened before its first use.
+func openDatabase(path string, busy time.Duration, readOnly bool) (*sql.DB, error) {
+	pragmas := []string{"synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)"}
+	query := url.Values{
+		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
+		"_txlock":       {"immediate"},
+		"_dqs":          {"0"},
+		"_defensive":    {"1"},
+	}
+	if readOnly {
+		query.Set("_query_only", "1")
+	} else {
+		pragmas = append([]string{"journal_mode(WAL)"}, pragmas...)
+	}
+	query["_pragma"] = pragmas
+	connector, err := sqlite.NewConnector(event.FileURI(path) + "?" + query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	if readOnly {
+		db.SetMaxOpenConns(4)
+		db.SetMaxIdleConns(4)
+	}
+	return db, nil
+}
+
+// Recovery returns what Open did with a damaged file, nil if it was sound.
+func (s *Store) Recovery() *Recovery { return s.recovery }
+
+// Path returns the absolute path of the file.
+func (s *Store) Path() string { return s.path }
+
+// Close commits what was submitted before and closes the file. Submit fails from now on. When ctx ends
+// first, what is still queued fails with ErrClosed, and Close returns ctx's cause after the transaction
+// that runs at that moment. A second call waits for the first.
+func (s *Store) Close(ctx context.Context) error {
+	s.closing.Do(func() {
+		s.queue.close()
+		var cause error
+		select {
+		case <-s.writer.ended:
+		case <-ctx.Done():
+			cause = fmt.Errorf("close the store %s before all was saved: %w", s.path, context.Cause(ctx))
+			s.writer.abort()
+			<-s.writer.ended
+		}
+		err := errors.Join(s.readers.Close(), s.writer.conn.close())
+		// A file that was found damaged is left as if it had not been closed, so that it is checked.
+		s.owner.release(!s.suspect.Load())
+		s.closeErr = errors.Join(cause, s.explain("close the store", err))
+	})
+	return s.closeErr
+}

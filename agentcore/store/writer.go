@@ -1,0 +1,385 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// writer commits the jobs of the queue. Its goroutine, run, alone uses it and its connection; it ends
+// when the queue is closed and empty, or soon after abort.
+type writer struct {
+	store *Store
+	conn  *connection
+	// statements are prepared at their first use.
+	statements map[string]*sql.Stmt
+	// unwiped says that deleted text may still lie in the write-ahead log.
+	unwiped bool
+	// aborted ends the wait for a lock, and what is queued.
+	aborted context.Context
+	abort   context.CancelFunc
+	ended   chan struct{}
+}
+
+func newWriter(s *Store, conn *connection) *writer {
+	w := &writer{store: s, conn: conn, statements: map[string]*sql.Stmt{}, ended: make(chan struct{})}
+	w.aborted, w.abort = context.WithCancel(context.Background())
+	return w
+}
+
+func (w *writer) run() {
+	defer close(w.ended)
+	defer w.abort()
+	for {
+		jobs := w.store.queue.take()
+		if jobs == nil {
+			break
+		}
+		for len(jobs) > 0 {
+			n := groupLength(jobs)
+			w.commitGroup(jobs[:n])
+			clear(jobs[:n]) // a long queue frees what is done
+			jobs = jobs[n:]
+		}
+		if w.unwiped {
+			w.wipe(0)
+		}
+	}
+	if w.unwiped {
+		w.wipe(w.store.options.BusyTimeout)
+	}
+	for _, statement := range w.statements {
+		// Nothing is lost with a statement; the connection is closed next.
+		_ = statement.Close()
+	}
+}
+
+// groupLength says how many of the jobs share a transaction. The store's own run alone, and
+// a group is bounded so that a failure costs little and the first of many need not wait for the last.
+func groupLength(jobs []*job) int {
+	const maxJobs, maxBytes = 256, 8 << 20
+	size := 0
+	for i, j := range jobs {
+		size += j.size
+		switch {
+		case j.own != nil:
+			return max(i, 1)
+		case i == maxJobs, i > 0 && size > maxBytes:
+			return i
+		}
+	}
+	return len(jobs)
+}
+
+// commitGroup commits jobs in one transaction. If that fails, each gets one of its own, so that a job
+// that cannot be stored takes no other with it.
+func (w *writer) commitGroup(jobs []*job) {
+	events, err := w.transact(jobs)
+	if err != nil && len(jobs) > 1 && !errors.Is(err, errNotBegun) {
+		for i := range jobs {
+			w.commitGroup(jobs[i : i+1])
+		}
+		return
+	}
+	if err == nil && len(events) > 0 && w.store.options.Committed != nil {
+		w.store.options.Committed(events)
+	}
+	err = w.store.explain("save", err)
+	for _, j := range jobs {
+		if err == nil && j.after != nil {
+			j.after(w)
+		}
+		j.commit.finish(err)
+	}
+}
+
+// errNotBegun: there was no transaction; another try at once would not help.
+var errNotBegun = errors.New("begin a transaction")
+
+// transact stores jobs in one transaction and returns their events, numbered.
+func (w *writer) transact(jobs []*job) ([]event.Event, error) {
+	if w.aborted.Err() != nil {
+		return nil, errors.Join(errNotBegun, ErrClosed)
+	}
+	write := slices.ContainsFunc(jobs, func(j *job) bool { return j.own != nil || !j.batch.empty(j.bodies) })
+	if write {
+		if err := w.begin(); err != nil {
+			return nil, err
+		}
+	}
+	events, err := w.apply(jobs)
+	if err == nil && write {
+		err = w.exec("COMMIT")
+	}
+	if err != nil && write {
+		// SQLite may have rolled back by itself (a full disk); then this fails, and begin would say so.
+		_ = w.exec("ROLLBACK")
+	}
+	return events, err
+}
+
+func (w *writer) begin() error {
+	_, err := w.conn.ExecContext(w.aborted, "BEGIN IMMEDIATE")
+	if err == nil {
+		return nil
+	}
+	if w.aborted.Err() != nil {
+		err = ErrClosed
+	}
+	return errors.Join(errNotBegun, err)
+}
+
+func (w *writer) apply(jobs []*job) ([]event.Event, error) {
+	numbers := numbering{w: w, last: map[event.SessionID]uint64{}, stored: map[event.SessionID]bool{}}
+	var events []event.Event
+	for _, j := range jobs {
+		if j.own != nil {
+			own, err := j.own(w)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, own...)
+			continue
+		}
+		if err := w.applyRows(&j.batch); err != nil {
+			return nil, err
+		}
+		for i, e := range j.batch.Events {
+			numbered, err := numbers.add(e, string(j.bodies[i]))
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, numbered)
+		}
+	}
+	return events, numbers.save()
+}
+
+// numbering gives the events of one transaction their numbers. They start from what the database says
+// inside the transaction, since another process may have added to the same session.
+type numbering struct {
+	w      *writer
+	last   map[event.SessionID]uint64
+	stored map[event.SessionID]bool
+}
+
+// add stores an event, unless it is transient, and returns it with its number.
+func (n *numbering) add(e NewEvent, body string) (event.Event, error) {
+	last, known := n.last[e.Session]
+	if !known {
+		row, err := n.w.queryRow("SELECT last_seq FROM session WHERE id = ?", e.Session)
+		if err == nil {
+			err = row.Scan(&last)
+		}
+		if errors.Is(err, sql.ErrNoRows) {
+			err = fmt.Errorf("session %s: %w", e.Session, ErrNotFound)
+		}
+		if err != nil {
+			return event.Event{}, fmt.Errorf("number a %s event: %w", e.Body.EventType(), err)
+		}
+	}
+	if !event.Transient(e.Body) {
+		last++
+		n.stored[e.Session] = true
+		err := n.w.exec("INSERT INTO event (session, seq, run, time, type, body) VALUES (?, ?, ?, ?, ?, ?)",
+			e.Session, last, optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
+		if err != nil {
+			return event.Event{}, fmt.Errorf("store event %d (%s) of session %s: %w", last, e.Body.EventType(), e.Session, err)
+		}
+	}
+	n.last[e.Session] = last
+	return event.Event{Seq: last, Session: e.Session, Run: e.Run, Time: e.Time, Body: e.Body}, nil
+}
+
+// save keeps the last numbers, which outlive the events.
+func (n *numbering) save() error {
+	for session := range n.stored {
+		if err := n.w.exec("UPDATE session SET last_seq = ? WHERE id = ?", n.last[session], session); err != nil {
+			return fmt.Errorf("store the last event number of session %s: %w", session, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyRows(b *Batch) error {
+	for i := range b.Sessions {
+		if err := w.insert(sessionTable, "session", string(b.Sessions[i].ID), b.Sessions[i].fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.Runs {
+		run := ownedRun{Run: b.Runs[i]}
+		if !run.Status.Final() {
+			run.owner = w.store.owner.id
+		}
+		if err := w.insert(ownedRunTable, "run", string(run.ID), run.fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.Messages {
+		if err := w.insert(messageTable, "message", string(b.Messages[i].ID), b.Messages[i].fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.ToolCalls {
+		if err := w.insert(toolCallTable, "tool call", string(b.ToolCalls[i].ID), b.ToolCalls[i].fields()); err != nil {
+			return err
+		}
+	}
+	for _, key := range b.LayerFilesRemoved {
+		err := w.exec("DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ? AND (? = '' OR path = ?)",
+			key.Session, key.Run, key.Path, key.Path)
+		if err != nil {
+			return fmt.Errorf("remove %s from a layer of session %s: %w", key.Path, key.Session, err)
+		}
+	}
+	for i := range b.LayerFiles {
+		if err := w.insert(layerFileTable, "layer file", b.LayerFiles[i].Path, b.LayerFiles[i].fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.Findings {
+		if err := w.insert(findingTable, "finding", string(b.Findings[i].ID), b.Findings[i].fields()); err != nil {
+			return err
+		}
+	}
+	for _, cleared := range b.FindingsCleared {
+		err := w.exec("UPDATE finding SET state = ?, reason = ?, updated = ? WHERE id = ?",
+			FindingCleared, cleared.Reason, micros{&cleared.Time}, cleared.ID)
+		if err != nil {
+			return fmt.Errorf("clear finding %s: %w", cleared.ID, err)
+		}
+	}
+	for i := range b.Proposals {
+		if err := w.insert(proposalTable, "proposal", string(b.Proposals[i].ID), b.Proposals[i].fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.Hunks {
+		if err := w.insert(hunkTable, "hunk", string(b.Hunks[i].ID), b.Hunks[i].fields()); err != nil {
+			return err
+		}
+	}
+	for _, list := range b.Todos {
+		if err := w.applyTodos(list); err != nil {
+			return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyTodos(list TodoList) error {
+	if err := w.exec("DELETE FROM todo WHERE run = ?", list.Run); err != nil {
+		return err
+	}
+	for i, item := range list.Items {
+		err := w.exec("INSERT INTO todo (run, position, text, state) VALUES (?, ?, ?, ?)", list.Run, i, item.Text, item.State)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) insert(t table, what, id string, fields []field) error {
+	if err := w.exec(t.insert, places(fields)...); err != nil {
+		return fmt.Errorf("store %s %s: %w", what, id, err)
+	}
+	return nil
+}
+
+// statement returns a prepared statement. Nothing in the writer but begin can wait for long, so its
+// context never ends.
+func (w *writer) statement(query string) (*sql.Stmt, error) {
+	if prepared := w.statements[query]; prepared != nil {
+		return prepared, nil
+	}
+	prepared, err := w.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	w.statements[query] = prepared
+	return prepared, nil
+}
+
+func (w *writer) exec(query string, args ...any) error {
+	statement, err := w.statement(query)
+	if err != nil {
+		return err
+	}
+	_, err = statement.ExecContext(context.Background(), args...)
+	return err
+}
+
+func (w *writer) queryRow(query string, args ...any) (*sql.Row, error) {
+	statement, err := w.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	return statement.QueryRowContext(context.Background(), args...), nil
+}
+
+// wipe empties the write-ahead log, which may hold deleted text. It waits up to busy for readers; if
+// they stay, it is tried again after the next transactions and at the end.
+func (w *writer) wipe(busy time.Duration) {
+	first := !w.unwiped
+	w.unwiped = true
+	ctx := context.Background()
+	blocked := 1
+	_, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busy.Milliseconds()))
+	if err == nil {
+		var frames, moved int
+		err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
+	}
+	_, restored := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.store.options.BusyTimeout.Milliseconds()))
+	if err = errors.Join(err, restored); err == nil && blocked == 0 {
+		w.unwiped = false
+		return
+	}
+	if first {
+		w.store.options.Logger.Warn("deleted text lies in the write-ahead log until its readers have ended",
+			"file", w.store.path+"-wal", "error", err)
+	}
+}
+
+// explain turns SQLite's error into one that says what to do, and notes damage.
+func (s *Store) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if isDamage(err) {
+		s.suspect.Store(true)
+	}
+	switch code := sqliteCode(err); code {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: %w (%s): end what else uses it, or try again: %w", what, ErrLocked, s.path, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what, ErrDamaged, s.path, err)
+	}
+	return fmt.Errorf("%s in %s: %w", what, s.path, err)
+}
+
+// sqliteCode returns the primary result code in err (sqlite.org/rescode.html), 0 if there is none.
+func sqliteCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+func isDamage(err error) bool {
+	code := sqliteCode(err)
+	return errors.Is(err, ErrDamaged) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+}

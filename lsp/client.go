@@ -1,0 +1,163 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// client is what the other side can do, and the way to speak to it. Everything that is sent to an editor goes
+// through it, so that nothing is sent which the editor did not announce. It is immutable but for the connection's own state.
+type client struct {
+	conn *wire.Conn
+	name string
+	caps protocol.ClientCapabilities
+}
+
+func yes(b *bool) bool { return b != nil && *b }
+
+func (c *client) applyEdit() bool {
+	return c.caps.Workspace != nil && yes(c.caps.Workspace.ApplyEdit)
+}
+
+func (c *client) workspaceEdit() protocol.WorkspaceEditClientCapabilities {
+	if c.caps.Workspace == nil || c.caps.Workspace.WorkspaceEdit == nil {
+		return protocol.WorkspaceEditClientCapabilities{}
+	}
+	return *c.caps.Workspace.WorkspaceEdit
+}
+
+func (c *client) documentChanges() bool { return yes(c.workspaceEdit().DocumentChanges) }
+
+func (c *client) annotations() bool {
+	return c.documentChanges() && c.workspaceEdit().ChangeAnnotationSupport != nil
+}
+
+func (c *client) resource(kind protocol.ResourceOperationKind) bool {
+	return slices.Contains(c.workspaceEdit().ResourceOperations, kind)
+}
+
+func (c *client) configuration() bool {
+	return c.caps.Workspace != nil && yes(c.caps.Workspace.Configuration)
+}
+
+func (c *client) workDoneProgress() bool {
+	return c.caps.Window != nil && yes(c.caps.Window.WorkDoneProgress)
+}
+
+func (c *client) showDocument() bool {
+	return c.caps.Window != nil && c.caps.Window.ShowDocument != nil && c.caps.Window.ShowDocument.Support
+}
+
+func (c *client) textDocumentContent() bool {
+	return c.caps.Workspace != nil && c.caps.Workspace.TextDocumentContent != nil
+}
+
+func (c *client) watchedFiles() bool {
+	w := c.caps.Workspace
+	return w != nil && w.DidChangeWatchedFiles != nil && yes(w.DidChangeWatchedFiles.DynamicRegistration)
+}
+
+func (c *client) codeAction() protocol.CodeActionClientCapabilities {
+	if c.caps.TextDocument == nil || c.caps.TextDocument.CodeAction == nil {
+		return protocol.CodeActionClientCapabilities{}
+	}
+	return *c.caps.TextDocument.CodeAction
+}
+
+// codeActionLiterals says whether the client takes code actions; one that does not gets commands.
+func (c *client) codeActionLiterals() bool {
+	return c.codeAction().CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
+}
+
+func (c *client) publishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
+	if c.caps.TextDocument == nil || c.caps.TextDocument.PublishDiagnostics == nil {
+		return protocol.PublishDiagnosticsClientCapabilities{}, false
+	}
+	return *c.caps.TextDocument.PublishDiagnostics, true
+}
+
+// show tells the user something in a message box; log only in the editor's log.
+func (c *client) show(ctx context.Context, kind protocol.MessageType, text string) error {
+	return c.conn.Notify(ctx, protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{Type: kind, Message: text})
+}
+
+func (c *client) log(ctx context.Context, kind protocol.MessageType, text string) error {
+	return c.conn.Notify(ctx, protocol.MethodWindowLogMessage, &protocol.LogMessageParams{Type: kind, Message: text})
+}
+
+// settings asks for the section "agentls" of the editor's settings; nil where there are none.
+func (c *client) settings(ctx context.Context) (json.RawMessage, error) {
+	if !c.configuration() {
+		return nil, nil
+	}
+	section := "agentls"
+	var answer []protocol.LSPAny
+	params := protocol.ConfigurationParams{Items: []protocol.ConfigurationItem{{Section: &section}}}
+	if err := c.conn.Call(ctx, protocol.MethodWorkspaceConfiguration, &params, &answer); err != nil {
+		return nil, fmt.Errorf("ask the editor for its settings: %w", err)
+	}
+	if len(answer) == 0 || string(answer[0]) == "null" {
+		return nil, nil
+	}
+	return json.RawMessage(answer[0]), nil
+}
+
+// watch asks for the events of files that change on disk.
+func (c *client) watch(ctx context.Context) error {
+	if !c.watchedFiles() {
+		return nil
+	}
+	options, err := protocol.Marshal(&protocol.DidChangeWatchedFilesRegistrationOptions{
+		Watchers: []protocol.FileSystemWatcher{{GlobPattern: protocol.Pattern("**/*")}},
+	})
+	if err != nil {
+		return fmt.Errorf("encode the file watcher: %w", err)
+	}
+	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{
+		ID: "agentls.files", Method: protocol.MethodWorkspaceDidChangeWatchedFiles, RegisterOptions: protocol.LSPAny(options),
+	}}}
+	if err := c.conn.Call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
+		return fmt.Errorf("register for file events: %w", err)
+	}
+	return nil
+}
+
+// apply has the editor carry out an edit. It returns why the editor did not, or "".
+func (c *client) apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
+	var result protocol.ApplyWorkspaceEditResult
+	if err := c.conn.Call(ctx, protocol.MethodWorkspaceApplyEdit, &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: edit}, &result); err != nil {
+		var refused *jsonrpc2.Error
+		if errors.As(err, &refused) {
+			return "the editor answered: " + refused.Error(), nil
+		}
+		return "", fmt.Errorf("send the edit to the editor: %w", err)
+	}
+	switch {
+	case result.Applied:
+		return "", nil
+	case result.FailureReason != nil && *result.FailureReason != "":
+		return *result.FailureReason, nil
+	}
+	return "the editor did not apply the edit", nil
+}
+
+// open shows a document to the user; it reports whether the editor did.
+func (c *client) open(ctx context.Context, u uri.URI) (bool, error) {
+	if !c.showDocument() {
+		return false, nil
+	}
+	var result protocol.ShowDocumentResult
+	if err := c.conn.Call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u}, &result); err != nil {
+		return false, fmt.Errorf("show %s: %w", u, err)
+	}
+	return result.Success, nil
+}

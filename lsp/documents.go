@@ -1,0 +1,135 @@
+package lsp
+
+import (
+	"strings"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// document is one open document at one version. It is immutable; a change makes another one.
+type document struct {
+	// uri is as the client spells it; path is absolute, or the URI itself where it is no file.
+	uri      uri.URI
+	path     string
+	language string
+	version  int32
+	index    *workspace.Index
+}
+
+// documents are the open documents, by path. Only the reading goroutine of the connection changes
+// them; any goroutine reads.
+type documents struct {
+	encoding encoding
+
+	mu     sync.RWMutex
+	byPath map[string]*document
+	// recent is the path of the document that was opened or changed last.
+	recent string
+}
+
+func newDocuments(e encoding) *documents {
+	return &documents{encoding: e, byPath: map[string]*document{}}
+}
+
+func (d *documents) get(path string) *document {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.byPath[path]
+}
+
+// last returns the document that the user touched last, nil if none is open.
+func (d *documents) last() *document {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.byPath[d.recent]
+}
+
+func (d *documents) paths() []string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	list := make([]string, 0, len(d.byPath))
+	for path := range d.byPath {
+		list = append(list, path)
+	}
+	return list
+}
+
+func (d *documents) set(doc *document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byPath[doc.path] = doc
+	d.recent = doc.path
+}
+
+func (d *documents) open(item protocol.TextDocumentItem) *document {
+	doc := &document{
+		uri: item.URI, path: pathOf(item.URI), language: string(item.LanguageID), version: item.Version,
+		index: workspace.NewIndex(item.Text),
+	}
+	d.set(doc)
+	return doc
+}
+
+// change applies the changes of one notification in order. Positions outside the text are moved into it and an
+// inverted range is turned, as the reference implementations do, so that no change can be refused
+// and what agents read stays what the editor shows. It returns nil for a document that is not open.
+func (d *documents) change(id protocol.VersionedTextDocumentIdentifier, changes []protocol.TextDocumentContentChangeEvent) *document {
+	old := d.get(pathOf(id.URI))
+	if old == nil {
+		return nil
+	}
+	x := old.index
+	for _, change := range changes {
+		switch c := change.(type) {
+		case *protocol.TextDocumentContentChangeWholeDocument:
+			x = workspace.NewIndex(c.Text)
+		case *protocol.TextDocumentContentChangePartial:
+			start, end := d.encoding.offset(x, c.Range.Start), d.encoding.offset(x, c.Range.End)
+			if start > end {
+				start, end = end, start
+			}
+			text := x.Text()
+			x = workspace.NewIndex(text[:start] + c.Text + text[end:])
+		}
+	}
+	doc := *old
+	doc.version, doc.index = id.Version, x
+	d.set(&doc)
+	return &doc
+}
+
+// close forgets a document and returns it, nil if it was not open.
+func (d *documents) close(u uri.URI) *document {
+	path := pathOf(u)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc := d.byPath[path]
+	delete(d.byPath, path)
+	if d.recent == path {
+		d.recent = ""
+	}
+	return doc
+}
+
+// uriOf returns a file's URI, spelt as the client spells it if the document is open.
+func (d *documents) uriOf(path string) uri.URI {
+	if doc := d.get(path); doc != nil {
+		return doc.uri
+	}
+	if strings.Contains(path, ":") && !strings.HasPrefix(path, "/") && len(path) > 2 && path[1] != ':' {
+		return uri.URI(path) // a document that is no file, such as untitled:Untitled-1
+	}
+	return uri.File(path)
+}
+
+// pathOf returns the absolute path of a file URI, and the URI itself for any other scheme.
+func pathOf(u uri.URI) string {
+	if strings.HasPrefix(string(u), "file:") {
+		return u.FSPath()
+	}
+	return string(u)
+}

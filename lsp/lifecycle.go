@@ -1,0 +1,209 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// experimental is what both sides say under capabilities.experimental.agentls (schema/PROTOCOL.md).
+type experimental struct {
+	Agentls *methods.Capabilities `json:"agentls,omitempty"`
+}
+
+// initializationOptions are ours beside the configuration keys, which may stand there too.
+type initializationOptions struct {
+	Trusted bool `json:"trusted"`
+}
+
+// initialize answers with what the server can do. It runs on the reading goroutine and touches no disk
+// but the workspace folders' own entries.
+func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+	s.client = &client{conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities}
+	s.trace.Store(p.Trace)
+	var offered []protocol.PositionEncodingKind
+	if p.Capabilities.General != nil {
+		offered = p.Capabilities.General.PositionEncodings
+	}
+	s.documents = newDocuments(negotiate(offered))
+	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" {
+		var options initializationOptions
+		if err := json.Unmarshal(raw, &options); err != nil {
+			return nil, wire.InvalidParams(fmt.Errorf("initializationOptions: %w", err))
+		}
+		s.trusted = options.Trusted
+		s.settings.initial = json.RawMessage(raw)
+	}
+	view, err := workspace.Open(rootsOf(p), workspace.Options{})
+	if err != nil {
+		// A folder that cannot be opened is no reason to refuse an editor: its open documents still work.
+		s.logger.Warn("a workspace folder cannot be opened", "error", err)
+		if view, err = workspace.Open(nil, workspace.Options{}); err != nil {
+			return nil, wire.InternalError(err)
+		}
+	}
+	s.view = view
+	s.progress = newProgressBoard(s)
+	s.diagnostics = newPublisher(s)
+	s.settings.load(s, nil)
+	return &protocol.InitializeResult{
+		Capabilities: s.capabilities(),
+		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: pointer(s.options.Version)},
+	}, nil
+}
+
+func (s *Server) capabilities() protocol.ServerCapabilities {
+	incremental := protocol.TextDocumentSyncKindIncremental
+	c := protocol.ServerCapabilities{
+		PositionEncoding: protocol.PositionEncodingKind(s.documents.encoding),
+		TextDocumentSync: &protocol.TextDocumentSyncOptions{
+			OpenClose: pointer(true), Change: &incremental, Save: protocol.Boolean(true),
+		},
+		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: methods.Commands()},
+		CodeActionProvider:     protocol.Boolean(true),
+		Workspace: &protocol.WorkspaceOptions{
+			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: pointer(true), ChangeNotifications: protocol.Boolean(true)},
+		},
+	}
+	if s.client.codeActionLiterals() {
+		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
+	}
+	if s.client.textDocumentContent() {
+		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
+	}
+	if raw, err := json.Marshal(experimental{&methods.Capabilities{Version: methods.ProtocolVersion}}); err == nil {
+		c.Experimental = raw
+	}
+	return c
+}
+
+// rootsOf returns the workspace folders; the two older members count only where the newest is absent.
+func rootsOf(p *protocol.InitializeParams) []workspace.Root {
+	var roots []workspace.Root
+	if folders, ok := p.WorkspaceFolders.Get(); ok && len(folders) > 0 {
+		for _, f := range folders {
+			roots = appendRoot(roots, f.URI, f.Name)
+		}
+		return roots
+	}
+	if p.RootURI != nil {
+		return appendRoot(nil, *p.RootURI, "")
+	}
+	if path, ok := p.RootPath.Get(); ok && path != "" {
+		return appendRoot(nil, uri.File(path), "")
+	}
+	return nil
+}
+
+func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
+	path := pathOf(u)
+	if path == string(u) {
+		return roots // no file system we could read
+	}
+	path = filepath.Clean(path)
+	if name == "" {
+		name = filepath.Base(path)
+	}
+	return append(roots, workspace.Root{Path: path, Name: name})
+}
+
+// initialized opens the engine beside the connection, so that no message waits for the disk.
+func (s *Server) initialized(context.Context) error {
+	s.goes(func(ctx context.Context) {
+		if err := s.start(ctx); err != nil {
+			s.openErr = err
+			s.tell(ctx, protocol.MessageTypeError, fmt.Sprintf("agentls cannot work: %v. Mend it, or name another folder in AGENTLS_STATE, and restart the server", err))
+		}
+		close(s.ready)
+		if s.openErr == nil {
+			s.welcome(ctx)
+		}
+	})
+	return nil
+}
+
+// start reads the settings and opens the engine.
+func (s *Server) start(ctx context.Context) error {
+	engine, err := agentcore.Open(ctx, agentcore.Options{
+		StateDir: s.options.Dirs.State, Config: s.settings.current(), OpenModel: s.options.OpenModel,
+		Getenv: s.options.Getenv, Logger: s.logger,
+	})
+	if err != nil {
+		return err
+	}
+	s.engine = engine
+	events := engine.Subscribe("", 0)
+	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
+	s.goes(s.diagnostics.run)
+	return nil
+}
+
+// welcome does what needs the client's answers: settings, file events, the findings of former sessions.
+func (s *Server) welcome(ctx context.Context) {
+	asked, err := s.client.settings(ctx)
+	if err != nil {
+		s.logger.Warn("the editor's settings are not used", "error", err)
+	}
+	s.settings.load(s, asked)
+	s.engine.SetConfig(s.settings.current())
+	s.settings.tell(ctx, s)
+	if err := s.client.watch(ctx); err != nil {
+		s.logger.Warn("the editor sends no file events", "error", err)
+	}
+	var roots []string
+	for _, r := range s.view.Roots() {
+		roots = append(roots, r.Path)
+	}
+	left, err := s.engine.Store().OpenFindings(ctx, roots)
+	if err == nil && len(left) > 0 {
+		_, err = s.current(ctx, "findings of former sessions")
+	}
+	if err != nil && ctx.Err() == nil {
+		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings: "+err.Error())
+	}
+}
+
+// shutdownTime bounds the end of the engine when the editor has gone.
+const shutdownTime = 2 * time.Second
+
+// close ends the engine and every goroutine of the server.
+func (s *Server) close() error {
+	s.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { s.wait.Wait(); close(ended) }()
+	var errs []error
+	select {
+	case <-ended:
+		if s.engine != nil {
+			errs = append(errs, s.engine.Close(ctx))
+		}
+	case <-ctx.Done():
+		errs = append(errs, errors.New("a part of the server did not end in time"))
+	}
+	if s.view != nil {
+		errs = append(errs, s.view.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// tell shows a message to the user. If even that fails the connection is gone, and the log has to do.
+func (s *Server) tell(ctx context.Context, kind protocol.MessageType, text string) {
+	if err := s.client.show(ctx, kind, text); err != nil {
+		s.logger.Warn("a message could not be shown", "text", text, "error", err)
+	}
+}
+
+func pointer[T any](v T) *T { return &v }

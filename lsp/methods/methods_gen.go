@@ -1,0 +1,384 @@
+// Code generated from schema/agent.metamodel.json. DO NOT EDIT.
+
+package methods
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Version is the version of the protocol that this package speaks.
+const Version = "0.1.0"
+
+// The methods of the protocol.
+const (
+	MethodListAgents      = "agent/list"
+	MethodGetAgent        = "agent/get"
+	MethodRegisterAgent   = "agent/register"
+	MethodUpdateAgent     = "agent/update"
+	MethodUnregisterAgent = "agent/unregister"
+	MethodCheckAgent      = "agent/check"
+	MethodRun             = "agent/run"
+	MethodWait            = "agent/wait"
+	MethodCancel          = "agent/cancel"
+	MethodSteer           = "agent/steer"
+	MethodResume          = "agent/resume"
+	MethodSessions        = "agent/sessions"
+	MethodSession         = "agent/session"
+	MethodDeleteSession   = "agent/session/delete"
+	MethodExportSession   = "agent/session/export"
+	MethodForkSession     = "agent/session/fork"
+	MethodTranscript      = "agent/transcript"
+	MethodSubscribe       = "agent/subscribe"
+	MethodProposals       = "agent/proposals"
+	MethodAcceptProposal  = "agent/proposal/accept"
+	MethodRejectProposal  = "agent/proposal/reject"
+	MethodDiffProposal    = "agent/proposal/diff"
+	MethodUndo            = "agent/undo"
+	MethodAsks            = "agent/asks"
+	MethodAnswerAsk       = "agent/ask/answer"
+	MethodGrants          = "agent/grants"
+	MethodRevoke          = "agent/revoke"
+	MethodExplain         = "agent/explain"
+	MethodModels          = "agent/models"
+	MethodUsage           = "agent/usage"
+	MethodSkills          = "agent/skills"
+	MethodMCP             = "agent/mcp"
+	MethodTrust           = "agent/trust"
+	MethodAsk             = "agent/ask"
+	MethodQuestion        = "agent/question"
+	MethodGenerate        = "agent/model/generate"
+	MethodDiagnostics     = "agent/diagnostics"
+	MethodSymbols         = "agent/symbols"
+	MethodEvent           = "agent/event"
+	MethodStatus          = "agent/status"
+)
+
+// The commands for workspace/executeCommand.
+const (
+	CommandListAgents      = "agentls.list"
+	CommandGetAgent        = "agentls.get"
+	CommandRegisterAgent   = "agentls.register"
+	CommandUpdateAgent     = "agentls.update"
+	CommandUnregisterAgent = "agentls.unregister"
+	CommandCheckAgent      = "agentls.check"
+	CommandRun             = "agentls.run"
+	CommandWait            = "agentls.wait"
+	CommandCancel          = "agentls.cancel"
+	CommandSteer           = "agentls.steer"
+	CommandResume          = "agentls.resume"
+	CommandSessions        = "agentls.sessions"
+	CommandSession         = "agentls.session"
+	CommandDeleteSession   = "agentls.session.delete"
+	CommandExportSession   = "agentls.session.export"
+	CommandForkSession     = "agentls.session.fork"
+	CommandTranscript      = "agentls.transcript"
+	CommandSubscribe       = "agentls.subscribe"
+	CommandProposals       = "agentls.proposals"
+	CommandAcceptProposal  = "agentls.proposal.accept"
+	CommandRejectProposal  = "agentls.proposal.reject"
+	CommandDiffProposal    = "agentls.proposal.diff"
+	CommandUndo            = "agentls.undo"
+	CommandAsks            = "agentls.asks"
+	CommandAnswerAsk       = "agentls.ask.answer"
+	CommandGrants          = "agentls.grants"
+	CommandRevoke          = "agentls.revoke"
+	CommandExplain         = "agentls.permission.explain"
+	CommandModels          = "agentls.models"
+	CommandUsage           = "agentls.usage"
+	CommandSkills          = "agentls.skills"
+	CommandMCP             = "agentls.mcp"
+	CommandTrust           = "agentls.trust"
+	CommandReview          = "agentls.review"
+	CommandExplainCode     = "agentls.explain"
+	CommandFix             = "agentls.fix"
+)
+
+// Server answers the requests of a client that are served. Its methods are called from many goroutines
+// at once; params are theirs to keep.
+type Server interface {
+	// ListAgents answers `agent/list`. Lists the agents that the user can start or that can be delegated
+	// to.
+	ListAgents(ctx context.Context, params *ListAgentsParams) (*AgentList, error)
+	// GetAgent answers `agent/get`. Shows one agent with everything that its definition says.
+	GetAgent(ctx context.Context, params *AgentParams) (*AgentDefinition, error)
+	// Run answers `agent/run`. Starts an agent and answers at once, as soon as the run is stored. The
+	// server itself creates the progress of the run: a token of the caller would end with the answer.
+	Run(ctx context.Context, params *RunParams) (*RunStarted, error)
+	// Wait answers `agent/wait`. Waits for the end of a run. Cancelling this request ends the waiting, not
+	// the run.
+	Wait(ctx context.Context, params *WaitParams) (*event.RunResult, error)
+	// Cancel answers `agent/cancel`. Stops a run and everything below it. A run that has ended stays as it
+	// is; that is no error. What was proposed stays proposed.
+	Cancel(ctx context.Context, params *CancelParams) error
+	// Sessions answers `agent/sessions`. Lists the sessions of this connection's workspace.
+	Sessions(ctx context.Context, params *SessionsParams) (*SessionList, error)
+	// Subscribe answers `agent/subscribe`. Asks for the state of sessions and for `agent/event` from then
+	// on, until the connection ends. It is the client's consent to `agent/event`. A second one for the
+	// same session starts over.
+	Subscribe(ctx context.Context, params *SubscribeParams) (*SubscribeResult, error)
+	// Proposals answers `agent/proposals`. Lists proposed edits with their hunks.
+	Proposals(ctx context.Context, params *ProposalsParams) (*ProposalList, error)
+	// AcceptProposal answers `agent/proposal/accept`. Has the editor apply hunks, as one WorkspaceEdit
+	// against the current versions. Nothing else changes the user's files.
+	AcceptProposal(ctx context.Context, params *ProposalParams) (*AcceptResult, error)
+	// RejectProposal answers `agent/proposal/reject`. Drops hunks; the agents' view loses them too.
+	RejectProposal(ctx context.Context, params *ProposalParams) (*RejectResult, error)
+	// DiffProposal answers `agent/proposal/diff`. Shows hunks as a unified diff.
+	DiffProposal(ctx context.Context, params *ProposalParams) (*ProposalDiff, error)
+}
+
+// Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
+// if the method is not of this protocol or not served yet (see [Proposed]). Params that do not have the
+// documented form are a *[ParamsError]; absent params count as an empty object.
+func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err error) {
+	switch method {
+	case MethodListAgents:
+		result, err = call(ctx, params, s.ListAgents)
+	case MethodGetAgent:
+		result, err = call(ctx, params, s.GetAgent)
+	case MethodRun:
+		result, err = call(ctx, params, s.Run)
+	case MethodWait:
+		result, err = call(ctx, params, s.Wait)
+	case MethodCancel:
+		result, err = callNoResult(ctx, params, s.Cancel)
+	case MethodSessions:
+		result, err = call(ctx, params, s.Sessions)
+	case MethodSubscribe:
+		result, err = call(ctx, params, s.Subscribe)
+	case MethodProposals:
+		result, err = call(ctx, params, s.Proposals)
+	case MethodAcceptProposal:
+		result, err = call(ctx, params, s.AcceptProposal)
+	case MethodRejectProposal:
+		result, err = call(ctx, params, s.RejectProposal)
+	case MethodDiffProposal:
+		result, err = call(ctx, params, s.DiffProposal)
+	default:
+		return nil, false, nil
+	}
+	return result, true, err
+}
+
+// Proposed reports whether a method or command is in the protocol but not served yet.
+func Proposed(name string) bool {
+	switch name {
+	case MethodRegisterAgent, CommandRegisterAgent,
+		MethodUpdateAgent, CommandUpdateAgent,
+		MethodUnregisterAgent, CommandUnregisterAgent,
+		MethodCheckAgent, CommandCheckAgent,
+		MethodSteer, CommandSteer,
+		MethodResume, CommandResume,
+		MethodSession, CommandSession,
+		MethodDeleteSession, CommandDeleteSession,
+		MethodExportSession, CommandExportSession,
+		MethodForkSession, CommandForkSession,
+		MethodTranscript, CommandTranscript,
+		MethodUndo, CommandUndo,
+		MethodAsks, CommandAsks,
+		MethodAnswerAsk, CommandAnswerAsk,
+		MethodGrants, CommandGrants,
+		MethodRevoke, CommandRevoke,
+		MethodExplain, CommandExplain,
+		MethodModels, CommandModels,
+		MethodUsage, CommandUsage,
+		MethodSkills, CommandSkills,
+		MethodMCP, CommandMCP,
+		MethodTrust, CommandTrust:
+		return true
+	}
+	return false
+}
+
+// CommandServer executes commands: each request is one, and some are commands only.
+type CommandServer interface {
+	Server
+	// Review executes `agentls.review`. Starts the agent `reviewer` on a document, a part of it, or
+	// several documents. One of `uri` and `uris` has to be there.
+	Review(ctx context.Context, params *ReviewParams) (*RunStarted, error)
+	// ExplainCode executes `agentls.explain`. Starts a run that explains a document or a part of it. It
+	// changes nothing.
+	ExplainCode(ctx context.Context, params *ExplainCodeParams) (*RunStarted, error)
+	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding.
+	Fix(ctx context.Context, params *FixParams) (*RunStarted, error)
+}
+
+// Commands returns the commands that are served, for the capability executeCommandProvider.
+func Commands() []string {
+	return []string{
+		CommandReview,
+		CommandExplainCode,
+		CommandFix,
+		CommandListAgents,
+		CommandGetAgent,
+		CommandRun,
+		CommandWait,
+		CommandCancel,
+		CommandSessions,
+		CommandSubscribe,
+		CommandProposals,
+		CommandAcceptProposal,
+		CommandRejectProposal,
+		CommandDiffProposal,
+	}
+}
+
+// CommandMethod returns the method that a command stands for, and "" for one that is a command only, or
+// none of this protocol. It also knows the methods that are not served yet.
+func CommandMethod(command string) string {
+	switch command {
+	case CommandListAgents:
+		return MethodListAgents
+	case CommandGetAgent:
+		return MethodGetAgent
+	case CommandRegisterAgent:
+		return MethodRegisterAgent
+	case CommandUpdateAgent:
+		return MethodUpdateAgent
+	case CommandUnregisterAgent:
+		return MethodUnregisterAgent
+	case CommandCheckAgent:
+		return MethodCheckAgent
+	case CommandRun:
+		return MethodRun
+	case CommandWait:
+		return MethodWait
+	case CommandCancel:
+		return MethodCancel
+	case CommandSteer:
+		return MethodSteer
+	case CommandResume:
+		return MethodResume
+	case CommandSessions:
+		return MethodSessions
+	case CommandSession:
+		return MethodSession
+	case CommandDeleteSession:
+		return MethodDeleteSession
+	case CommandExportSession:
+		return MethodExportSession
+	case CommandForkSession:
+		return MethodForkSession
+	case CommandTranscript:
+		return MethodTranscript
+	case CommandSubscribe:
+		return MethodSubscribe
+	case CommandProposals:
+		return MethodProposals
+	case CommandAcceptProposal:
+		return MethodAcceptProposal
+	case CommandRejectProposal:
+		return MethodRejectProposal
+	case CommandDiffProposal:
+		return MethodDiffProposal
+	case CommandUndo:
+		return MethodUndo
+	case CommandAsks:
+		return MethodAsks
+	case CommandAnswerAsk:
+		return MethodAnswerAsk
+	case CommandGrants:
+		return MethodGrants
+	case CommandRevoke:
+		return MethodRevoke
+	case CommandExplain:
+		return MethodExplain
+	case CommandModels:
+		return MethodModels
+	case CommandUsage:
+		return MethodUsage
+	case CommandSkills:
+		return MethodSkills
+	case CommandMCP:
+		return MethodMCP
+	case CommandTrust:
+		return MethodTrust
+	}
+	return ""
+}
+
+// DispatchCommand executes a command as [Dispatch] handles a request. A command takes one argument, an
+// object; none counts as an empty one, and more are an error.
+func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command string, arguments []A) (result any, handled bool, err error) {
+	var argument []byte
+	if len(arguments) > 0 {
+		argument = arguments[0]
+	}
+	switch {
+	case CommandMethod(command) == "" && !commandOnly(command), Proposed(command):
+		return nil, false, nil
+	case len(arguments) > 1:
+		return nil, true, &ParamsError{Path: "arguments", Problem: fmt.Sprintf("want one object, got %d values", len(arguments))}
+	}
+	switch command {
+	case CommandReview:
+		result, err = call(ctx, argument, s.Review)
+	case CommandExplainCode:
+		result, err = call(ctx, argument, s.ExplainCode)
+	case CommandFix:
+		result, err = call(ctx, argument, s.Fix)
+	default:
+		result, _, err = Dispatch(ctx, s, CommandMethod(command), argument)
+	}
+	return result, true, inArgument(err)
+}
+
+func commandOnly(command string) bool {
+	switch command {
+	case CommandReview, CommandExplainCode, CommandFix:
+		return true
+	}
+	return false
+}
+
+// Client sends what the server sends to a client. It may be used from any goroutine that the connection
+// may be used from.
+type Client struct {
+	// Conn is the connection to the client.
+	Conn Conn
+}
+
+// Ask sends `agent/ask`. Asks the user for permission. Null means that the user closed the question; it
+// stays open until it expires. Only for a client that announced `experimental.agentls.asks`.
+func (c Client) Ask(ctx context.Context, params *Ask) (*AskAnswer, error) {
+	return requestNullable[AskAnswer](ctx, c.Conn, MethodAsk, params)
+}
+
+// Question sends `agent/question`. Asks the user something on behalf of an agent. Null means that the
+// user closed it. Only for a client that announced `experimental.agentls.questions`.
+func (c Client) Question(ctx context.Context, params *Question) (*QuestionAnswer, error) {
+	return requestNullable[QuestionAnswer](ctx, c.Conn, MethodQuestion, params)
+}
+
+// Generate sends `agent/model/generate`. Asks the editor's own language model for one turn. Only for a
+// client that announced `experimental.agentls.models`.
+func (c Client) Generate(ctx context.Context, params *GenerateParams) (*GenerateResult, error) {
+	return request[GenerateResult](ctx, c.Conn, MethodGenerate, params)
+}
+
+// Diagnostics sends `agent/diagnostics`. Asks for the diagnostics that the editor has from its other
+// language servers. Only for a client that announced `experimental.agentls.diagnostics`.
+func (c Client) Diagnostics(ctx context.Context, params *EditorDiagnosticsParams) (*EditorDiagnostics, error) {
+	return request[EditorDiagnostics](ctx, c.Conn, MethodDiagnostics, params)
+}
+
+// Symbols sends `agent/symbols`. Asks the editor's own language servers for definitions, references or
+// symbols. Only for a client that announced `experimental.agentls.symbols`.
+func (c Client) Symbols(ctx context.Context, params *SymbolsParams) (*EditorSymbols, error) {
+	return request[EditorSymbols](ctx, c.Conn, MethodSymbols, params)
+}
+
+// Event sends `agent/event`. Tells what happened in a subscribed session. Sent only after
+// `agent/subscribe`, in order of `seq`.
+func (c Client) Event(ctx context.Context, params *event.Event) error {
+	return c.Conn.Notify(ctx, MethodEvent, params)
+}
+
+// Status sends `agent/status`. Tells how the server is, when that changes. Sent only to a client that
+// announced `experimental.agentls`. Only for a client that announced `experimental.agentls`.
+func (c Client) Status(ctx context.Context, params *StatusParams) error {
+	return c.Conn.Notify(ctx, MethodStatus, params)
+}

@@ -1,0 +1,121 @@
+package lsp
+
+import (
+	"unicode/utf8"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// encoding is the negotiated position encoding (LSP 3.18, "Position"): the unit of a character offset.
+type encoding protocol.PositionEncodingKind
+
+// negotiate picks the encoding: UTF-8, the one that costs nothing here, if it is offered, else the
+// client's first that we know; UTF-16 where nothing was offered.
+func negotiate(offered []protocol.PositionEncodingKind) encoding {
+	best := protocol.PositionEncodingKindUTF16
+	for i := len(offered) - 1; i >= 0; i-- {
+		switch offered[i] {
+		case protocol.PositionEncodingKindUTF8:
+			return encoding(offered[i])
+		case protocol.PositionEncodingKindUTF16, protocol.PositionEncodingKindUTF32:
+			best = offered[i]
+		}
+	}
+	return encoding(best)
+}
+
+// units is the length of a character in the encoding's unit.
+func (e encoding) units(r rune, size int) int {
+	switch protocol.PositionEncodingKind(e) {
+	case protocol.PositionEncodingKindUTF8:
+		return size
+	case protocol.PositionEncodingKindUTF32:
+		return 1
+	}
+	if r >= 0x10000 {
+		return 2
+	}
+	return 1
+}
+
+// column returns the byte column of a character offset in a line without its ending. An offset beyond
+// the line is its end, as LSP says; one inside a character is the character's start.
+func (e encoding) column(line string, character uint32) int {
+	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
+		at := min(int(character), len(line))
+		for at > 0 && at < len(line) && !utf8.RuneStart(line[at]) {
+			at--
+		}
+		return at
+	}
+	left := int(character)
+	for at, r := range line {
+		n := e.units(r, utf8.RuneLen(r))
+		if left < n {
+			return at
+		}
+		left -= n
+	}
+	return len(line)
+}
+
+// character is the inverse of column.
+func (e encoding) character(line string, column int) uint32 {
+	column = min(max(column, 0), len(line))
+	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
+		return uint32(column)
+	}
+	n := 0
+	for _, r := range line[:column] {
+		n += e.units(r, utf8.RuneLen(r))
+	}
+	return uint32(n)
+}
+
+// offset returns the byte offset of a position, clamped into the text as LSP wants it.
+func (e encoding) offset(x *workspace.Index, p protocol.Position) int {
+	if int(p.Line) >= x.Len() {
+		return len(x.Text())
+	}
+	return x.Start(int(p.Line)) + e.column(content(x, int(p.Line)), p.Character)
+}
+
+// position returns the position of a byte offset.
+func (e encoding) position(x *workspace.Index, offset int) protocol.Position {
+	line := x.LineAt(offset)
+	return protocol.Position{Line: uint32(line), Character: e.character(content(x, line), offset-x.Start(line))}
+}
+
+// span converts a span, clamped into the text, into a range.
+func (e encoding) span(x *workspace.Index, s event.Span) protocol.Range {
+	at := func(line, column int) protocol.Position {
+		if line >= x.Len() {
+			return e.position(x, len(x.Text()))
+		}
+		return protocol.Position{Line: uint32(line), Character: e.character(content(x, line), column)}
+	}
+	return protocol.Range{Start: at(s.StartLine, s.StartColumn), End: at(s.EndLine, s.EndColumn)}
+}
+
+// lines returns the range of whole lines, the end exclusive; it ends inside the last line, so that an
+// editor underlines these lines and not the next.
+func (e encoding) lines(x *workspace.Index, start, end int) protocol.Range {
+	if end <= start {
+		p := e.position(x, x.Start(start))
+		return protocol.Range{Start: p, End: p}
+	}
+	last := end - 1
+	return e.span(x, event.Span{StartLine: start, EndLine: last, EndColumn: len(content(x, last))})
+}
+
+// content is a line without its ending.
+func content(x *workspace.Index, line int) string {
+	text := x.Line(line)
+	for len(text) > 0 && (text[len(text)-1] == '\n' || text[len(text)-1] == '\r') {
+		text = text[:len(text)-1]
+	}
+	return text
+}

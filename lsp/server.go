@@ -1,0 +1,234 @@
+// Package lsp is the language server: it speaks the Language Server Protocol 3.18 and the custom methods of
+// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It is the only place
+// where both sides' types meet.
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// Options are what a Server is made of.
+type Options struct {
+	// Version is told to the client.
+	Version string
+	// Dirs are the folders of the configuration and of the state.
+	Dirs config.Dirs
+	// Getenv reads the environment; nil means os.Getenv.
+	Getenv func(string) string
+	// Flags are configuration values from the command line, "key=value".
+	Flags []string
+	// OpenModel makes models; nil means the engine's own choice.
+	OpenModel func(agentcore.Choice) (model.Model, error)
+	Logger    *slog.Logger
+}
+
+// Server serves one editor. The reading goroutine of its connection owns the documents and the
+// lifecycle; each surface says in its own file who owns what it holds.
+type Server struct {
+	options   Options
+	logger    *slog.Logger
+	conn      *wire.Conn
+	client    *client
+	documents *documents
+	view      *workspace.View
+	settings  settings
+	trusted   bool
+	trace     atomic.Value // protocol.TraceValue
+
+	progress    *progressBoard
+	diagnostics *publisher
+	accepting   sync.Mutex // one edit at a time is on its way to the editor
+
+	// ready is closed when the engine is there, or openErr says why it is not.
+	ready   chan struct{}
+	engine  *agentcore.Engine
+	openErr error
+
+	sessionMu sync.Mutex
+	session   *agentcore.Session // the window's session, made by its first run
+
+	// background ends the goroutines of this server; wait waits for them.
+	background context.Context
+	stop       context.CancelFunc
+	wait       sync.WaitGroup
+}
+
+// Serve speaks to one editor over in and out until it says exit, goes away, or ctx ends. It returns the
+// exit code of the process.
+func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) (int, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{options: o, logger: o.Logger, ready: make(chan struct{})}
+	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
+	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})
+	return code, errors.Join(err, s.close())
+}
+
+// notification works on what needs no answer, in the order of the wire.
+func (s *Server) notification(ctx context.Context, method string, params jsonrpc2.RawMessage) {
+	if err := s.notify(ctx, method, params); err != nil {
+		s.logger.Warn("a notification was ignored", "method", method, "error", err)
+	}
+}
+
+func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawMessage) error {
+	switch method {
+	case protocol.MethodInitialized:
+		return s.initialized(ctx)
+	case protocol.MethodTextDocumentDidOpen:
+		return decoded(params, s.didOpen)
+	case protocol.MethodTextDocumentDidChange:
+		return decoded(params, s.didChange)
+	case protocol.MethodTextDocumentDidClose:
+		return decoded(params, s.didClose)
+	case protocol.MethodTextDocumentDidSave:
+		return decoded(params, s.didSave)
+	case protocol.MethodWorkspaceDidChangeWatchedFiles:
+		return decoded(params, s.didChangeWatchedFiles)
+	case protocol.MethodWorkspaceDidChangeWorkspaceFolders:
+		return decoded(params, s.didChangeWorkspaceFolders)
+	case protocol.MethodWorkspaceDidChangeConfiguration:
+		return decoded(params, s.didChangeConfiguration)
+	case protocol.MethodWindowWorkDoneProgressCancel:
+		return decoded(params, s.cancelProgress)
+	case protocol.MethodSetTrace:
+		return decoded(params, func(p *protocol.SetTraceParams) error { s.trace.Store(p.Value); return nil })
+	}
+	return nil // what we do not know we were not asked to understand
+}
+
+// request works on what wants an answer, each on a goroutine of its own.
+func (s *Server) request(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error) {
+	switch method {
+	case protocol.MethodInitialize:
+		return answered(ctx, params, s.initialize)
+	case protocol.MethodShutdown:
+		return nil, nil
+	case protocol.MethodTextDocumentCodeAction:
+		return answered(ctx, params, s.codeAction)
+	case protocol.MethodWorkspaceExecuteCommand:
+		return answered(ctx, params, s.executeCommand)
+	case protocol.MethodWorkspaceTextDocumentContent:
+		return answered(ctx, params, s.textDocumentContent)
+	}
+	return s.custom(ctx, method, params)
+}
+
+// custom dispatches the methods of schema/agent.metamodel.json.
+func (s *Server) custom(ctx context.Context, method string, params []byte) (any, error) {
+	result, handled, err := methods.Dispatch(ctx, s, method, params)
+	var bad *methods.ParamsError
+	switch {
+	case !handled:
+		return nil, wire.MethodNotFound(method)
+	case errors.As(err, &bad):
+		return nil, wire.InvalidParams(err)
+	case err != nil:
+		return nil, failed(err)
+	}
+	return result, nil
+}
+
+// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint.
+func failed(err error) error {
+	var chosen *wire.Error
+	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	failure := agentcore.Explain(err)
+	answer := wire.RequestFailed(err)
+	answer.Message = failure.Detail
+	if failure.Hint != "" {
+		answer.Message += "; " + failure.Hint
+	}
+	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
+	return answer
+}
+
+func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
+	var p P
+	if err := wire.Decode(params, &p); err != nil {
+		return err
+	}
+	return do(&p)
+}
+
+func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage, do func(context.Context, *P) (R, error)) (any, error) {
+	var p P
+	if err := wire.Decode(params, &p); err != nil {
+		return nil, err
+	}
+	return do(ctx, &p)
+}
+
+// goes starts a goroutine that the server waits for at its end. Its context ends with the server.
+func (s *Server) goes(do func(ctx context.Context)) {
+	s.wait.Add(1)
+	go func() {
+		defer s.wait.Done()
+		do(s.background)
+	}()
+}
+
+// open waits until the engine is there.
+func (s *Server) open(ctx context.Context) (*agentcore.Engine, error) {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.openErr != nil {
+		return nil, &agentcore.Error{Kind: "state_unavailable", Detail: s.openErr.Error(), Hint: "make the folder " + s.options.Dirs.State + " writable, or name another in AGENTLS_STATE, and restart the server", Cause: s.openErr}
+	}
+	return s.engine, nil
+}
+
+// current returns the window's session; the first call makes it.
+func (s *Server) current(ctx context.Context, title string) (*agentcore.Session, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.sessionMu.Lock()
+	defer s.sessionMu.Unlock()
+	if s.session != nil {
+		return s.session, nil
+	}
+	session, err := engine.OpenSession(ctx, s.view, title)
+	if err != nil {
+		return nil, fmt.Errorf("open a session: %w", err)
+	}
+	session.SetTrusted(s.trusted)
+	s.session = session
+	s.diagnostics.touch(s.documents.paths()...)
+	return session, nil
+}
+
+// opened returns the window's session, or nil where nothing was started yet.
+func (s *Server) opened() *agentcore.Session {
+	s.sessionMu.Lock()
+	defer s.sessionMu.Unlock()
+	return s.session
+}

@@ -1,0 +1,73 @@
+package lsp
+
+import (
+	"fmt"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Everything in this file runs on the reading goroutine, in the order of the wire.
+
+func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
+	doc := s.documents.open(p.TextDocument)
+	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
+	s.diagnostics.touch(doc.path)
+	return nil
+}
+
+func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
+	doc := s.documents.change(p.TextDocument, p.ContentChanges)
+	if doc == nil {
+		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+	}
+	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
+	return nil
+}
+
+func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
+	doc := s.documents.close(p.TextDocument.URI)
+	if doc == nil {
+		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+	}
+	s.view.CloseDocument(doc.path)
+	s.diagnostics.touch(doc.path)
+	return nil
+}
+
+func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
+	s.view.DiskChanged([]string{pathOf(p.TextDocument.URI)})
+	return nil
+}
+
+func (s *Server) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
+	var paths []string
+	for _, change := range p.Changes {
+		paths = append(paths, pathOf(change.URI))
+	}
+	s.view.DiskChanged(paths)
+	return nil
+}
+
+func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
+	gone := map[string]bool{}
+	for _, f := range p.Event.Removed {
+		for _, r := range appendRoot(nil, f.URI, f.Name) {
+			gone[r.Path] = true
+		}
+	}
+	var roots []workspace.Root
+	for _, r := range s.view.Roots() {
+		if !gone[r.Path] {
+			roots = append(roots, r)
+		}
+	}
+	for _, f := range p.Event.Added {
+		roots = appendRoot(roots, f.URI, f.Name)
+	}
+	if err := s.view.SetRoots(roots); err != nil {
+		return fmt.Errorf("change the workspace folders: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+)
+
+// CodeRequestFailed is LSP's code for a request that was well formed and failed (LSP 3.17, ErrorCodes.RequestFailed).
+const CodeRequestFailed jsonrpc2.Code = -32803
+
+// maxName bounds in bytes a name of the peer's that is repeated in an error message.
+const maxName = 200
+
+// Data is the data member of an error response. Empty members are left out.
+type Data struct {
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs
+	Detail string `json:"detail,omitempty"` // what happened, and to what
+	Hint   string `json:"hint,omitempty"`   // what the user can do about it
+}
+
+// Error is an error with its code on the wire. A request's function returns one to choose the code; a wrapped one keeps
+// its code and data and takes the message of the outermost error.
+type Error struct {
+	Code    jsonrpc2.Code
+	Message string
+	Data    Data
+	Err     error // the cause, may be nil; it is not sent
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// InvalidParams says that err was found in a request's params (-32602).
+func InvalidParams(err error) *Error {
+	return &Error{
+		Code: jsonrpc2.InvalidParams, Message: fmt.Sprintf("invalid params: %v", err),
+		Data: Data{Kind: "invalidParams", Detail: err.Error()}, Err: err,
+	}
+}
+
+// MethodNotFound says that there is no such request (-32601).
+func MethodNotFound(method string) *Error {
+	return &Error{
+		Code: jsonrpc2.MethodNotFound, Message: fmt.Sprintf("there is no request %q", truncate(method)),
+		Data: Data{Kind: "methodNotFound"},
+	}
+}
+
+// InvalidRequest says that a request must not be sent, or not now (-32600).
+func InvalidRequest(reason string) *Error {
+	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalidRequest"}}
+}
+
+// RequestFailed says that a well-formed request failed for err (-32803).
+func RequestFailed(err error) *Error {
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "requestFailed"}, Err: err}
+}
+
+// ContentModified says that what was asked about has changed meanwhile (-32801).
+func ContentModified() *Error {
+	return &Error{
+		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
+		Data: Data{Kind: "contentModified"},
+	}
+}
+
+// RequestCancelled says that the client cancelled the request (-32800).
+func RequestCancelled() *Error {
+	return &Error{
+		Code: protocol.CodeRequestCancelled, Message: "the client cancelled the request",
+		Data: Data{Kind: "requestCancelled"}, Err: context.Canceled,
+	}
+}
+
+// InternalError says that the server itself is at fault (-32603).
+func InternalError(err error) *Error {
+	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internalError"}, Err: err}
+}
+
+// ServerNotInitialized says that initialize must come first (-32002).
+func ServerNotInitialized(method string) *Error {
+	return &Error{
+		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
+		Data: Data{Kind: "serverNotInitialized", Hint: "send initialize first"},
+	}
+}
+
+// truncate cuts a name from the peer to a length fit for a message.
+func truncate(name string) string {
+	if len(name) > maxName {
+		return strings.ToValidUTF8(name[:maxName], "") + "…"
+	}
+	return name
+}
+
+// onWire is what the connection sends for err. It always has a code. Codes of answers to our own calls, which err may
+// wrap, are not passed on: they speak of another request.
+func onWire(err error) *jsonrpc2.Error {
+	if direct, ok := err.(*jsonrpc2.Error); ok && direct.Code != 0 { //nolint:errorlint // only an unwrapped one is meant for the peer
+		return direct
+	}
+	coded, ok := errors.AsType[*Error](err)
+	if !ok {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			coded = RequestFailed(err)
+		} else {
+			coded = InternalError(err)
+		}
+	}
+	sent := &jsonrpc2.Error{Code: coded.Code, Message: strings.ToValidUTF8(err.Error(), "\uFFFD")}
+	if sent.Code == 0 {
+		sent.Code = jsonrpc2.InternalError
+	}
+	if coded.Data != (Data{}) {
+		// Three strings always encode.
+		sent.Data, _ = json.Marshal(coded.Data)
+	}
+	return sent
+}

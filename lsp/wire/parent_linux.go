@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// waitExit waits until process pid has exited, and returns true; a pid of no process counts as exited (LSP 3.18,
+// InitializeParams.processId). It returns false when ctx ended first. It waits on a pidfd (pidfd_open(2), Linux 5.3),
+// which cannot be fooled by a new process with the same pid, and polls where there is none.
+func waitExit(ctx context.Context, pid int) bool {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.EINVAL) {
+		// Linux before 5.10 knows no flag here.
+		if fd, err = unix.PidfdOpen(pid, 0); err == nil {
+			err = unix.SetNonblock(fd, true)
+		}
+	}
+	if errors.Is(err, unix.ESRCH) {
+		return true
+	}
+	if err == nil {
+		file := os.NewFile(uintptr(fd), "pidfd")
+		defer file.Close()
+		if exited, ok := waitReadable(ctx, file); ok {
+			return exited
+		}
+	}
+	return pollExit(ctx, pollEvery, func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) })
+}
+
+// waitReadable waits until file, a pidfd, is readable, which it is from the exit of its process on. ok is false if it cannot be
+// waited for. Going through the runtime's poller costs no thread, and a deadline ends the wait.
+func waitReadable(ctx context.Context, file *os.File) (exited, ok bool) {
+	if err := file.SetReadDeadline(time.Time{}); err != nil {
+		return false, false
+	}
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return false, false
+	}
+	defer context.AfterFunc(ctx, func() {
+		// Cannot fail: setting one worked before, and a closed file needs none.
+		_ = file.SetReadDeadline(time.Unix(1, 0))
+	})()
+	err = conn.Read(func(fd uintptr) bool {
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(ready, 0)
+		exited = err == nil && n > 0
+		return exited
+	})
+	return exited, exited || ctx.Err() != nil || err == nil
+}
