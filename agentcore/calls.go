@@ -102,7 +102,7 @@ func (r *run) execute(c *call) model.Result {
 	}
 	row := store.ToolCall{
 		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: arguments, Title: title,
-		Effect: int(c.spec.Effect), Started: c.started,
+		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
 		event.ToolCallStarted{Call: c.id, Tool: name, Title: title})
@@ -162,5 +162,5 @@ func (r *run) setTodos(items []event.Todo) {
 	r.mu.Lock()
 	r.todos = items
 	r.mu.Unlock()
-	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items, Updated: time.Now().UTC()}}}, r.id, event.TodoChanged{Items: items})
+	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id, event.TodoChanged{Items: items})
 }

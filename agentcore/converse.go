@@ -101,7 +101,7 @@ func (r *run) lastTurn() string {
 	switch {
 	case r.turn >= r.limits.MaxTurns:
 		return "max_turns"
-	case r.limits.Timeout > 0 && time.Since(r.started) > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
+	case r.limits.Timeout > 0 && time.Since(r.created) > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
 		return "timeout"
 	case r.limits.Tokens > 0 && used.InputTokens+used.OutputTokens >= r.limits.Tokens:
 		return "max_tokens"
@@ -247,14 +247,15 @@ func (r *run) progress(message string, percent int) {
 		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
 		Activities: append([]string(nil), r.activity...), Message: message,
 	}
-	r.mu.Unlock()
 	share := percent
 	if r.limits.MaxTurns > 0 && r.turn > 0 {
 		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
 	}
 	if r.limits.Timeout > 0 {
-		share = max(share, int(time.Since(r.started)*100/r.limits.Timeout))
+		share = max(share, int(time.Since(r.created)*100/r.limits.Timeout))
 	}
-	p.BudgetUsed = min(share, 100)
+	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
+	r.last = p
+	r.mu.Unlock()
 	r.session.submit(store.Batch{}, r.id, p)
 }

@@ -174,7 +174,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	}
 	e.sessions[s.ID] = s
 	e.mu.Unlock()
-	e.store.Submit(store.Batch{Sessions: []store.Session{{ID: s.ID, Title: title, Roots: roots, Created: now, Updated: now}}})
+	e.store.Submit(store.Batch{Sessions: []store.Session{{ID: s.ID, Title: title, Roots: roots, State: store.SessionOpen, Created: now, Updated: now}}})
 	if err := s.adoptFindings(ctx, roots); err != nil {
 		return nil, err
 	}

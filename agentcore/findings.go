@@ -20,6 +20,8 @@ type openFinding struct {
 	agent   string
 	run     event.RunID
 	mark    *workspace.Mark
+	// quote is the text of the finding's lines, to find them by in another process.
+	quote string
 	// reason is that of the proposed fix, to find its hunk by; empty without a fix.
 	reason string
 }
@@ -94,14 +96,15 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 			old.mark.Release()
 		}
 	}
-	s.track(&openFinding{finding: finding, path: found.Path, agent: r.definition.Slug, run: r.id, reason: reason})
+	s.track(&openFinding{finding: finding, path: found.Path, agent: r.definition.Slug, run: r.id, quote: quote, reason: reason})
 	s.mu.Unlock()
-	s.submit(store.Batch{Findings: []store.Finding{s.findingRow(finding, r.id, r.definition.Slug, found.Path, quote)}}, r.id, event.FindingReported{Finding: finding})
+	s.submit(store.Batch{Findings: []store.Finding{s.findingRow(finding, r.id, quote)}}, r.id, event.FindingReported{Finding: finding})
 	return finding.ID, nil
 }
 
-func (s *Session) findingRow(f event.Finding, run event.RunID, agent, path, quote string) store.Finding {
-	return store.Finding{Finding: f, Session: s.ID, Run: run, Agent: agent, Path: path, Quote: quote, State: store.FindingOpen, Updated: time.Now().UTC()}
+func (s *Session) findingRow(f event.Finding, run event.RunID, quote string) store.Finding {
+	now := time.Now().UTC()
+	return store.Finding{Finding: f, Session: s.ID, Run: run, Quote: quote, State: store.FindingOpen, Created: now, Updated: now}
 }
 
 // track follows the lines of a finding. The caller holds s.mu.
@@ -121,7 +124,7 @@ func (s *Session) clear(id event.FindingID, reason string) {
 		return
 	}
 	f.mark.Release()
-	s.submit(store.Batch{FindingsCleared: []store.FindingCleared{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
+	s.submit(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
@@ -165,7 +168,7 @@ func (s *Session) linkHunks(ids []event.HunkID) {
 		}
 		s.mu.Unlock()
 		for _, f := range linked {
-			s.submit(store.Batch{Findings: []store.Finding{s.findingRow(f.now(), f.run, f.agent, f.path, "")}}, f.run, event.FindingReported{Finding: f.now()})
+			s.submit(store.Batch{Findings: []store.Finding{s.findingRow(f.now(), f.run, f.quote)}}, f.run, event.FindingReported{Finding: f.now()})
 		}
 	}
 }
@@ -177,7 +180,8 @@ func (s *Session) adoptFindings(ctx context.Context, roots []string) error {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}
 	for _, row := range left {
-		file, err := s.view.Read(row.Path)
+		path := event.FilePath(row.URI)
+		file, err := s.view.Read(path)
 		if err != nil {
 			continue // the file is gone or no text any more, and so is the remark
 		}
@@ -185,16 +189,19 @@ func (s *Session) adoptFindings(ctx context.Context, roots []string) error {
 		if start < 0 {
 			continue
 		}
+		run, err := s.engine.store.Run(ctx, row.Run)
+		if err != nil {
+			return fmt.Errorf("read the run of a finding: %w", err)
+		}
+		// It becomes this session's: under the old id, so that two sessions never show it twice.
 		finding := row.Finding
 		finding.Hunk = "" // its proposal ended with its session
 		finding.Span.EndLine += start - finding.Span.StartLine
 		finding.Span.StartLine = start
 		s.mu.Lock()
-		s.track(&openFinding{finding: finding, path: row.Path, agent: row.Agent, run: row.Run})
+		s.track(&openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, quote: row.Quote})
 		s.mu.Unlock()
-		adopted := row
-		adopted.Finding, adopted.Session = finding, s.ID
-		s.submit(store.Batch{Findings: []store.Finding{adopted}}, "", event.FindingReported{Finding: finding})
+		s.publish(event.FindingReported{Finding: finding})
 	}
 	return nil
 }

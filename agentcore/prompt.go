@@ -16,7 +16,7 @@ func (r *run) systemPrompt() string {
 		fmt.Fprintf(&b, "workspace folder: %s (%s)\n", root.Name, root.Path)
 	}
 	fmt.Fprintf(&b, "platform: %s\n", runtime.GOOS)
-	fmt.Fprintf(&b, "date: %s\n", r.started.Format("2006-01-02"))
+	fmt.Fprintf(&b, "date: %s\n", r.created.Format("2006-01-02"))
 	fmt.Fprintf(&b, "role: %s, depth %d of %d\n", r.role(), r.depth, r.config.MaxDepth)
 	fmt.Fprintf(&b, "limits: %d turns, %s\n", r.limits.MaxTurns, r.limits.Timeout)
 	b.WriteString("</environment>\n")

@@ -3,9 +3,12 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,7 +61,7 @@ type run struct {
 	model      model.Model
 	limits     agent.Limits
 	layer      *workspace.Layer
-	started    time.Time
+	created    time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -73,9 +76,12 @@ type run struct {
 
 	mu       sync.Mutex
 	status   event.Status
+	started  time.Time // zero while it waits for a place
 	result   event.RunResult
 	todos    []event.Todo
 	activity []string
+	last     event.RunProgress
+	finished time.Time
 }
 
 // Start checks the request and starts a run in the session. It reads the files of the context, so that a
@@ -115,7 +121,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, request: request,
-		started: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+		created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -209,7 +215,8 @@ func (r *run) live() {
 func (r *run) finish(err error) {
 	r.mergeLayer()
 	r.mu.Lock()
-	r.result.DurationMs = time.Since(r.started).Milliseconds()
+	r.finished = time.Now().UTC()
+	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
 	r.result.Turns = r.turn
 	if r.result.Output == "" {
 		r.result.Output = r.lastText
@@ -340,6 +347,9 @@ func (r *run) setStatus(status event.Status, reason string) {
 	r.mu.Lock()
 	r.status = status
 	r.result.Status = status
+	if status == event.StatusRunning && r.started.IsZero() {
+		r.started = time.Now().UTC()
+	}
 	r.mu.Unlock()
 	r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, event.RunStatusChanged{Status: status, Reason: reason})
 }
@@ -356,7 +366,7 @@ func (r *run) snapshot() event.RunResult {
 	result.ToolCalls = append([]event.CallSummary{}, result.ToolCalls...)
 	result.Children = append([]event.RunID{}, result.Children...)
 	if !r.status.Final() {
-		result.DurationMs = time.Since(r.started).Milliseconds()
+		result.DurationMs = time.Since(r.created).Milliseconds()
 	}
 	return result
 }
@@ -364,11 +374,36 @@ func (r *run) snapshot() event.RunResult {
 func (r *run) info() RunInfo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	info := RunInfo{ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Depth: r.depth, Status: r.status, Started: r.started}
+	info := RunInfo{
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
+		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
+		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage,
+	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
 	}
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		info.Path = paths[0]
+	}
 	return info
+}
+
+// chain is the id that the runs of one prompt share.
+func (r *run) chain() event.RunID {
+	for r.parent != nil {
+		r = r.parent
+	}
+	return r.id
+}
+
+// encoded returns a value of this module's own plain types as JSON, nil for none.
+func encoded[T any](value T) json.RawMessage {
+	raw, err := json.Marshal(value)
+	if err != nil || string(raw) == "null" {
+		return nil
+	}
+	return raw
 }
 
 // row is the run as it is stored.
@@ -376,23 +411,26 @@ func (r *run) row() store.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	row := store.Run{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
-		Model: r.model.Name(), PromptID: r.definition.Slug, RequestType: "prompt", Request: r.request.Prompt,
-		ContextMode: r.definition.ContextMode, Response: r.result.Output, Summary: firstLine(r.result.Output),
-		Status: r.status, MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout,
-		TokenBudget: r.limits.Tokens, CostBudget: r.limits.Cost,
-		BailOut: r.result.Reason, Iterations: r.result.Turns, Usage: r.result.Usage,
-		Started: r.started,
+		ID: r.id, Session: r.session.ID, Chain: r.chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		Title: r.request.Title, Model: r.model.Name(), Prompt: r.definition.Slug, RequestType: "prompt",
+		Request: r.request.Prompt, ContextMode: r.definition.ContextMode,
+		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
+		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
+		Turns: r.result.Turns, Usage: r.result.Usage, Proposal: r.result.Proposal,
+		Created: r.created, Started: r.started,
 	}
 	if r.parent != nil {
 		row.Parent = r.parent.id
 		row.RequestType = "delegation"
 	}
-	if r.status.Final() {
-		row.Completed = time.Now().UTC()
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		row.URI = event.FileURI(paths[0])
 	}
-	for path := range r.touched {
-		row.FilesModified = append(row.FilesModified, path)
+	if r.status.Final() {
+		row.Completed = r.finished
+		row.Duration = row.Completed.Sub(r.created)
+		row.Failure = encoded(r.result.Error)
+		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
 	}
 	return row
 }

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,6 +67,9 @@ func (s *Session) submit(batch store.Batch, run event.RunID, bodies ...event.Bod
 	return s.engine.store.Submit(batch)
 }
 
+// publish tells something that is true of the session, without rows of its own.
+func (s *Session) publish(body event.Body) { s.submit(store.Batch{}, "", body) }
+
 // hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
 // calls it without locks.
 func (s *Session) hunksChanged(changed []workspace.Hunk) {
@@ -98,17 +102,17 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 	for _, h := range changed {
 		uris[event.FileURI(h.Path)] = true
 		batch.Hunks = append(batch.Hunks, store.Hunk{
-			ID: h.ID, Proposal: s.proposalID, Session: s.ID, Path: h.Path, State: h.State,
+			ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
 			StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
 			Create: h.Create, Delete: h.Delete,
-			Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Updated: now,
+			Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
 		})
 	}
 	s.mu.Lock()
 	s.proposing = last
 	title := s.title
 	s.mu.Unlock()
-	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Updated: now}}
+	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Created: now, Updated: now}}
 	sorted := make([]string, 0, len(uris))
 	for uri := range uris {
 		sorted = append(sorted, uri)
@@ -119,26 +123,42 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 
 // RunInfo is what a listing says of a run.
 type RunInfo struct {
-	ID      event.RunID
-	Parent  event.RunID
-	Agent   string
-	Title   string
-	Depth   int
-	Status  event.Status
-	Started time.Time
+	ID         event.RunID
+	Session    event.SessionID
+	Parent     event.RunID // empty for a root
+	Agent      string
+	Role       string
+	Depth      int
+	Title      string
+	Model      string
+	Status     event.Status
+	Reason     string
+	Created    time.Time
+	Finished   time.Time // zero while it has not ended
+	Turns      int
+	BudgetUsed int // percent
+	Message    string
+	Usage      event.Usage
+	Path       string // of the document it was launched on; empty for none
 }
 
 // Runs returns the session's runs of this process, oldest first.
 func (s *Session) Runs() []RunInfo {
 	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
-	var list []RunInfo
+	var runs []*run
 	for _, r := range s.engine.runs {
 		if r.session == s {
-			list = append(list, r.info())
+			runs = append(runs, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b RunInfo) int { return a.Started.Compare(b.Started) })
+	s.engine.mu.Unlock()
+	list := make([]RunInfo, 0, len(runs))
+	for _, r := range runs {
+		list = append(list, r.info())
+	}
+	slices.SortFunc(list, func(a, b RunInfo) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 

@@ -19,7 +19,7 @@ import (
 
 // experimental is what both sides say under capabilities.experimental.agentls (schema/PROTOCOL.md).
 type experimental struct {
-	Agentls *methods.Capabilities `json:"agentls,omitempty"`
+	Agentls *methods.Support `json:"agentls,omitempty"`
 }
 
 // initializationOptions are ours beside the configuration keys, which may stand there too.
@@ -82,7 +82,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Capabilities{Version: methods.ProtocolVersion}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version}}); err == nil {
 		c.Experimental = raw
 	}
 	return c

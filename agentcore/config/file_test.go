@@ -56,7 +56,7 @@ func TestFilesThatAreNotUsed(t *testing.T) {
 				t.Error("the file was used")
 			}
 			if len(problems) != 1 || problems[0].Severity != test.severity || !strings.Contains(problems[0].Message, test.message) ||
-				problems[0].File != test.file || problems[0].Line != 1 || problems[0].Hint == "" {
+				problems[0].File != test.file || !problems[0].Whole || problems[0].Line != 1 || problems[0].Hint == "" {
 				t.Errorf("problems = %v", problems)
 			}
 		})

@@ -40,6 +40,9 @@ const maxProblems = 100
 
 // Load merges the layers. It always returns a valid configuration; what was wrong is in the problems, in the order of
 // the layers. It keeps nothing of its argument, and reads files, so it does not belong on a dispatch path.
+//
+// A source of which nothing could be used gives a Problem that is Whole. Who loads again after a change should then keep
+// the configuration that it has, as the new one lacks the user's deny rules and hooks.
 func Load(s Sources) (*Config, []Problem) {
 	l := newLoader(s)
 	if s.UserFile != "" {
@@ -135,12 +138,23 @@ func (l *loader) tell(severity Severity, key string, at place, message, hint str
 	})
 }
 
-// refuse tells an error of assign or of a parser; at is the place of the key.
+// lose tells that nothing of the current layer can be used.
+func (l *loader) lose(severity Severity, at place, message, hint string) {
+	l.tell(severity, "", at, message, hint)
+	l.problems[len(l.problems)-1].Whole = true
+}
+
+// loseText tells an error of a parser.
+func (l *loader) loseText(err error) {
+	f := &fault{message: err.Error()}
+	errors.As(err, &f)
+	l.lose(SeverityError, cmp.Or(f.at, place{1, 1}), f.message, f.hint)
+}
+
+// refuse tells an error of a key's value; at is the place of the key.
 func (l *loader) refuse(key string, at place, err error) {
-	var f *fault
-	if !errors.As(err, &f) {
-		f = &fault{message: err.Error()}
-	}
+	f := &fault{message: err.Error()}
+	errors.As(err, &f)
 	l.tell(SeverityError, key, cmp.Or(f.at, at), f.message, f.hint)
 }
 
@@ -171,12 +185,12 @@ func (l *loader) file(name string, mustExist bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if mustExist {
-			l.tell(SeverityWarning, "", place{}, "the file that AGENTLS_CONFIG names does not exist", "create it, or unset AGENTLS_CONFIG")
+			l.lose(SeverityWarning, place{}, "the file that AGENTLS_CONFIG names does not exist", "create it, or unset AGENTLS_CONFIG")
 		}
 	case errors.Is(err, ErrUnsafe):
-		l.tell(SeverityWarning, "", place{}, "not used: "+err.Error(), "make it yours and run chmod go-w on it")
+		l.lose(SeverityWarning, place{}, "not used: "+err.Error(), "make it yours and run chmod go-w on it")
 	case err != nil:
-		l.tell(SeverityError, "", place{}, "not used: "+err.Error(), "make it a file that you can read")
+		l.lose(SeverityError, place{}, "not used: "+err.Error(), "make it a file that you can read")
 	default:
 		l.text(text)
 	}
@@ -186,7 +200,7 @@ func (l *loader) file(name string, mustExist bool) {
 func (l *loader) text(text []byte) {
 	root, err := parseTOML(string(text))
 	if err != nil {
-		l.refuse("", place{1, 1}, err)
+		l.loseText(err)
 		return
 	}
 	l.apply("", root)
@@ -224,7 +238,7 @@ func (l *loader) environment(getenv func(string) string) {
 func (l *loader) settings(text json.RawMessage) {
 	root, err := parseJSON(text)
 	if err != nil {
-		l.refuse("", place{1, 1}, err)
+		l.loseText(err)
 		return
 	}
 	l.object(root)

@@ -462,8 +462,22 @@ func TestProblemsAreBounded(t *testing.T) {
 
 func TestNamedFileMustExist(t *testing.T) {
 	_, problems := sources{env: map[string]string{"AGENTLS_CONFIG": userFile}}.load()
-	if len(problems) != 1 || problems[0].Severity != SeverityWarning || problems[0].File != userFile {
+	if len(problems) != 1 || problems[0].Severity != SeverityWarning || problems[0].File != userFile || !problems[0].Whole {
 		t.Errorf("problems = %v", problems)
+	}
+}
+
+func TestWhole(t *testing.T) {
+	for text, want := range map[string]bool{"x = ": true, "max_depth = 0": false, "x = 1": false} {
+		if _, p := (sources{user: text}).load(); len(p) != 1 || p[0].Whole != want {
+			t.Errorf("%q: %+v", text, p)
+		}
+	}
+	if _, p := (sources{editor: "{"}).load(); len(p) != 1 || !p[0].Whole {
+		t.Errorf("settings: %+v", p)
+	}
+	if _, p := (sources{flags: []string{"x"}}).load(); len(p) != 1 || p[0].Whole {
+		t.Errorf("flags: %+v", p)
 	}
 }
 

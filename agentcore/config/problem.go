@@ -48,6 +48,8 @@ type Problem struct {
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
 	Severity Severity `json:"severity"`
+	// Whole says that nothing of the source could be used, its permission rules included.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // String returns the problem in one line: place, severity, key, message and hint.

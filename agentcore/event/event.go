@@ -155,3 +155,16 @@ func FileURI(path string) string {
 	}
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
+
+// FilePath is the inverse of FileURI; it returns "" for any other URI.
+func FilePath(uri string) string {
+	parsed, err := url.Parse(uri)
+	if err != nil || parsed.Scheme != "file" {
+		return ""
+	}
+	path := parsed.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		path = path[1:] // a drive letter
+	}
+	return filepath.FromSlash(path)
+}

@@ -26,6 +26,11 @@ const (
 	Acts
 )
 
+// String is the effect's name in the store.
+func (e Effect) String() string {
+	return [...]string{"reads", "notes", "proposes", "acts"}[e]
+}
+
 // Spec describes a tool.
 type Spec struct {
 	// Name is canonical, lower-case with underscores.

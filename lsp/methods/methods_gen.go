@@ -377,8 +377,8 @@ func (c Client) Event(ctx context.Context, params *event.Event) error {
 	return c.Conn.Notify(ctx, MethodEvent, params)
 }
 
-// Status sends `agent/status`. Tells how the server is, when that changes. Sent only to a client that
-// announced `experimental.agentls`. Only for a client that announced `experimental.agentls`.
+// Status sends `agent/status`. Tells how the server is, when that changes. Only for a client that
+// announced `experimental.agentls`.
 func (c Client) Status(ctx context.Context, params *StatusParams) error {
 	return c.Conn.Notify(ctx, MethodStatus, params)
 }

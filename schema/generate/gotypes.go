@@ -160,7 +160,7 @@ func (g *goPackage) enumerations() {
 			prefix = p
 		}
 		for _, v := range e.Values {
-			g.comment("\t", prefix+v.Name+": "+lowerFirst(v.Documentation))
+			g.comment("\t", v.Documentation)
 			g.printf("\t%s%s %s = %q\n", prefix, v.Name, e.Name, v.Value)
 		}
 		g.printf(")\n\n")
@@ -183,7 +183,7 @@ func (g *goPackage) structuresOf(isEvent func(name string) bool) {
 		}
 		g.printf("type %s struct {\n", s.Name)
 		for _, p := range properties {
-			g.comment("\t", goName(p.Name)+": "+lowerFirst(p.Documentation))
+			g.comment("\t", p.Documentation)
 			star := ""
 			if p.Optional && g.pointer(p.Type) {
 				star = "*"

@@ -51,7 +51,7 @@ func markdown(m *Model, t *Table) ([]byte, error) {
 	d.printf("\n## Commands that are no requests\n")
 	for _, c := range t.Commands {
 		r := &Message{Method: c.Command, Documentation: c.Documentation, Params: &Type{Kind: "reference", Name: c.Params}, Result: &Type{Kind: "reference", Name: c.Result}}
-		if err := d.body(r); err != nil {
+		if err := d.message(r); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,8 @@ func markdown(m *Model, t *Table) ([]byte, error) {
 		return nil, err
 	}
 	d.types()
-	return d.Bytes(), nil
+	// Sections begin and end with an empty line each: one is enough.
+	return bytes.ReplaceAll(d.Bytes(), []byte("\n\n\n"), []byte("\n\n")), nil
 }
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
@@ -68,14 +69,11 @@ func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, a
 func (d *document) index() {
 	d.printf("\n## All messages\n\n| message | from | command | served |\n|---|---|---|---|\n")
 	for _, r := range d.model.Messages() {
-		from, command, served := "server", "", "only if announced"
+		from, command, served := "server", "", "yes"
 		if r.ToServer() {
-			from, command, served = "client", "`"+d.table.CommandName(r.Method)+"`", "yes"
+			from, command = "client", "`"+d.table.CommandName(r.Method)+"`"
 		}
-		switch {
-		case r.Result == nil:
-			served = "yes"
-		case r.Proposed:
+		if r.Proposed {
 			served = "not yet"
 		}
 		d.printf("| [`%s`](#%s) | %s | %s | %s |\n", r.Method, anchor(r.Method), from, command, served)
@@ -93,14 +91,14 @@ func (d *document) errors() {
 	d.printf("\nEvery request can end with %s.\n", quoted(d.table.CommonErrors))
 }
 
-func (d *document) message(r *Message) error { return d.body(r) }
-
-// body writes the section of a message or command.
-func (d *document) body(r *Message) error {
+// message writes the section of a message or command.
+func (d *document) message(r *Message) error {
 	d.printf("\n### `%s`\n\n%s\n\n", r.Method, r.Documentation)
 	switch {
 	case r.Proposed && r.ToServer():
 		d.printf("Not served yet: the answer is the error MethodNotFound (-32601).\n\n")
+	case r.Proposed:
+		d.printf("Not sent yet. It will be sent only to a client that announced `%s`.\n\n", r.ClientCapability)
 	case r.ClientCapability != "":
 		d.printf("Sent only to a client that announced `%s`.\n\n", r.ClientCapability)
 	}

@@ -1,0 +1,162 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// diagnosticSource names us in the editor's list of problems.
+const diagnosticSource = "agentls"
+
+// publisher sends diagnostics: the open findings and hunks of a file, whole. Whoever changes something
+// touches the file; one goroutine publishes, so that a burst of changes costs few messages.
+type publisher struct {
+	server *Server
+	news   chan struct{} // has room for one: there are dirty files
+
+	mu    sync.Mutex
+	dirty map[string]bool
+	shown map[string]bool // files with diagnostics at the client; owned by run
+}
+
+func newPublisher(s *Server) *publisher {
+	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, shown: map[string]bool{}}
+}
+
+// touch says that the diagnostics of files may have changed. It never waits.
+func (p *publisher) touch(paths ...string) {
+	p.mu.Lock()
+	for _, path := range paths {
+		if path != "" {
+			p.dirty[path] = true
+		}
+	}
+	p.mu.Unlock()
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+}
+
+// run publishes until ctx ends.
+func (p *publisher) run(ctx context.Context) {
+	for {
+		select {
+		case <-p.news:
+		case <-ctx.Done():
+			return
+		}
+		p.mu.Lock()
+		dirty := p.dirty
+		p.dirty = map[string]bool{}
+		p.mu.Unlock()
+		session := p.server.opened()
+		if session == nil {
+			continue // nothing was ever found
+		}
+		for path := range dirty {
+			if err := p.publish(ctx, session, path); err != nil && ctx.Err() == nil {
+				p.server.logger.Warn("diagnostics could not be published", "path", path, "error", err)
+			}
+		}
+	}
+}
+
+func (p *publisher) publish(ctx context.Context, session *agentcore.Session, path string) error {
+	s := p.server
+	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: []protocol.Diagnostic{}}
+	x, version, err := s.textOf(path)
+	if err == nil {
+		params.Diagnostics = s.diagnosticsOf(session, path, x)
+	}
+	caps, _ := s.client.publishDiagnostics()
+	if version >= 0 && yes(caps.VersionSupport) {
+		params.Version = &version
+	}
+	if len(params.Diagnostics) == 0 && !p.shown[path] {
+		return nil
+	}
+	p.shown[path] = len(params.Diagnostics) > 0
+	return s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
+}
+
+// textOf returns what the editor shows of a file: the open document, or the disk (version -1).
+func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
+	if doc := s.documents.get(path); doc != nil {
+		return doc.index, doc.version, nil
+	}
+	file, err := s.view.Read(path)
+	if err != nil {
+		return nil, -1, err
+	}
+	return workspace.NewIndex(file.Text), -1, nil
+}
+
+func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
+	list := []protocol.Diagnostic{}
+	for _, f := range session.Findings(path) {
+		list = append(list, s.findingDiagnostic(f, x))
+	}
+	for _, h := range session.Proposal().Hunks() {
+		if h.Path == path && (h.State == event.StateOpen || h.State == event.StateConflict) {
+			list = append(list, s.hunkDiagnostic(h, x))
+		}
+	}
+	return list
+}
+
+// diagnosticData lets a code action find the thing behind a diagnostic.
+type diagnosticData struct {
+	Finding event.FindingID `json:"finding,omitempty"`
+	Hunk    event.HunkID    `json:"hunk,omitempty"`
+}
+
+func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
+	d := s.diagnostic(s.documents.encoding.span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
+	if f.Rule != "" {
+		d.Code = protocol.String(f.Rule)
+	}
+	return d
+}
+
+func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.Diagnostic {
+	message := "proposed edit"
+	if h.Author.Reason != "" {
+		message += ": " + h.Author.Reason
+	}
+	if h.State == event.StateConflict {
+		message = "this " + message + " no longer fits, because its lines have changed"
+	}
+	d := s.diagnostic(s.documents.encoding.lines(x, h.StartLine, h.EndLine), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	d.Code = protocol.String("proposal")
+	return d
+}
+
+func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string, data diagnosticData) protocol.Diagnostic {
+	d := protocol.Diagnostic{
+		Range: r, Severity: severity, Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(message),
+	}
+	if caps, ok := s.client.publishDiagnostics(); ok && yes(caps.DataSupport) {
+		if raw, err := json.Marshal(data); err == nil {
+			d.Data = raw
+		}
+	}
+	return d
+}
+
+var severities = map[event.Severity]protocol.DiagnosticSeverity{
+	event.SeverityError:       protocol.DiagnosticSeverityError,
+	event.SeverityWarning:     protocol.DiagnosticSeverityWarning,
+	event.SeverityInformation: protocol.DiagnosticSeverityInformation,
+	event.SeverityHint:        protocol.DiagnosticSeverityHint,
+}
+
+var _ = fmt.Sprint

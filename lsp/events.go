@@ -1,0 +1,138 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
+// waits for no answer of the client.
+func (s *Server) pump(ctx context.Context, events *agentcore.Subscription) {
+	for {
+		e, err := events.Next(ctx)
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, agentcore.ErrClosed) {
+				s.tell(ctx, protocol.MessageTypeError, "agentls can show no more news: "+err.Error()+". Restart the server")
+			}
+			return
+		}
+		s.surface(ctx, e)
+	}
+}
+
+// surface shows one event on the standard surfaces.
+func (s *Server) surface(ctx context.Context, e event.Event) {
+	switch body := e.Body.(type) {
+	case event.RunCreated:
+		s.progress.begin(e.Run, body)
+	case event.RunProgress:
+		s.progress.report(e.Run, body)
+	case event.FindingReported:
+		s.diagnostics.touch(event.FilePath(body.Finding.URI))
+	case event.FindingCleared:
+		s.diagnostics.touch(event.FilePath(body.URI))
+	case event.ProposalChanged:
+		for _, uri := range body.URIs {
+			s.diagnostics.touch(event.FilePath(uri))
+		}
+	case event.Notice:
+		s.notice(ctx, body)
+	case event.RunFinished:
+		s.finished(ctx, e.Run, body)
+	}
+}
+
+func (s *Server) notice(ctx context.Context, n event.Notice) {
+	text := "agentls: " + n.Message
+	if n.Hint != "" {
+		text += "; " + n.Hint
+	}
+	switch n.Level {
+	case event.NoticeError:
+		s.tell(ctx, protocol.MessageTypeError, text)
+	case event.NoticeWarning:
+		s.tell(ctx, protocol.MessageTypeWarning, text)
+	default:
+		if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+			s.logger.Warn("a notice could not be logged", "error", err)
+		}
+	}
+}
+
+// finished ends the run's progress, tells what went wrong, and shows an answer that has no other place.
+func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinished) {
+	summary := s.summary(id, f)
+	s.progress.finish(id, summary)
+	info, known := s.runInfo(id)
+	if known && info.Parent != "" {
+		return // its parent speaks for it
+	}
+	switch f.Status {
+	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted:
+		if !s.client.workDoneProgress() {
+			if err := s.client.log(ctx, protocol.MessageTypeInfo, "agentls: "+summary); err != nil {
+				s.logger.Warn("the end of a run could not be logged", "error", err)
+			}
+		}
+	default:
+		text := "agentls: " + summary
+		if f.Result.Error != nil && f.Result.Error.Hint != "" {
+			text += "; " + f.Result.Error.Hint
+		}
+		s.tell(ctx, protocol.MessageTypeError, text)
+	}
+	if known && f.Status == event.StatusCompleted && f.Result.Output != "" && info.Agent != reviewerAgent {
+		s.goes(func(ctx context.Context) { s.showAnswer(ctx, info, f.Result.Output) })
+	}
+}
+
+// summary is the end of a run in one line.
+func (s *Server) summary(id event.RunID, f event.RunFinished) string {
+	info, _ := s.runInfo(id)
+	parts := []string{fmt.Sprintf("%s %s", info.Agent, f.Status)}
+	if f.Result.Error != nil {
+		parts[0] += ": " + f.Result.Error.Detail
+	}
+	session := s.opened()
+	if session != nil && info.Path != "" {
+		if n := len(session.Findings(info.Path)); n > 0 {
+			parts = append(parts, plural(n, "finding"))
+		}
+		open := 0
+		for _, h := range session.Proposal().Hunks() {
+			if h.State == event.StateOpen && h.Path == info.Path {
+				open++
+			}
+		}
+		if open > 0 {
+			parts = append(parts, plural(open, "proposed edit"))
+		}
+	}
+	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {
+		parts = append(parts, plural(int(f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens), "token"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// runInfo finds a run of this process.
+func (s *Server) runInfo(id event.RunID) (agentcore.RunInfo, bool) {
+	if s.engine == nil {
+		return agentcore.RunInfo{}, false
+	}
+	info, err := s.engine.RunInfo(id)
+	return info, err == nil
+}
