@@ -4,9 +4,9 @@
 #   make build     bin/agentls
 #   make demo      review a small sample project, with no key and no network
 #   make check     the quick inner loop: format, vet, staticcheck, short tests
-#   make test      everything: check, the race detector, real Neovim, the probe
+#   make test      everything: format, analysis, real Neovim, the probe, all tests with the race detector
 #   make bench     benchmarks
-#   make soak      the long runs: hours of kills, merges and random seeds
+#   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
 #   make picture   a picture of a review in a terminal, into PICTURE (default bin/review.png)
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
@@ -16,36 +16,40 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 
-ifneq ($(origin XDG_CACHE_HOME),undefined)
-PREFIX ?= $(XDG_CACHE_HOME)/agentls
-else
-PREFIX ?= $(CURDIR)/.cache
+ifeq ($(shell command -v go),)
+$(error Go is missing: install Go 1.26.5 or later and put it on PATH)
 endif
+
+# What is fetched goes here; clones share it, so that the next one is quick.
+PREFIX ?= $(or $(XDG_CACHE_HOME),$(if $(HOME),$(HOME)/.cache),$(CURDIR)/.cache)/agentls
+override PREFIX := $(abspath $(PREFIX))
+export PREFIX
 
 # One set of build settings for everything but the race detector, so that each package is compiled once for
 # the binary, the analysers and the short tests. Without cgo the binary is static and needs no C compiler.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
 export STATICCHECK_CACHE := $(PREFIX)/staticcheck
+# Where git refuses to read the checkout (another user's folder, no repository), the binary carries no revision.
+STAMP := $(if $(shell git rev-parse --verify --quiet HEAD 2>/dev/null),auto,false)
 
 TOOL := go tool -modfile=.ci/tools.mod
 AGENTLS := $(CURDIR)/bin/agentls
-SAMPLE := examples/shop
-# The folders with our own Go files; the sample's faults are on purpose.
-SOURCES := $(wildcard *.go) $(filter-out examples/ bin/,$(wildcard */))
+SAMPLE := cmd/agentls/testdata/sample
+# The folders with our own Go files. gofumpt itself leaves testdata out, whose faults are on purpose.
+SOURCES := $(wildcard *.go) $(filter-out bin/ node_modules/,$(wildcard */))
 # The probe, a judge of language servers, is used where it lies beside the checkout.
 PROBE ?= $(wildcard ../shared/probe)
 PICTURE ?= bin/review.png
+FUZZTIME ?= 10m
 
 .PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
 
 build:
-	go build -o bin/agentls ./cmd/agentls
+	go build -buildvcs=$(STAMP) -o bin/agentls ./cmd/agentls
 
 demo: build
-	@cd $(SAMPLE) && state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
-	AGENTLS_STATE=$$state AGENTLS_CONFIG=$$state/config.toml \
-	"$(AGENTLS)" review --diff --fail-on never $$(git ls-files)
+	@.ci/demo "$(AGENTLS)" "$(SAMPLE)"
 
 check: lint short
 
@@ -57,24 +61,23 @@ lint:
 	$(TOOL) staticcheck -tags e2e ./...
 
 short:
-	go test -short -vet=off ./...
+	go test -short -vet=off -timeout 2m ./...
 
 race:
 	@.ci/need gcc=gcc,libc6-dev
-	CGO_ENABLED=1 go test -race -vet=off -timeout 15m ./...
+	CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
 
 e2e: build
-	@.ci/need git=git
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
 	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" \
-	go test -tags e2e -vet=off -count=1 -timeout 10m ./editors/e2e
+	go test -tags e2e -vet=off -count=1 -timeout 8m ./editors/e2e
 
 probe: build
 ifeq ($(PROBE),)
 	@echo "probe: ../shared/probe is not beside this checkout, nothing to run"
 else
 	@.ci/need python3=python3
-	.ci/probe "$(PROBE)" "$(AGENTLS)"
+	.ci/probe "$(PROBE)" "$(AGENTLS)" "$(SAMPLE)"
 endif
 
 # The order is that of the price: what fails quickly comes first.
@@ -85,17 +88,18 @@ test:
 	$(MAKE) --no-print-directory race
 
 bench:
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
 soak:
 	@.ci/need gcc=gcc,libc6-dev
 	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
+	.ci/fuzz "$(FUZZTIME)"
 
 generate:
 	go generate ./...
 
 picture: build
-	.ci/picture "$(PICTURE)"
+	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
 
 clean:
 	rm -rf bin
