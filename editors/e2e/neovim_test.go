@@ -16,10 +16,33 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// sample is the project that the stories work on, a copy for each.
-const sample = "../../examples/shop"
+// sample is the project that the review works on, a copy of it.
+const sample = "../../cmd/agentls/testdata/sample"
+
+// shelf is a file that the review opens. It lies beside those of the sample, whose text may change without breaking
+// a story, and is a package of its own that compiles.
+const shelf = `// Package shelf keeps orders in files.
+package shelf
+
+import (
+	"fmt"
+	"os"
+)
+
+// Show prints an order.
+func Show(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("show an order: %w", err)
+	}
+	fmt.Printf("%s", text)
+	return nil
+}
+`
 
 // watchdog ends a story that hangs: generous, since nothing but a fault waits so long.
 const watchdog = 5 * time.Minute
@@ -34,6 +57,11 @@ func TestReview(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, nvim, "review.lua")
 			s.env = append(s.env, "AGENTLS_BIN="+server)
+			if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
+				t.Fatalf("copy the sample project: %v", err)
+			}
+			s.write(t, "shelf/shelf.go", shelf)
+			untouched := tree(t, s.workspace)
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -41,7 +69,9 @@ func TestReview(t *testing.T) {
 			} else {
 				t.Log("\n" + s.output.String())
 			}
-			s.checkUntouched(t)
+			if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
+				t.Errorf("the workspace on disk has changed (-before +after):\n%s", diff)
+			}
 		})
 	}
 }
@@ -94,13 +124,13 @@ type story struct {
 	output   output
 }
 
-// newStory prepares a copy of the sample and a home folder for a story in testdata.
+// newStory prepares an empty workspace and a home folder for a story in testdata.
 func newStory(t *testing.T, nvim, file string) *story {
 	t.Helper()
 	home := t.TempDir()
-	s := &story{nvim: nvim, workspace: filepath.Join(home, "shop"), home: home, mark: "AGENTLS_E2E=" + home, patience: 30 * time.Second}
-	if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
-		t.Fatalf("copy the sample project: %v", err)
+	s := &story{nvim: nvim, workspace: filepath.Join(home, "workspace"), home: home, mark: "AGENTLS_E2E=" + home, patience: 30 * time.Second}
+	if err := os.Mkdir(s.workspace, 0o755); err != nil {
+		t.Fatalf("make the workspace: %v", err)
 	}
 	testdata, err := filepath.Abs("testdata")
 	if err != nil {
@@ -202,21 +232,15 @@ func killAll(left map[int]string) error {
 	return errors.Join(faults...)
 }
 
-// checkUntouched fails the test where the story's copy of the sample differs from the sample.
-func (s *story) checkUntouched(t *testing.T) {
+// write puts a file into the workspace; name is slash-separated.
+func (s *story) write(t *testing.T, name, text string) {
 	t.Helper()
-	want, got := tree(t, sample), tree(t, s.workspace)
-	for name, text := range got {
-		if original, ok := want[name]; !ok {
-			t.Errorf("%s was written in the workspace", name)
-		} else if original != text {
-			t.Errorf("%s on disk has changed", name)
-		}
+	name = filepath.Join(s.workspace, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatalf("make a folder of the workspace: %v", err)
 	}
-	for name := range want {
-		if _, ok := got[name]; !ok {
-			t.Errorf("%s on disk is gone", name)
-		}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatalf("write a file of the workspace: %v", err)
 	}
 }
 
