@@ -140,8 +140,9 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
 	},
 	"agentcore/tool/tooltest": {
-		"agentcore/event": "ids and findings",
-		"agentcore/tool":  "a Host in memory, for tests",
+		"agentcore/event":     "ids and findings",
+		"agentcore/tool":      "a Host in memory, for tests",
+		"agentcore/workspace": "the view of that Host",
 	},
 	"agentcore/workspace": {
 		"agentcore/event":          "ids",
