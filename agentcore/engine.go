@@ -226,3 +226,12 @@ func (e *Engine) Cancel(id event.RunID) error {
 	r.cancel(errCancelled)
 	return nil
 }
+
+// RunInfo describes a run of this process.
+func (e *Engine) RunInfo(id event.RunID) (RunInfo, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return RunInfo{}, err
+	}
+	return r.info(), nil
+}

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -158,5 +157,3 @@ var severities = map[event.Severity]protocol.DiagnosticSeverity{
 	event.SeverityInformation: protocol.DiagnosticSeverityInformation,
 	event.SeverityHint:        protocol.DiagnosticSeverityHint,
 }
-
-var _ = fmt.Sprint

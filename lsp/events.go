@@ -88,9 +88,6 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 		}
 		s.tell(ctx, protocol.MessageTypeError, text)
 	}
-	if known && f.Status == event.StatusCompleted && f.Result.Output != "" && info.Agent != reviewerAgent {
-		s.goes(func(ctx context.Context) { s.showAnswer(ctx, info, f.Result.Output) })
-	}
 }
 
 // summary is the end of a run in one line.
