@@ -204,8 +204,8 @@ local function acceptable()
   end)
   for _, diagnostic in ipairs(found) do
     for _, action in ipairs(actions_at(diagnostic.lnum)) do
-      local what = action.title:match('^agentls: Accept(.*)')
-      if what and not what:find('file') and not what:find('all') then
+      local what = action.title:match('^agentls: Accept (.*)')
+      if what and not vim.startswith(what, 'all ') then
         return diagnostic.lnum, action.title
       end
     end
