@@ -59,7 +59,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.settings.load(s, nil)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
-		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: pointer(s.options.Version)},
+		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
 	}, nil
 }
 

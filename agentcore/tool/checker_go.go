@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +22,6 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // parseGo returns all syntax errors of the file.
@@ -66,7 +67,7 @@ func gofmt(_ context.Context, s *subject) ([]Diagnostic, error) {
 // it. It compiles but runs no code of the project: no cgo, no tool flags from the environment or
 // from `go env -w`, no network, no version control.
 func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
-	if _, list := parseGo(s); len(list) > 0 || !inModule(s.file.Path) {
+	if _, list := parseGo(s); len(list) > 0 {
 		return nil, errNotApplicable
 	}
 	temp, err := os.MkdirTemp("", "agentls-vet-")
@@ -81,6 +82,9 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	o := overlay{dir: temp, original: map[string]string{}, Replace: map[string]string{}}
 	if err := o.fill(s); err != nil {
 		return nil, err
+	}
+	if !o.inModule(s.file.Path) {
+		return nil, errNotApplicable
 	}
 	flags := []string{"-buildvcs=false", "-overlay=" + o.file()}
 	v := vet{subject: s, overlay: &o}
@@ -102,7 +106,7 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		if list := v.errors(out.stderr); len(list) > 0 {
 			return list, nil
 		}
-		return nil, fmt.Errorf("it could not load the package: %s", firstDetail(out.stderr))
+		return nil, fmt.Errorf("it could not load the package: %s", v.detail(out.stderr))
 	}
 	// vet stops at the first type error; the compiler, which fails before it links anything, lists all.
 	built, err := v.run(ctx, append([]string{"build", "-gcflags=-e", "-o", filepath.Join(temp, "out")}, flags...)...)
@@ -112,13 +116,22 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	if list := v.errors(built.stderr); len(list) > 0 {
 		return list, nil
 	}
-	return v.errors(out.stderr), nil
+	if list := v.errors(out.stderr); len(list) > 0 {
+		return list, nil
+	}
+	// Another file of the package is at fault.
+	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(out.stderr), "vet: "))
 }
 
-// inModule reports whether a go.mod lies beside the file or above it. It looks at names only.
-func inModule(path string) bool {
+// inModule reports whether a go.mod lies beside a file or above it, on disk or in the overlay. It looks at
+// names only.
+func (o *overlay) inModule(path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
+		name := filepath.Join(dir, "go.mod")
+		if replaced, ok := o.Replace[name]; ok {
+			return replaced != ""
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			return true
 		}
 		if filepath.Dir(dir) == dir {
@@ -151,7 +164,8 @@ func goFolders(ctx context.Context, s *subject) ([]string, error) {
 // overlay is the JSON of the go command's -overlay flag, with the temporary files that it names.
 type overlay struct {
 	dir string
-	// original maps a temporary file to the path that it stands for.
+	// original maps the name of a temporary file to the path that it stands for. The folder is left out: the go
+	// command answers from its cache with the paths of an earlier run, and only the names stay the same.
 	original map[string]string
 	Replace  map[string]string
 }
@@ -159,43 +173,33 @@ type overlay struct {
 func (o *overlay) file() string { return filepath.Join(o.dir, "overlay.json") }
 
 func (o *overlay) add(path, text string) error {
-	temp := filepath.Join(o.dir, strconv.Itoa(len(o.Replace))+filepath.Ext(path))
+	sum := sha256.Sum256([]byte(path + "\x00" + text))
+	temp := filepath.Join(o.dir, hex.EncodeToString(sum[:12])+filepath.Ext(path))
 	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write a temporary file: %w", err)
 	}
 	o.Replace[path] = temp
-	o.original[temp] = path
+	o.original[filepath.Base(temp)] = path
 	return nil
 }
 
-// fill adds the file, the open documents of its package and all that the run has changed.
+// fill adds the file and all else in the workspace that the run does not see as it lies on disk.
 func (o *overlay) fill(s *subject) error {
-	files := map[string]workspace.File{s.file.Path: s.file}
+	if err := o.add(s.file.Path, s.file.Text); err != nil {
+		return err
+	}
 	layer := s.host.Files()
-	entries, err := layer.List(filepath.Dir(s.file.Path))
-	if err != nil {
-		return fmt.Errorf("list the package: %w", err)
-	}
-	for _, entry := range entries {
-		if entry.Dir || filepath.Ext(entry.Path) != ".go" {
-			continue
-		}
-		if file, err := peek(layer, entry.Path); err == nil && file.Version >= 0 {
-			files[entry.Path] = file
-		}
-	}
-	for _, change := range layer.Changes() {
-		if change.After == nil {
-			o.Replace[change.Path] = ""
-			continue
-		}
-		if _, ok := files[change.Path]; !ok {
-			files[change.Path] = *change.After
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := o.add(path, files[path].Text); err != nil {
-			return err
+	for _, root := range layer.View().Roots() {
+		for _, file := range layer.Overlay(root.Path) {
+			switch {
+			case o.Replace[file.Path] != "":
+			case file.Stamp == "":
+				o.Replace[file.Path] = ""
+			default:
+				if err := o.add(file.Path, file.Text); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	raw, err := json.Marshal(o)
@@ -227,7 +231,7 @@ func (v *vet) path(printed string) string {
 	if !filepath.IsAbs(printed) {
 		printed = filepath.Join(filepath.Dir(v.file.Path), printed)
 	}
-	if original, ok := v.overlay.original[printed]; ok {
+	if original, ok := v.overlay.original[filepath.Base(printed)]; ok {
 		return original
 	}
 	return printed
@@ -328,12 +332,17 @@ func (v *vet) errors(text string) []Diagnostic {
 	return list
 }
 
-// firstDetail is the first line of the go command's errors that is not a package heading.
-func firstDetail(text string) string {
+// detail is the first line of the go command's errors that is not a package heading, with the names that the
+// run knows.
+func (v *vet) detail(text string) string {
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {
-			return clip(l, 200)
+		if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
+			continue
 		}
+		for temp, original := range v.overlay.original {
+			l = strings.ReplaceAll(l, filepath.Join(v.overlay.dir, temp), v.host.Files().View().Relative(original))
+		}
+		return clip(l, 200)
 	}
 	return "it said nothing"
 }

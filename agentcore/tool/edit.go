@@ -44,14 +44,14 @@ func edit(_ context.Context, host Host, a editArguments) (Result, error) {
 	case err != nil:
 		return Result{}, explain(host, path, err)
 	case wasRead && seen != file.Stamp:
-		return Result{}, stale(layer, file, a)
+		return Result{}, stale(host, file, a)
 	}
 	replaced, err := Replace(file.Text, a.OldString, a.NewString, a.ReplaceAll)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", shown, err)
 	}
 	if _, err := layer.Write(path, replaced.Text, file.Stamp, host.Author("")); err != nil {
-		return Result{}, writeError(layer, path, err)
+		return Result{}, explain(host, path, err)
 	}
 	text := fmt.Sprintf("Edited %s at line %s.", shown, numbers(replaced.Lines, 20))
 	if file.Stamp == "" {
@@ -65,10 +65,11 @@ func edit(_ context.Context, host Host, a editArguments) (Result, error) {
 
 // stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
 // which then counts as read.
-func stale(layer *workspace.Layer, file workspace.File, a editArguments) error {
+func stale(host Host, file workspace.File, a editArguments) error {
+	layer := host.Files()
 	shown := layer.View().Relative(file.Path)
 	if _, err := layer.Read(file.Path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, err)
+		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(host, file.Path, err))
 	}
 	p := place{text: file.Text, lines: splitLines(file.Text), old: contents(a.OldString)}
 	at := 0
@@ -82,16 +83,6 @@ func stale(layer *workspace.Layer, file workspace.File, a editArguments) error {
 	const around = 3
 	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and call edit again",
 		shown, p.excerpt(at-around, at+min(len(p.old), similarShown)+around))
-}
-
-// writeError explains why the layer refused a write; a stale one shows the text as it is now.
-func writeError(layer *workspace.Layer, path string, err error) error {
-	shown := layer.View().Relative(path)
-	var problem *workspace.FileError
-	if errors.As(err, &problem) && problem.Kind == workspace.Stale {
-		return fmt.Errorf("%s changed while it was edited, so nothing was written; read it again and repeat the change: %w", shown, noHint(problem))
-	}
-	return err
 }
 
 // changeSummary counts lines, for people.

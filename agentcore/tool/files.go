@@ -28,30 +28,27 @@ func peek(layer *workspace.Layer, path string) (workspace.File, error) {
 	return layer.Fork().Read(path)
 }
 
-// explain adds to an error what the model can do next.
+// explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
+// next. Other errors stay as they are.
 func explain(host Host, path string, err error) error {
 	var problem *workspace.FileError
 	if !errors.As(err, &problem) {
 		return err
 	}
-	shown := host.Files().View().Relative(path)
+	told := *problem
+	told.Path, told.Cause = host.Files().View().Relative(path), problem
 	switch problem.Kind {
 	case workspace.NotFound:
+		told.Detail, told.Hint = "does not exist", "look for it with glob"
 		if near := neighbours(host, path); near != "" {
-			return fmt.Errorf("%s does not exist; near it are %s: %w", shown, near, noHint(problem))
+			told.Hint = "near it are " + near
 		}
-		return fmt.Errorf("%s does not exist; look for it with glob: %w", shown, noHint(problem))
 	case workspace.Directory:
-		return fmt.Errorf("%s is a folder; use list to see what is in it: %w", shown, noHint(problem))
+		told.Detail, told.Hint = "is a folder", "use list to see what is in it"
+	case workspace.Stale:
+		told.Detail, told.Hint = "changed while it was edited, so nothing was written", "read it again and repeat the change"
 	}
-	return err
-}
-
-// noHint is the error without its own advice, where ours is better.
-func noHint(problem *workspace.FileError) error {
-	short := *problem
-	short.Hint = ""
-	return &short
+	return &told
 }
 
 // neighbours names files in the folder of a missing one whose names are like its own.

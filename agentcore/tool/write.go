@@ -56,7 +56,7 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 		}
 	}
 	if _, err := layer.Write(path, text, file.Stamp, host.Author("")); err != nil {
-		return Result{}, writeError(layer, path, err)
+		return Result{}, explain(host, path, err)
 	}
 	lines := 0
 	if text != "" {

@@ -134,16 +134,47 @@ type Hunk struct {
 	// the user's typing. Before and After are whole lines with their line endings.
 	StartLine, EndLine int
 	Before, After      string
-	Create, Delete     bool
-	Author             Author
+	// Create says that the hunk makes the file, Delete that it takes it away.
+	Create, Delete bool
+	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
+	Author Author
+	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
+	Detail string
+	// Current is what stands at the lines now, for a conflict.
+	Current string
+	// Stamp is that of the shown text which the lines refer to, empty where there is no such file.
+	Stamp Stamp
 }
 
-// Conflict is a place where two layers changed the same lines in different ways.
+// HunkFailure is a hunk that could not be taken, and why, in a sentence for people.
+type HunkFailure struct {
+	ID     event.HunkID
+	Reason string
+}
+
+// Conflict is a place where two layers changed the same lines in different ways. Ours is the side of the
+// layer that was merged.
 type Conflict struct {
+	// StartLine and EndLine are 0-based lines of the text that was merged into, the end exclusive.
 	Path               string
 	StartLine, EndLine int
 	Base, Ours, Theirs string
 }
 
-// Layer is a run's own view of the files.
-type Layer struct{}
+// MergeReport tells what a merge did.
+type MergeReport struct {
+	// Conflicts are the edits that were left out.
+	Conflicts []Conflict
+	// Hunks are those of the session that the merge made or changed; there are none where it went into
+	// another layer.
+	Hunks []event.HunkID
+}
+
+// Change is what a layer does to one file. Before is the file below the layer, After the one that the layer
+// shows; nil stands for "no such file".
+type Change struct {
+	Path          string
+	Before, After *File
+	// Authors wrote the change, oldest first.
+	Authors []Author
+}

@@ -65,6 +65,9 @@ func (c *conversation) keepsAnswer(request *model.Request) error {
 	if c.answered == nil {
 		return nil
 	}
+	if strings.TrimSpace(c.answered.text) == "" && len(c.answered.calls) == 0 {
+		return nil // providers refuse an assistant message without content, so it cannot be sent back
+	}
 	if c.answered.after >= len(request.Messages) {
 		return fmt.Errorf("the last answer %q is missing", start(c.answered.text))
 	}

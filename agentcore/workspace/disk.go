@@ -1,0 +1,329 @@
+package workspace
+
+import (
+	"bytes"
+	"container/list"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// root is a workspace folder that is opened when first needed, so that a folder that does not exist yet
+// is no error. Its methods may be called from any goroutine.
+type root struct {
+	Root
+	name string
+
+	mu     sync.Mutex
+	dir    *os.Root
+	closed bool
+}
+
+func (r *root) open() (*os.Root, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, os.ErrClosed
+	}
+	if r.dir == nil {
+		dir, err := os.OpenRoot(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		r.dir = dir
+	}
+	return r.dir, nil
+}
+
+func (r *root) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.dir == nil {
+		return nil
+	}
+	dir := r.dir
+	r.dir = nil
+	return dir.Close()
+}
+
+// real returns the slash path below the root that rel leads to once symbolic links are followed; what
+// does not exist yet keeps its name. It reports false where that is outside the root.
+func (r *root) real(rel string) (string, bool) {
+	top, err := filepath.EvalSymlinks(r.Path)
+	if err != nil {
+		return filepath.ToSlash(rel), true
+	}
+	rest := ""
+	for at := filepath.Join(r.Path, rel); ; at = filepath.Dir(at) {
+		target, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			inside, err := filepath.Rel(top, filepath.Join(target, rest))
+			if err != nil || !filepath.IsLocal(inside) {
+				return "", false
+			}
+			return filepath.ToSlash(inside), true
+		}
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", false
+		}
+		if at == r.Path || at == filepath.Dir(at) {
+			return filepath.ToSlash(rel), true
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// diskFile is what a regular file holds, or what is wrong with it.
+type diskFile struct {
+	text   *text
+	format Format
+	// secret is set where the file, links followed, looks like one that holds keys.
+	secret bool
+	// failure is Binary or TooLarge, which stay true as long as the file does.
+	failure *FileError
+}
+
+// readDisk returns what lies at an absolute path; a nil text means that nothing does. It opens nothing
+// but regular files and never waits on a pipe or a device.
+func (v *View) readDisk(path string) (diskFile, error) {
+	r, rel := v.locate(path)
+	if r == nil {
+		return diskFile{}, v.outside(path)
+	}
+	dir, err := r.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return diskFile{}, nil
+	}
+	if err != nil {
+		return diskFile{}, ioError(path, "the workspace folder cannot be opened", err)
+	}
+	info, err := dir.Stat(rel)
+	if err != nil {
+		return diskFile{}, v.statError(path, err)
+	}
+	if problem := irregular(path, info); problem != nil {
+		return diskFile{}, problem
+	}
+	if known, ok := v.cache.get(path, info); ok {
+		return known.result()
+	}
+	file, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return diskFile{}, v.statError(path, err)
+	}
+	defer file.Close()
+	// What was looked at may have been replaced before it was opened.
+	if info, err = file.Stat(); err != nil {
+		return diskFile{}, ioError(path, "cannot be read", err)
+	}
+	if problem := irregular(path, info); problem != nil {
+		return diskFile{}, problem
+	}
+	read := time.Now()
+	found := diskFile{format: Format{Mode: uint32(info.Mode().Perm())}}
+	real, inside := r.real(rel)
+	found.secret = inside && Secret(real)
+	if info.Size() > v.options.MaxFileSize {
+		found.failure = v.tooLarge(path, info.Size())
+	} else {
+		data, err := io.ReadAll(io.LimitReader(file, v.options.MaxFileSize+1))
+		switch {
+		case err != nil:
+			return diskFile{}, ioError(path, "cannot be read", err)
+		case int64(len(data)) > v.options.MaxFileSize:
+			found.failure = v.tooLarge(path, int64(len(data)))
+		default:
+			content, format, ok := decode(data)
+			if ok {
+				found.text = newText(content)
+				format.Mode = found.format.Mode
+				found.format = format
+			} else {
+				found.failure = &FileError{
+					Kind: Binary, Path: path, Detail: "is not a text file",
+					Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
+				}
+			}
+		}
+	}
+	v.cache.put(path, info, read, found)
+	return found.result()
+}
+
+func (f diskFile) result() (diskFile, error) {
+	if f.failure != nil {
+		return f, f.failure
+	}
+	return f, nil
+}
+
+func irregular(path string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "list it instead"}
+	case !info.Mode().IsRegular():
+		return &FileError{
+			Kind: NotRegular, Path: path,
+			Detail: fmt.Sprintf("is not a regular file (%s)", info.Mode().Type()), Hint: "choose a regular file",
+		}
+	}
+	return nil
+}
+
+func (v *View) tooLarge(path string, size int64) *FileError {
+	return &FileError{
+		Kind: TooLarge, Path: path,
+		Detail: fmt.Sprintf("has %d bytes, the limit is %d", size, v.options.MaxFileSize),
+		Hint:   "work on a smaller file",
+	}
+}
+
+func ioError(path, detail string, err error) error {
+	return &FileError{Kind: IO, Path: path, Detail: fmt.Sprintf("%s: %v", detail, err), Hint: "check the file and its permissions", Cause: err}
+}
+
+// statError sorts an error of os.Root: no such file is none.
+func (v *View) statError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil
+	case errors.Is(err, os.ErrClosed):
+		return v.outside(path)
+	}
+	// os.Root exports no error for a path that leaves it.
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+		var errno syscall.Errno
+		if !errors.As(pathError.Err, &errno) && strings.Contains(pathError.Err.Error(), "escapes") {
+			return &FileError{
+				Kind: Outside, Path: path, Detail: "leads out of the workspace through a symbolic link",
+				Hint: "only files inside the workspace folders can be read", Cause: err,
+			}
+		}
+	}
+	return ioError(path, "cannot be read", err)
+}
+
+// decode turns the bytes of a file into text; it reports false for what is not text.
+func decode(data []byte) (string, Format, bool) {
+	format := Format{Encoding: "utf-8"}
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		format.BOM = true
+		data = data[3:]
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+		format, order = Format{Encoding: "utf-16le", BOM: true}, binary.LittleEndian
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		format, order = Format{Encoding: "utf-16be", BOM: true}, binary.BigEndian
+	}
+	if order == nil {
+		if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+			return "", Format{}, false
+		}
+		return string(data), format, true
+	}
+	data = data[2:]
+	if len(data)%2 != 0 {
+		return "", Format{}, false
+	}
+	text := make([]byte, 0, len(data))
+	for ; len(data) > 0; data = data[2:] {
+		r := rune(order.Uint16(data))
+		if utf16.IsSurrogate(r) {
+			if len(data) < 4 {
+				return "", Format{}, false
+			}
+			r = utf16.DecodeRune(r, rune(order.Uint16(data[2:])))
+			if r == utf8.RuneError {
+				return "", Format{}, false
+			}
+			data = data[2:]
+		}
+		if r == 0 {
+			return "", Format{}, false
+		}
+		text = utf8.AppendRune(text, r)
+	}
+	return string(text), format, true
+}
+
+// diskCache keeps texts that were read, up to a number of bytes. It has its own lock, which is never
+// held over a read.
+type diskCache struct {
+	mu    sync.Mutex
+	limit int64
+	size  int64
+	files map[string]*list.Element
+	order list.List
+}
+
+type cached struct {
+	path string
+	info fs.FileInfo
+	file diskFile
+	size int64
+}
+
+func (c *diskCache) get(path string, info fs.FileInfo) (diskFile, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	element := c.files[path]
+	if element == nil {
+		return diskFile{}, false
+	}
+	known := element.Value.(*cached)
+	if known.info.Size() != info.Size() || !known.info.ModTime().Equal(info.ModTime()) ||
+		known.info.Mode() != info.Mode() || !os.SameFile(known.info, info) {
+		c.remove(element)
+		return diskFile{}, false
+	}
+	c.order.MoveToFront(element)
+	return known.file, true
+}
+
+func (c *diskCache) put(path string, info fs.FileInfo, read time.Time, file diskFile) {
+	// A file that was written just before the read may change again within the same tick of the file
+	// system's clock, at the same size; git calls such entries racy and does not trust them either.
+	if read.Sub(info.ModTime()) < 2*time.Second {
+		return
+	}
+	entry := &cached{path, info, file, 256 + int64(len(file.text.string()))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.files[path]; old != nil {
+		c.remove(old)
+	}
+	if c.files == nil {
+		c.files = make(map[string]*list.Element)
+	}
+	c.files[path] = c.order.PushFront(entry)
+	c.size += entry.size
+	for c.size > c.limit {
+		c.remove(c.order.Back())
+	}
+}
+
+func (c *diskCache) drop(path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if element := c.files[path]; element != nil {
+		c.remove(element)
+	}
+}
+
+func (c *diskCache) remove(element *list.Element) {
+	entry := c.order.Remove(element).(*cached)
+	delete(c.files, entry.path)
+	c.size -= entry.size
+}

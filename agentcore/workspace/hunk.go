@@ -1,0 +1,282 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// pile holds the hunks of one session in one file that are not settled: those that count, sorted and
+// apart from each other, and those in conflict. It belongs to the view's lock.
+type pile struct {
+	hunks []*hunk
+	// The text that the hunks make of base, once somebody asked for it.
+	base, made *text
+	valid      bool
+}
+
+// expectation is a text that the editor would show if it took hunks, and the changes that lead there.
+type expectation struct {
+	session *Session
+	ids     []event.HunkID
+	text    string
+	changes []change
+}
+
+// live reports whether the hunk is part of the session layer's text.
+func (h *hunk) live() bool { return (h.state == event.StateOpen || h.pending) && !h.gone }
+
+// settled reports whether nothing can happen to the hunk any more.
+func (h *hunk) settled() bool {
+	return h.state != event.StateOpen && h.state != event.StateConflict && !h.pending
+}
+
+// settle gives the hunk a state that people should hear of.
+func (h *hunk) settle(state event.ProposalState, detail string) {
+	if h.state == state && h.detail == detail && !h.pending {
+		return
+	}
+	h.state, h.detail, h.pending, h.notify = state, detail, false, true
+}
+
+// patch returns the hunks that count, on the shown text.
+func (p *pile) patch(base *text) patch {
+	result := patch{base: base}
+	for _, h := range p.hunks {
+		if h.live() {
+			result.hunks = append(result.hunks, h)
+		}
+	}
+	return result
+}
+
+// text returns what the session layer shows.
+func (p *pile) text(base *text) *text {
+	if !p.valid || p.base != base {
+		p.base, p.made, p.valid = base, p.patch(base).text(), true
+	}
+	return p.made
+}
+
+// taken finds the hunks whose edits the next text has exactly, and nothing else: those that Edits returned
+// last, or any single one. It needs no guess about how the texts are aligned.
+func (a *anchor) taken(from, next *text) *expectation {
+	for i := range a.expected {
+		if a.expected[i].text == next.s {
+			return &a.expected[i]
+		}
+	}
+	for s, p := range a.piles {
+		for _, h := range p.hunks {
+			if !h.live() || h.create || h.delete || len(next.s)-len(from.s) != len(h.after)-len(h.before) {
+				continue
+			}
+			start, end := from.index().Start(h.start), from.index().Start(h.end)
+			if next.s[start:start+len(h.after)] == h.after && next.s[:start] == from.s[:start] && next.s[start+len(h.after):] == from.s[end:] {
+				return &expectation{session: s, ids: []event.HunkID{h.id}, changes: []change{h.change()}}
+			}
+		}
+	}
+	return nil
+}
+
+// change is what taking the hunk does to the shown text.
+func (h *hunk) change() change {
+	return change{start: h.start, end: h.end, old: h.before, text: h.after, lines: countLines(h.after)}
+}
+
+// move carries the hunks along a change of the file. from is the text that their lines refer to: the
+// previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
+// lead from it to next, which is nil for a file that is gone.
+func (p *pile) move(from, next *text, changes []change, taken *expectation, s *Session) {
+	p.valid = false
+	exact := taken != nil && taken.session == s
+	for _, h := range p.hunks {
+		switch {
+		case exact && slices.Contains(taken.ids, h.id):
+			h.shift(changes)
+			h.settle(event.StateAccepted, "")
+		case h.create:
+			h.followCreate(next)
+		case h.delete:
+			h.followDelete(next)
+		case next == nil:
+			h.vanish()
+		default:
+			if h.gone {
+				h.gone, h.notify = false, true
+			}
+			h.follow(from, next, changes, exact)
+		}
+		// The editor said that it took the hunk, and now shows another text without it. Editors make an
+		// empty file first and fill it then.
+		if h.pending && !(h.create && next != nil && next.s == "") {
+			h.settle(event.StateOpen, untaken)
+		}
+	}
+	p.arrange()
+}
+
+const untaken = "the editor said that it made the edit, but its text does not have it"
+
+func (h *hunk) vanish() {
+	if !h.gone {
+		h.gone, h.notify, h.pending = true, true, false
+		if h.state == event.StateAccepted {
+			h.state = event.StateOpen
+		}
+	}
+}
+
+// followCreate looks after a hunk that makes a file.
+func (h *hunk) followCreate(next *text) {
+	switch {
+	case next != nil && next.s == h.after && h.after != "":
+		h.settle(event.StateAccepted, "")
+	case next != nil && h.after == "":
+		h.settle(event.StateAccepted, "the file is there")
+	case next == nil || next.s == "":
+		h.start, h.end = 0, 0
+		if h.state == event.StateConflict {
+			h.settle(event.StateOpen, "")
+		}
+	default:
+		h.start, h.end = 0, countLines(next.s)
+		h.settle(event.StateConflict, "a file of this name appeared with another text")
+	}
+}
+
+// followDelete looks after a hunk that deletes a file.
+func (h *hunk) followDelete(next *text) {
+	switch {
+	case next == nil:
+		h.settle(event.StateAccepted, "")
+	case next.s == h.before:
+		h.start, h.end = 0, countLines(next.s)
+		if h.state == event.StateConflict {
+			h.settle(event.StateOpen, "")
+		}
+	default:
+		h.start, h.end = 0, countLines(next.s)
+		h.settle(event.StateConflict, "the file was changed")
+	}
+}
+
+// shift moves a hunk below changes and returns those that it touches: changes[i:j].
+func (h *hunk) shift(changes []change) (i, j int) {
+	i, j = spanOf(changes, h.start, h.end)
+	by := shiftOf(changes, i)
+	h.start, h.end = h.start+by, h.end+by
+	return i, j
+}
+
+// follow moves a hunk of a file that is still there. exact says that the changes are other hunks of the
+// same session.
+func (h *hunk) follow(from, next *text, changes []change, exact bool) {
+	i, j := spanOf(changes, h.start, h.end)
+	if !exact {
+		i, j = h.reach(changes, i, j)
+	}
+	by := shiftOf(changes, i)
+	if i >= j {
+		there := !exact && h.live() && h.there(changes, i)
+		h.start, h.end = h.start+by, h.end+by
+		if there {
+			h.settle(event.StateAccepted, "the text is already there")
+		}
+		return
+	}
+	if h.state != event.StateConflict {
+		h.home, h.homeAt = h.before, 0
+	}
+	lo, hi := min(h.start, changes[i].start), max(h.end, changes[j-1].end)
+	above, below := from.index().Slice(lo, h.start), from.index().Slice(h.end, hi)
+	h.home = above + h.home + below
+	h.homeAt += h.start - lo
+	h.start, h.end = lo+by, hi+shiftOf(changes, j)
+	h.fit(next)
+}
+
+// reach widens changes[i:j], which overlap the hunk, by those beside it that matter to it: an unfinished
+// line would run into the next one, and text at the border of a conflict may be what it waits for.
+func (h *hunk) reach(changes []change, i, j int) (int, int) {
+	for i > 0 && changes[i-1].end == h.start {
+		c := changes[i-1]
+		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+			break
+		}
+		i--
+	}
+	for j = max(i, j); j < len(changes) && changes[j].start == h.end; j++ {
+		c := changes[j]
+		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+			break
+		}
+	}
+	return i, j
+}
+
+// there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it
+// proposes.
+func (h *hunk) there(changes []change, i int) bool {
+	var above, below change
+	if i > 0 && changes[i-1].end == h.start {
+		above = changes[i-1]
+	}
+	if i < len(changes) && changes[i].start == h.end {
+		below = changes[i]
+	}
+	if above.text == "" && below.text == "" && above.old == "" && below.old == "" {
+		return false
+	}
+	return above.text+h.before+below.text == above.old+h.after+below.old
+}
+
+// fit merges a hunk into its lines, which are not as they were: it is accepted where they have its text
+// already, carried over where the changes are elsewhere in them, and a conflict otherwise.
+func (h *hunk) fit(next *text) {
+	home := NewIndex(h.home)
+	ours := home.Slice(0, h.homeAt) + h.after + home.Slice(h.homeAt+countLines(h.before), home.Len())
+	now := next.index().Slice(h.start, h.end)
+	if now == h.home {
+		h.start += h.homeAt
+		h.end = h.start + countLines(h.before)
+		h.settle(event.StateOpen, "")
+		return
+	}
+	merged, conflicts := Merge3(h.home, ours, now)
+	if len(conflicts) > 0 {
+		h.settle(event.StateConflict, "the lines were changed in another way")
+		return
+	}
+	pieces := Diff(now, merged)
+	if len(pieces) == 0 {
+		h.settle(event.StateAccepted, "the text is already there")
+		return
+	}
+	first, last := pieces[0], pieces[len(pieces)-1]
+	before, after := NewIndex(now).Slice(first.Start, last.End), NewIndex(merged).Slice(first.NewStart, last.NewEnd)
+	h.start, h.end = h.start+first.Start, h.start+last.End
+	if before != h.before || after != h.after {
+		h.before, h.after, h.notify = before, after, true
+	}
+	h.settle(event.StateOpen, "")
+}
+
+// arrange sorts the hunks and takes out of those that count what overlaps another one.
+func (p *pile) arrange() {
+	slices.SortStableFunc(p.hunks, func(a, b *hunk) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	var previous *hunk
+	for _, h := range p.hunks {
+		if !h.live() {
+			continue
+		}
+		if previous != nil && (h.start < previous.end || h.start == h.end && previous.start == h.start) {
+			h.home, h.homeAt = h.before, 0
+			h.settle(event.StateConflict, "it overlaps another edit")
+			continue
+		}
+		previous = h
+	}
+}

@@ -1,0 +1,301 @@
+package workspace
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// ignores are the exclude patterns that hold in a folder, as gitignore(5) has them: those of its own file
+// after those of the folders above, the last match decides.
+type ignores struct {
+	lists []ignoreList
+}
+
+// ignoreList is one file of patterns and the folder that they are relative to.
+type ignoreList struct {
+	dir      string
+	patterns []ignorePattern
+}
+
+type ignorePattern struct {
+	glob string
+	// negated is for "!", folder for a pattern that ends with "/", anchored for one with another "/".
+	negated, folder, anchored bool
+	// literal has no wildcard, suffix is one "*" and then a literal.
+	literal, suffix bool
+}
+
+// ignoresAbove collects the patterns that hold in a folder of a root, without its own.
+func (l *Layer) ignoresAbove(r *root, rel string) ignores {
+	var rules ignores
+	rules = rules.add(r.Path, l.excludes(filepath.Join(r.Path, ".git", "info", "exclude")))
+	if rel == "." {
+		return rules
+	}
+	dir := r.Path
+	for _, part := range strings.Split(rel, string(filepath.Separator)) {
+		rules = rules.add(dir, l.excludes(filepath.Join(dir, ".gitignore")))
+		dir = filepath.Join(dir, part)
+	}
+	return rules
+}
+
+// enter adds the patterns of a folder's own file.
+func (g ignores) enter(dir string, l *Layer, entries []Entry) ignores {
+	for _, e := range entries {
+		if !e.Dir && filepath.Base(e.Path) == ".gitignore" {
+			return g.add(dir, l.excludes(e.Path))
+		}
+	}
+	return g
+}
+
+func (g ignores) add(dir string, patterns []ignorePattern) ignores {
+	if len(patterns) == 0 {
+		return g
+	}
+	lists := append(make([]ignoreList, 0, len(g.lists)+1), g.lists...)
+	return ignores{append(lists, ignoreList{dir, patterns})}
+}
+
+// excludes reads a file of patterns; one that cannot be read has none, as with git.
+func (l *Layer) excludes(path string) []ignorePattern {
+	c, err := l.content(path)
+	if err != nil || c.text == nil {
+		return nil
+	}
+	return parseIgnore(c.text.s)
+}
+
+func parseIgnore(text string) []ignorePattern {
+	var patterns []ignorePattern
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		// Trailing spaces do not count unless they are quoted.
+		for strings.HasSuffix(line, " ") && !quoted(line, len(line)-1) {
+			line = line[:len(line)-1]
+		}
+		var p ignorePattern
+		if strings.HasPrefix(line, "!") {
+			p.negated, line = true, line[1:]
+		}
+		if strings.HasSuffix(line, "/") {
+			p.folder, line = true, line[:len(line)-1]
+		}
+		p.anchored = strings.Contains(line, "/")
+		p.glob = strings.TrimPrefix(line, "/")
+		if p.glob == "" {
+			continue
+		}
+		p.literal = !strings.ContainsAny(p.glob, `*?[\`)
+		p.suffix = !p.anchored && p.glob[0] == '*' && !strings.ContainsAny(p.glob[1:], `*?[\`)
+		patterns = append(patterns, p)
+	}
+	return patterns
+}
+
+// quoted reports whether an odd number of backslashes stands before line[at].
+func quoted(line string, at int) bool {
+	n := 0
+	for at-n-1 >= 0 && line[at-n-1] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// ignored reports whether a path, whose folder is not ignored, is.
+func (g ignores) ignored(path string, dir bool) bool {
+	name := filepath.Base(path)
+	for i := len(g.lists) - 1; i >= 0; i-- {
+		list := g.lists[i]
+		rel, ok := within(list.dir, path)
+		if !ok {
+			continue
+		}
+		rel = filepath.ToSlash(rel)
+		for k := len(list.patterns) - 1; k >= 0; k-- {
+			p := &list.patterns[k]
+			if p.folder && !dir {
+				continue
+			}
+			if p.matches(rel, name) {
+				return !p.negated
+			}
+		}
+	}
+	return false
+}
+
+func (p *ignorePattern) matches(rel, name string) bool {
+	text := name
+	if p.anchored {
+		text = rel
+	}
+	switch {
+	case p.literal:
+		return text == p.glob
+	case p.suffix:
+		return strings.HasSuffix(text, p.glob[1:])
+	}
+	return wildmatch(p.glob, text)
+}
+
+// wildmatch matches a path as git does (its wildmatch with WM_PATHNAME): "*" and "?" stop at slashes, "**"
+// between slashes does not, brackets know ranges, "!" or "^", and the classes of POSIX.
+func wildmatch(glob, text string) bool {
+	m := matcher{glob: glob, text: text}
+	return m.match(0, 0)
+}
+
+type matcher struct {
+	glob, text string
+	// failed marks places after a star that are known not to match.
+	failed map[[2]int]bool
+}
+
+func (m *matcher) match(g, t int) bool {
+	for g < len(m.glob) {
+		switch c := m.glob[g]; c {
+		case '*':
+			return m.star(g, t)
+		case '?':
+			if t >= len(m.text) || m.text[t] == '/' {
+				return false
+			}
+			g, t = g+1, t+1
+		case '[':
+			if t >= len(m.text) || m.text[t] == '/' {
+				return false
+			}
+			end, ok := bracket(m.glob, g, m.text[t])
+			if !ok {
+				return false
+			}
+			g, t = end, t+1
+		default:
+			if c == '\\' {
+				if g++; g == len(m.glob) {
+					return false
+				}
+				c = m.glob[g]
+			}
+			if t >= len(m.text) || m.text[t] != c {
+				return false
+			}
+			g, t = g+1, t+1
+		}
+	}
+	return t == len(m.text)
+}
+
+// star matches from a star on.
+func (m *matcher) star(g, t int) bool {
+	if m.failed[[2]int{g, t}] {
+		return false
+	}
+	end := g
+	for end < len(m.glob) && m.glob[end] == '*' {
+		end++
+	}
+	// Two stars count only as a whole path element.
+	deep := end-g >= 2 && (g == 0 || m.glob[g-1] == '/') && (end == len(m.glob) || m.glob[end] == '/')
+	if deep && end < len(m.glob) && m.match(end+1, t) {
+		return true // "**/" stands for no folder, too
+	}
+	for at := t; ; at++ {
+		if m.match(end, at) {
+			return true
+		}
+		if at == len(m.text) || m.text[at] == '/' && !deep {
+			break
+		}
+	}
+	if m.failed == nil {
+		m.failed = make(map[[2]int]bool)
+	}
+	m.failed[[2]int{g, t}] = true
+	return false
+}
+
+// bracket matches one byte against the bracket expression at glob[g] and returns where it ends.
+func bracket(glob string, g int, c byte) (int, bool) {
+	i := g + 1
+	negated := i < len(glob) && (glob[i] == '!' || glob[i] == '^')
+	if negated {
+		i++
+	}
+	matched := false
+	for first := true; ; first = false {
+		if i >= len(glob) {
+			return 0, false
+		}
+		if glob[i] == ']' && !first {
+			return i + 1, matched != negated
+		}
+		if strings.HasPrefix(glob[i:], "[:") {
+			if end := strings.Index(glob[i+2:], ":]"); end >= 0 {
+				known, in := class(glob[i+2:i+2+end], c)
+				if !known {
+					return 0, false
+				}
+				matched = matched || in
+				i += end + 4
+				continue
+			}
+		}
+		if glob[i] == '\\' {
+			if i++; i >= len(glob) {
+				return 0, false
+			}
+		}
+		low, high := glob[i], glob[i]
+		i++
+		if i+1 < len(glob) && glob[i] == '-' && glob[i+1] != ']' {
+			i++
+			if glob[i] == '\\' {
+				if i++; i >= len(glob) {
+					return 0, false
+				}
+			}
+			high = glob[i]
+			i++
+		}
+		matched = matched || low <= c && c <= high
+	}
+}
+
+// class tests a character class of POSIX in the C locale.
+func class(name string, c byte) (known, in bool) {
+	lower, upper, digit := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9'
+	graph := '!' <= c && c <= '~'
+	switch name {
+	case "alnum":
+		return true, lower || upper || digit
+	case "alpha":
+		return true, lower || upper
+	case "blank":
+		return true, c == ' ' || c == '\t'
+	case "cntrl":
+		return true, c < ' ' || c == 127
+	case "digit":
+		return true, digit
+	case "graph":
+		return true, graph
+	case "lower":
+		return true, lower
+	case "print":
+		return true, graph || c == ' '
+	case "punct":
+		return true, graph && !lower && !upper && !digit
+	case "space":
+		return true, c == ' ' || '\t' <= c && c <= '\r'
+	case "upper":
+		return true, upper
+	case "xdigit":
+		return true, digit || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+	}
+	return false, false
+}

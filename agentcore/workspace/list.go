@@ -1,0 +1,259 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func irregularFolder(path string) error {
+	return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "list it instead"}
+}
+
+// overlay returns the files below a folder that documents and layers add or change, with their texts; nil
+// stands for a file that is not there.
+func (l *Layer) overlay(dir string) map[string]*text {
+	found := make(map[string]bool)
+	v := l.view
+	v.mu.Lock()
+	for _, path := range v.documentsBelow(dir) {
+		found[path] = true
+	}
+	for path, a := range v.anchors {
+		if rel, ok := within(dir, path); ok && rel != "." && a.piles[l.session] != nil {
+			found[path] = true
+		}
+	}
+	v.mu.Unlock()
+	for layer := l; layer != nil; layer = layer.parent {
+		for _, path := range layer.paths() {
+			if rel, ok := within(dir, path); ok && rel != "." {
+				found[path] = true
+			}
+		}
+	}
+	texts := make(map[string]*text, len(found))
+	for path := range found {
+		if c, err := l.content(path); err == nil {
+			texts[path] = c.text
+		}
+	}
+	return texts
+}
+
+// Overlay returns the files below a folder that do not read as on disk, or may not: open documents, and what
+// the session and the layers add, change or take away. They are sorted by path; one that is not there has an
+// empty Stamp. Files that look like secrets are left out. Nothing counts as seen by the run.
+func (l *Layer) Overlay(dir string) []File {
+	texts := l.overlay(cleanPath(dir))
+	files := make([]File, 0, len(texts))
+	for _, path := range slices.Sorted(maps.Keys(texts)) {
+		if !Secret(filepath.ToSlash(path)) {
+			files = append(files, File{Path: path, Text: texts[path].string(), Stamp: texts[path].stamp(), Version: -1})
+		}
+	}
+	return files
+}
+
+// List returns what is in a folder, sorted by name, files that are only in documents or layers included,
+// and whatever .gitignore says. Files that are not text files are listed too; symbolic links that lead out
+// of the workspace, pipes and devices are not. The error is a *FileError.
+func (l *Layer) List(path string) ([]Entry, error) {
+	path = cleanPath(path)
+	return l.entries(path, l.overlay(path))
+}
+
+// entries lists a folder, given what is in documents and layers below it.
+func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
+	r, rel := l.view.locate(dir)
+	if r == nil {
+		return nil, l.view.outside(dir)
+	}
+	found := make(map[string]Entry)
+	err := r.list(rel, func(name string, info fs.FileInfo) {
+		full := filepath.Join(dir, name)
+		found[full] = Entry{Path: full, Dir: info.IsDir(), Size: info.Size()}
+		if info.IsDir() {
+			found[full] = Entry{Path: full, Dir: true}
+		}
+	})
+	virtual := false
+	for path, t := range overlay {
+		below, ok := within(dir, path)
+		if !ok {
+			continue
+		}
+		first, rest, deeper := strings.Cut(below, string(filepath.Separator))
+		full := filepath.Join(dir, first)
+		switch {
+		case t == nil:
+			if !deeper {
+				delete(found, full)
+			}
+			continue
+		case deeper && rest != "":
+			found[full] = Entry{Path: full, Dir: true}
+		default:
+			found[full] = Entry{Path: full, Size: int64(len(t.s))}
+		}
+		virtual = true
+	}
+	if err != nil && !virtual {
+		return nil, l.listError(dir, err)
+	}
+	entries := slices.Collect(maps.Values(found))
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	return entries, nil
+}
+
+func (l *Layer) listError(dir string, err error) error {
+	if c, problem := l.content(dir); problem == nil && c.text != nil {
+		return &FileError{Kind: NotRegular, Path: dir, Detail: "is a file, not a folder", Hint: "read it instead"}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &FileError{Kind: NotFound, Path: dir, Detail: "no such folder", Hint: l.view.rootsHint()}
+	}
+	if problem := l.view.statError(dir, err); problem != nil {
+		return problem
+	}
+	return &FileError{Kind: NotRegular, Path: dir, Detail: "is not a folder", Hint: "list the folder it is in"}
+}
+
+// list reads a folder of the disk. Links count as what they lead to; what leads out, pipes and devices are
+// left out.
+func (r *root) list(rel string, each func(name string, info fs.FileInfo)) error {
+	dir, err := r.open()
+	if err != nil {
+		return err
+	}
+	info, err := dir.Stat(rel)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "readdir", Path: rel, Err: fs.ErrInvalid}
+	}
+	folder, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	entries, err := folder.ReadDir(-1)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue // it was deleted since
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if info, err = dir.Stat(filepath.Join(rel, entry.Name())); err != nil {
+				continue // it leads out, or nowhere
+			}
+		}
+		if info.IsDir() || info.Mode().IsRegular() {
+			each(entry.Name(), info)
+		}
+	}
+	return nil
+}
+
+// Walk lists a folder and what is below it, each folder before what is in it, names sorted; documents,
+// proposals and the layer's own edits included. What .gitignore files and .git/info/exclude leave out is
+// not listed, nor are .git folders; folders that are symbolic links are listed and not entered. An error of
+// the start is yielded, those of folders below it are skipped, since they may vanish meanwhile. When ctx
+// ends, its error is yielded last.
+func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		dir := cleanPath(dir)
+		w := walk{layer: l, options: o, overlay: l.overlay(dir), yield: yield}
+		var rules ignores
+		if !o.Ignored {
+			r, rel := l.view.locate(dir)
+			if r == nil {
+				yield(Entry{}, l.view.outside(dir))
+				return
+			}
+			rules = l.ignoresAbove(r, rel)
+		}
+		entries, err := l.entries(dir, w.overlay)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		w.folder(ctx, dir, entries, rules, 1)
+	}
+}
+
+type walk struct {
+	layer   *Layer
+	options WalkOptions
+	overlay map[string]*text
+	yield   func(Entry, error) bool
+}
+
+// folder yields the entries of a folder and what is below them; it reports false where the walk has ended.
+func (w *walk) folder(ctx context.Context, dir string, entries []Entry, rules ignores, depth int) bool {
+	if !w.options.Ignored {
+		rules = rules.enter(dir, w.layer, entries)
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			w.yield(Entry{}, err)
+			return false
+		}
+		name := filepath.Base(e.Path)
+		if strings.EqualFold(name, ".git") || !w.options.Ignored && rules.ignored(e.Path, e.Dir) {
+			continue
+		}
+		if !w.yield(e, nil) {
+			return false
+		}
+		if !e.Dir || w.options.Depth > 0 && depth >= w.options.Depth || w.layer.view.isLink(e.Path) {
+			continue
+		}
+		below, err := w.layer.entries(e.Path, w.below(e.Path))
+		if err != nil {
+			continue
+		}
+		if !w.folder(ctx, e.Path, below, rules, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// below narrows the overlay to a folder.
+func (w *walk) below(dir string) map[string]*text {
+	var part map[string]*text
+	for path, t := range w.overlay {
+		if _, ok := within(dir, path); ok {
+			if part == nil {
+				part = make(map[string]*text)
+			}
+			part[path] = t
+		}
+	}
+	return part
+}
+
+// isLink reports whether a path is a symbolic link.
+func (v *View) isLink(path string) bool {
+	r, rel := v.locate(path)
+	if r == nil {
+		return false
+	}
+	dir, err := r.open()
+	if err != nil {
+		return false
+	}
+	info, err := dir.Lstat(rel)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}

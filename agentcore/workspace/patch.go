@@ -1,0 +1,351 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// hunk replaces the lines [start, end) of a base text. Those of a layer are immutable and have no id;
+// those of a session belong to its view's lock.
+type hunk struct {
+	start, end     int
+	before, after  string
+	create, delete bool
+	authors        []Author
+
+	id     event.HunkID
+	state  event.ProposalState
+	detail string
+	// pending is an accepted hunk whose text has not been seen yet: it still counts as proposed.
+	pending bool
+	// A conflict covers the lines [start, end), which held home when the hunk still fitted, with before at
+	// line homeAt of it.
+	home   string
+	homeAt int
+	// gone is set while there is no such file; the lines are then those of the text that was.
+	gone bool
+	// notify is set where people should hear of the hunk.
+	notify bool
+}
+
+func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }
+
+// patch is a base text and sorted hunks that do not overlap. It is a value; nobody changes it.
+type patch struct {
+	base  *text
+	hunks []*hunk
+}
+
+func (p patch) text() *text { return apply(p.base, p.hunks) }
+
+// apply returns base with the hunks applied; base itself where there are none.
+func apply(base *text, hunks []*hunk) *text {
+	if len(hunks) == 0 {
+		return base
+	}
+	if hunks[0].delete {
+		return nil
+	}
+	x := base.index()
+	var b strings.Builder
+	at := 0
+	for _, h := range hunks {
+		b.WriteString(x.Slice(at, h.start))
+		b.WriteString(h.after)
+		at = h.end
+	}
+	b.WriteString(x.Slice(at, x.Len()))
+	return newText(b.String())
+}
+
+// hunksBetween returns the hunks that make next of cur.
+func hunksBetween(cur, next *text, author Author) []*hunk {
+	authors := []Author{author}
+	switch {
+	case cur.same(next):
+		return nil
+	case cur == nil:
+		return []*hunk{{after: next.s, create: true, authors: authors}}
+	case next == nil:
+		return []*hunk{{end: cur.index().Len(), before: cur.s, delete: true, authors: authors}}
+	}
+	differences := diffTexts(cur.index(), next.index())
+	hunks := make([]*hunk, len(differences))
+	for i, d := range differences {
+		hunks[i] = &hunk{start: d.Start, end: d.End, before: d.Before, after: d.After, authors: authors}
+	}
+	return hunks
+}
+
+// write returns the patch whose text is next.
+func (p patch) write(next *text, author Author) patch {
+	cur := p.text()
+	return p.compose(cur, next, hunksBetween(cur, next, author))
+}
+
+func (p patch) compose(cur, next *text, over []*hunk) patch {
+	result := patch{base: p.base}
+	for _, c := range compose(p.base, cur, next, p.hunks, over) {
+		if c.hunk != nil {
+			result.hunks = append(result.hunks, c.hunk)
+		}
+	}
+	return result
+}
+
+// composed is a hunk of a composition and the old hunks that went into it; a nil hunk says that they
+// cancelled out.
+type composed struct {
+	hunk  *hunk
+	from  []*hunk
+	fresh bool
+}
+
+// compose stacks the hunks over, which make next of cur, on the hunks old, which made cur of base. Hunks
+// that overlap, or meet where one inserts or deletes, become one; the others stay as they are.
+func compose(base, cur, next *text, old, over []*hunk) []composed {
+	if len(over) == 0 {
+		kept := make([]composed, len(old))
+		for i, h := range old {
+			kept[i] = composed{hunk: h, from: []*hunk{h}}
+		}
+		return kept
+	}
+	if base == nil || cur == nil || next == nil {
+		return composeWhole(base, next, old, over)
+	}
+	var result []composed
+	var olds, overs []*hunk
+	var shift, lift int // lines that old added before the group, and over after it
+	var groupLo, groupHi int
+	flush := func() {
+		if len(olds)+len(overs) == 0 {
+			return
+		}
+		before, after := shift, lift
+		for _, h := range olds {
+			before += h.delta()
+		}
+		for _, h := range overs {
+			after += h.delta()
+		}
+		switch {
+		case len(overs) == 0:
+			for _, h := range olds {
+				result = append(result, composed{hunk: h, from: []*hunk{h}})
+			}
+		case len(olds) == 0:
+			for _, h := range overs {
+				moved := *h
+				moved.start, moved.end = h.start-shift, h.end-shift
+				result = append(result, composed{hunk: &moved, fresh: true})
+			}
+		default:
+			from, to := groupLo-shift, groupHi-before
+			joined := trimmed(&hunk{
+				start: from, end: to,
+				before:  base.index().Slice(from, to),
+				after:   next.index().Slice(groupLo+lift, groupHi+after),
+				authors: authorsOf(olds, overs),
+			})
+			result = append(result, composed{hunk: joined, from: olds, fresh: true})
+		}
+		shift, lift = before, after
+		olds, overs = nil, nil
+	}
+	i, j := 0, 0
+	pending := 0 // lines that old[:i] added
+	for i < len(old) || j < len(over) {
+		takeOld := j == len(over)
+		if i < len(old) && j < len(over) {
+			start, end := old[i].start+pending, old[i].end+pending+old[i].delta()
+			takeOld = cmp.Or(cmp.Compare(start, over[j].start), cmp.Compare(min(end-start, 1), min(over[j].end-over[j].start, 1))) <= 0
+		}
+		if takeOld {
+			h := old[i]
+			start, end := h.start+pending, h.end+pending+h.delta()
+			if !slices.ContainsFunc(overs, func(g *hunk) bool { return meets(start, end, h.start == h.end, g) }) {
+				flush()
+				groupLo, groupHi = start, end
+			}
+			olds = append(olds, h)
+			groupHi = max(groupHi, end)
+			pending += h.delta()
+			i++
+			continue
+		}
+		g := over[j]
+		at := shift
+		joins := false
+		for _, h := range olds {
+			start, end := h.start+at, h.end+at+h.delta()
+			at += h.delta()
+			joins = joins || meets(start, end, h.start == h.end, g)
+		}
+		if !joins {
+			flush()
+			groupLo, groupHi = g.start, g.end
+		}
+		overs = append(overs, g)
+		groupHi = max(groupHi, g.end)
+		j++
+	}
+	flush()
+	return joinInsertions(result)
+}
+
+// joinInsertions makes one hunk of two that insert at the same place, which have no order otherwise.
+func joinInsertions(list []composed) []composed {
+	var result []composed
+	last := -1 // the last of result that has a hunk
+	for _, c := range list {
+		if c.hunk != nil && last >= 0 {
+			former := result[last].hunk
+			if h := c.hunk; h.start == h.end && former.start == former.end && h.start == former.start {
+				joined := *former
+				joined.after += h.after
+				joined.authors = authorsOf([]*hunk{former, h})
+				result[last] = composed{hunk: &joined, from: slices.Concat(result[last].from, c.from), fresh: true}
+				continue
+			}
+		}
+		if c.hunk != nil {
+			last = len(result)
+		}
+		result = append(result, c)
+	}
+	return result
+}
+
+// meets reports whether an old hunk that stands at [start, end) and a newer one become one.
+func meets(start, end int, inserts bool, g *hunk) bool {
+	if start < g.end && g.start < end {
+		return true
+	}
+	return start <= g.end && g.start <= end && (inserts || start == end || g.start == g.end)
+}
+
+// composeWhole is compose where a whole file comes or goes.
+func composeWhole(base, next *text, old, over []*hunk) []composed {
+	authors := authorsOf(old, over)
+	switch {
+	case base.same(next):
+		return []composed{{from: old}}
+	case next == nil:
+		h := &hunk{end: base.index().Len(), before: base.s, delete: true, authors: authorsOf(over)}
+		return []composed{{hunk: h, from: old, fresh: true}}
+	case base == nil:
+		return []composed{{hunk: &hunk{after: next.s, create: true, authors: authors}, from: old, fresh: true}}
+	}
+	// The file was deleted and written anew.
+	result := []composed{}
+	for i, h := range hunksBetween(base, next, Author{}) {
+		h.authors = authors
+		c := composed{hunk: h, fresh: true}
+		if i == 0 {
+			c.from = old
+		}
+		result = append(result, c)
+	}
+	return result
+}
+
+// authorsOf lists who wrote hunks, oldest first, each once.
+func authorsOf(lists ...[]*hunk) []Author {
+	var authors []Author
+	for _, hunks := range lists {
+		for _, h := range hunks {
+			for _, a := range h.authors {
+				if !slices.Contains(authors, a) {
+					authors = append(authors, a)
+				}
+			}
+		}
+	}
+	return authors
+}
+
+// trimmed takes equal lines off both ends of a hunk; it returns nil where nothing is left.
+func trimmed(h *hunk) *hunk {
+	before, after := NewIndex(h.before), NewIndex(h.after)
+	a, b := before.Len(), after.Len()
+	head := 0
+	for head < min(a, b) && before.Line(head) == after.Line(head) {
+		head++
+	}
+	tail := 0
+	for tail < min(a, b)-head && before.Line(a-1-tail) == after.Line(b-1-tail) {
+		tail++
+	}
+	if head == a && head == b {
+		return nil
+	}
+	h.start, h.end = h.start+head, h.end-tail
+	h.before, h.after = before.Slice(head, a-tail), after.Slice(head, b-tail)
+	return h
+}
+
+// rebase carries a patch to a new base as `git merge-file` would merge them: hunks that touch a change of
+// the base are dropped where both did the same, and are a conflict otherwise. Lines of conflicts are those
+// of next.
+func (p patch) rebase(next *text) (patch, []Conflict) {
+	if p.base.same(next) || len(p.hunks) == 0 {
+		return patch{next, p.hunks}, nil
+	}
+	own := p.text()
+	if own.same(next) {
+		return patch{base: next}, nil
+	}
+	if p.base == nil && next.s == "" {
+		// Somebody made the file, and put nothing into it yet.
+		h := *p.hunks[0]
+		h.create = false
+		return patch{next, []*hunk{&h}}, nil
+	}
+	if p.base == nil || own == nil || next == nil {
+		return patch{base: next}, []Conflict{{
+			EndLine: next.index().Len(),
+			Base:    p.base.string(), Ours: own.string(), Theirs: next.string(),
+		}}
+	}
+	x := p.base.index()
+	theirs := changesBetween(x, next.index())
+	pieces := make([]piece, len(p.hunks))
+	lift := 0
+	for i, h := range p.hunks {
+		pieces[i] = piece{h.start, h.end, h.start + lift, h.end + lift + h.delta()}
+		lift += h.delta()
+	}
+	ours := widen(x, own.index(), pieces)
+	result := patch{base: next}
+	var conflicts []Conflict
+	hunks, shift := p.hunks, 0
+	for len(ours) > 0 || len(theirs) > 0 {
+		i, j, lo, hi := firstGroup(ours, theirs)
+		grown := shift
+		for _, c := range theirs[:j] {
+			grown += c.delta()
+		}
+		switch {
+		case j == 0:
+			for _, h := range hunks[:i] {
+				moved := *h
+				moved.start, moved.end = h.start+shift, h.end+shift
+				result.hunks = append(result.hunks, &moved)
+			}
+		case i > 0:
+			mine, yours := replaced(x, lo, hi, ours[:i]), replaced(x, lo, hi, theirs[:j])
+			if mine != yours {
+				conflicts = append(conflicts, Conflict{
+					StartLine: lo + shift, EndLine: hi + grown,
+					Base: x.Slice(lo, hi), Ours: mine, Theirs: yours,
+				})
+			}
+		}
+		ours, theirs, hunks, shift = ours[i:], theirs[j:], hunks[i:], grown
+	}
+	return result, conflicts
+}

@@ -1,0 +1,287 @@
+package workspace
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// within returns the path of name below dir, both absolute and clean, in the machine's notation.
+func within(dir, name string) (string, bool) {
+	if name == dir {
+		return ".", true
+	}
+	rest, ok := strings.CutPrefix(name, dir)
+	if !ok || rest == "" {
+		return "", false
+	}
+	if dir[len(dir)-1] == filepath.Separator {
+		return rest, true
+	}
+	if rest[0] != filepath.Separator {
+		return "", false
+	}
+	return rest[1:], true
+}
+
+// locate finds the innermost root that holds an absolute path, and the path below it.
+func (v *View) locate(name string) (*root, string) {
+	var best *root
+	var below string
+	for _, r := range *v.roots.Load() {
+		if rel, ok := within(r.Path, name); ok && (best == nil || len(r.Path) > len(best.Path)) {
+			best, below = r, rel
+		}
+	}
+	return best, below
+}
+
+func (v *View) outside(name string) error {
+	return &FileError{Kind: Outside, Path: name, Detail: "lies outside the workspace", Hint: v.rootsHint()}
+}
+
+func (v *View) rootsHint() string {
+	roots := *v.roots.Load()
+	switch len(roots) {
+	case 0:
+		return "no workspace folder is open: open one in the editor"
+	case 1:
+		return fmt.Sprintf("the workspace folder is %s: give a path inside it", roots[0].Path)
+	}
+	list := make([]string, len(roots))
+	for i, r := range roots {
+		list[i] = fmt.Sprintf("%s (%s)", r.name, r.Path)
+	}
+	return fmt.Sprintf("begin the path with the name of one of the workspace folders: %s", strings.Join(list, ", "))
+}
+
+// Resolve turns a name that a person or a model wrote into an absolute path inside a root: relative to
+// the only root, beginning with a root's name where there are several, or absolute. Where there are
+// several roots and the name begins with none of their names, the first root that has the file is meant;
+// only then does Resolve look at the disk. Symbolic links that lead out are refused later, when the file
+// is read or written. A document that is open is found by its own path wherever it lies.
+//
+// The error is a *FileError of kind Outside, or NotFound, whose hint names the roots. It may be called
+// from any goroutine.
+func (v *View) Resolve(name string) (string, error) {
+	v.mu.Lock()
+	_, open := v.docs[name]
+	v.mu.Unlock()
+	if open {
+		return name, nil
+	}
+	switch {
+	case strings.ContainsRune(name, 0):
+		return "", &FileError{Kind: NotFound, Path: strings.ReplaceAll(name, "\x00", "\\0"), Detail: "is no file name", Hint: v.rootsHint()}
+	case strings.HasPrefix(name, "~"):
+		// A file may be called so, but whoever writes it means the home folder.
+		return "", &FileError{Kind: Outside, Path: name, Detail: "home folders are not part of the workspace", Hint: v.rootsHint()}
+	}
+	roots := *v.roots.Load()
+	native := filepath.FromSlash(name)
+	if filepath.IsAbs(native) {
+		clean := filepath.Clean(native)
+		v.mu.Lock()
+		_, open := v.docs[clean]
+		v.mu.Unlock()
+		if r, _ := v.locate(clean); r == nil && !open {
+			return "", v.outside(name)
+		}
+		return clean, nil
+	}
+	if len(roots) == 0 {
+		return "", v.outside(name)
+	}
+	if len(roots) == 1 {
+		return v.below(roots[0], native, name)
+	}
+	clean := filepath.Clean(native)
+	first, rest, _ := strings.Cut(clean, string(filepath.Separator))
+	for _, r := range roots {
+		if r.name == first {
+			return v.below(r, rest, name)
+		}
+	}
+	for _, r := range roots {
+		full, err := v.below(r, native, name)
+		if err != nil {
+			return "", err
+		}
+		if v.has(r, full) {
+			return full, nil
+		}
+	}
+	return "", &FileError{Kind: NotFound, Path: name, Detail: "no workspace folder has it", Hint: v.rootsHint()}
+}
+
+func (v *View) below(r *root, rel, name string) (string, error) {
+	full := filepath.Join(r.Path, rel)
+	if found, _ := v.locate(full); found == nil {
+		return "", v.outside(name)
+	}
+	return full, nil
+}
+
+// has reports whether anything lies at a path on disk or is open there.
+func (v *View) has(r *root, full string) bool {
+	v.mu.Lock()
+	_, open := v.docs[full]
+	v.mu.Unlock()
+	if open {
+		return true
+	}
+	dir, err := r.open()
+	if err != nil {
+		return false
+	}
+	rel, ok := within(r.Path, full)
+	if !ok {
+		return false
+	}
+	_, err = dir.Lstat(rel)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
+// Relative is the inverse of Resolve: a slash path for people and models, relative to the only root, or
+// beginning with the root's name where there are several. What lies outside stays as it is.
+func (v *View) Relative(name string) string {
+	r, rel := v.locate(name)
+	if r == nil {
+		return name
+	}
+	rel = filepath.ToSlash(rel)
+	if len(*v.roots.Load()) == 1 {
+		return rel
+	}
+	return path.Join(r.name, rel)
+}
+
+// nameRoots gives each root the name that tells it apart: the editor's, or its last path element; where
+// two would be the same, a number is added.
+func nameRoots(roots []*root) {
+	taken := make(map[string]bool)
+	for _, r := range roots {
+		name := cmp.Or(strings.ReplaceAll(strings.ReplaceAll(r.Name, "/", "_"), "\\", "_"), filepath.Base(r.Path))
+		r.name = name
+		for n := 2; taken[r.name]; n++ {
+			r.name = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[r.name] = true
+	}
+}
+
+// protectedNames act when somebody opens the folder, runs git or starts an editor.
+var protectedNames = []string{
+	".git", ".agentls", ".claude", ".opencode", ".vscode", ".idea", ".envrc", ".mcp.json", ".cursor", ".husky", ".githooks",
+}
+
+// IsProtected reports whether a slash path below a root names something that acts by itself: version
+// control, editor and agent settings, hooks. Letter case, and trailing dots and spaces, do not matter,
+// since some file systems ignore them; nor does it matter whether the path exists.
+func IsProtected(rel string) bool {
+	parts := strings.Split(strings.ToLower(rel), "/")
+	for i, part := range parts {
+		part = foldName(part)
+		if slices.Contains(protectedNames, part) || strings.HasSuffix(part, ".code-workspace") {
+			return true
+		}
+		if i+1 == len(parts) {
+			break
+		}
+		next := foldName(parts[i+1])
+		switch part {
+		case ".venv", "venv":
+			if next == "bin" || next == "scripts" {
+				return true
+			}
+		case "node_modules":
+			if next == ".bin" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// foldName is how NTFS and HFS+ see a name: git guards against the same (its fsck, "hasDotgit").
+func foldName(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.TrimRight(name, ". ")
+	if name == "git~1" {
+		return ".git"
+	}
+	return name
+}
+
+// Secret reports whether a slash path looks like a file that holds keys or passwords: `.env` and its
+// variants (not the examples), private keys, credential stores. Letter case does not matter.
+func Secret(rel string) bool {
+	name := foldName(strings.ToLower(path.Base(rel)))
+	switch name {
+	case ".env", ".netrc", "_netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd", ".dockercfg",
+		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk":
+		return true
+	case "credentials":
+		return foldName(strings.ToLower(path.Base(path.Dir(rel)))) == ".aws"
+	}
+	switch path.Ext(name) {
+	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
+		return true
+	}
+	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+		switch rest {
+		case "example", "sample", "template", "dist", "defaults":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// secretError refuses to show a file that looks like one that holds keys.
+func (v *View) secretError(name string) error {
+	return &FileError{
+		Kind: Protected, Path: name, Detail: "looks like a file that holds keys or passwords and is not shown to agents",
+		Hint: "ask the user for what you need to know of it",
+	}
+}
+
+// writable returns why a path may not be written, or nil. Links are followed as far as they exist.
+func (v *View) writable(name string) error {
+	r, rel := v.locate(name)
+	if r == nil {
+		return v.outside(name)
+	}
+	if rel == "." {
+		return &FileError{Kind: Directory, Path: name, Detail: "is a folder", Hint: "name a file in it"}
+	}
+	real, inside := r.real(rel)
+	if !inside {
+		return &FileError{
+			Kind: Outside, Path: name, Detail: "leads out of the workspace through a symbolic link",
+			Hint: "only files inside the workspace folders can be changed",
+		}
+	}
+	if IsProtected(filepath.ToSlash(rel)) || IsProtected(real) {
+		return &FileError{
+			Kind: Protected, Path: name, Detail: "is protected: it can make git, the editor or an agent run something",
+			Hint: "leave it as it is, and tell the user what to change there",
+		}
+	}
+	if Secret(filepath.ToSlash(rel)) || Secret(real) {
+		return v.secretError(name)
+	}
+	return nil
+}

@@ -1,0 +1,514 @@
+package workspace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// keptHunks is how many settled hunks a session remembers.
+const keptHunks = 1000
+
+// SessionOptions say who a session is for.
+type SessionOptions struct {
+	// ID names the session's proposal.
+	ID event.ProposalID
+	// Changed gets every hunk that is new or whose state or text changed, sorted by path and line; a hunk
+	// that only moved is left out. It is called without locks held, one call at a time and in order, on
+	// the goroutine of whoever changed something; it must not block, and may call the session.
+	Changed func([]Hunk)
+}
+
+// Session is a proposal: the layer above what the editor shows that the runs of one conversation merge
+// their edits into. Its hunks have stable ids. Its state belongs to its view's lock; its methods may be
+// called from any goroutine.
+type Session struct {
+	view    *View
+	options SessionOptions
+	closed  atomic.Bool
+	// kept are hunks that are settled, oldest first.
+	kept []Hunk
+}
+
+// NewSession makes an empty session. It is ended by [Session.Close].
+func (v *View) NewSession(options SessionOptions) *Session {
+	return &Session{view: v, options: options}
+}
+
+// ID names the session's proposal.
+func (s *Session) ID() event.ProposalID { return s.options.ID }
+
+// Fork makes a layer for a run above the session.
+func (s *Session) Fork() *Layer { return newLayer(s.view, s, nil) }
+
+// Close forgets the session's hunks; Changed is not called any more, unless it is just being called.
+func (s *Session) Close() {
+	s.closed.Store(true)
+	v := s.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.anchors {
+		delete(a.piles, s)
+		v.release(a)
+	}
+	s.kept = nil
+}
+
+// Hunks returns the session's hunks in the order of their paths and lines: the open ones and the conflicts
+// of all files, and the newest of those that are settled, whose lines are the last ones that they had.
+func (s *Session) Hunks() []Hunk {
+	v := s.view
+	v.mu.Lock()
+	hunks := slices.Clone(s.kept)
+	for _, a := range v.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, h := range p.hunks {
+				hunks = append(hunks, a.hunk(h))
+			}
+		}
+	}
+	v.mu.Unlock()
+	slices.SortStableFunc(hunks, byPlace)
+	return hunks
+}
+
+func byPlace(a, b Hunk) int {
+	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.EndLine, b.EndLine))
+}
+
+// Hunk returns one hunk.
+func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
+	s.view.mu.Lock()
+	defer s.view.mu.Unlock()
+	if a, _, h := s.find(id); h != nil {
+		return a.hunk(h), true
+	}
+	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
+		return s.kept[i], true
+	}
+	return Hunk{}, false
+}
+
+// find returns a hunk that is not settled. The lock is held.
+func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
+	for _, a := range s.view.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, h := range p.hunks {
+				if h.id == id {
+					return a, p, h
+				}
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// hunk is what others see of a hunk. The lock is held.
+func (a *anchor) hunk(h *hunk) Hunk {
+	result := Hunk{
+		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
+		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail, Stamp: a.text.stamp(),
+	}
+	switch {
+	case h.gone:
+		result.State, result.Detail = event.StateConflict, "the file is gone"
+	case h.state == event.StateConflict:
+		result.Current = a.text.index().Slice(h.start, h.end)
+	}
+	return result
+}
+
+// joinAuthors is the last author with the reasons of all.
+func joinAuthors(authors []Author) Author {
+	if len(authors) == 0 {
+		return Author{}
+	}
+	last := authors[len(authors)-1]
+	var reasons []string
+	for _, a := range authors {
+		reasons = uniqueStrings(reasons, a.Reason)
+	}
+	last.Reason = strings.Join(reasons, "; ")
+	return last
+}
+
+// publish takes out what is settled, tells what changed, and forgets an empty pile. The lock is held; the
+// caller runs the notices when it is not.
+func (s *Session) publish(a *anchor, p *pile) {
+	p.valid = false
+	var changed []Hunk
+	p.hunks = slices.DeleteFunc(p.hunks, func(h *hunk) bool {
+		if h.notify || h.settled() {
+			h.notify = false
+			changed = append(changed, a.hunk(h))
+		}
+		if h.settled() {
+			s.kept = append(s.kept, changed[len(changed)-1])
+		}
+		return h.settled()
+	})
+	if n := len(s.kept) - keptHunks; n > 0 {
+		s.kept = slices.Delete(s.kept, 0, n)
+	}
+	if len(p.hunks) == 0 {
+		delete(a.piles, s)
+		s.view.release(a)
+	}
+	if len(changed) == 0 || s.options.Changed == nil {
+		return
+	}
+	slices.SortStableFunc(changed, byPlace)
+	s.view.notices.add(func() {
+		if !s.closed.Load() {
+			s.options.Changed(changed)
+		}
+	})
+}
+
+// content returns a file as the session layer shows it.
+func (s *Session) content(path string) (content, error) {
+	v := s.view
+	c, err := v.content(path)
+	if err != nil {
+		return c, err
+	}
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := v.anchors[path]
+	if a == nil || a.piles[s] == nil {
+		return c, nil
+	}
+	v.sync(a, c)
+	if doc := v.docs[path]; doc != nil {
+		c.version, c.open = doc.version, true
+	}
+	c.text = a.text
+	if p := a.piles[s]; p != nil {
+		c.text = p.text(a.text)
+	}
+	return c, nil
+}
+
+// merge brings a layer's edits of a file into the session, given what the editor was just seen to show.
+func (s *Session) merge(path string, c content, edits patch) ([]Conflict, []event.HunkID) {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s.closed.Load() {
+		return nil, nil
+	}
+	a := v.anchor(path, c)
+	p := a.piles[s]
+	if p == nil {
+		p = &pile{}
+		a.piles[s] = p
+	}
+	old := p.patch(a.text)
+	shown := old.text()
+	over, conflicts := edits.rebase(shown)
+	var ids []event.HunkID
+	var hunks []*hunk
+	for _, c := range compose(a.text, shown, over.text(), old.hunks, over.hunks) {
+		switch {
+		case c.hunk == nil:
+			for _, h := range c.from {
+				h.settle(event.StateSuperseded, "a later edit took it back")
+			}
+			continue
+		case !c.fresh:
+			hunks = append(hunks, c.hunk)
+			continue
+		}
+		h := c.hunk
+		h.id, h.state, h.notify = event.NewHunkID(), event.StateOpen, true
+		if len(c.from) > 0 {
+			h.id = c.from[0].id
+			for _, former := range c.from[1:] {
+				former.settle(event.StateSuperseded, "it became part of hunk "+string(h.id))
+				hunks = append(hunks, former)
+			}
+		}
+		ids = append(ids, h.id)
+		hunks = append(hunks, h)
+		for _, former := range p.hunks {
+			if former.state == event.StateConflict && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
+				former.settle(event.StateSuperseded, "a later edit takes its place")
+			}
+		}
+	}
+	for _, h := range p.hunks {
+		if !h.live() && !slices.Contains(hunks, h) {
+			hunks = append(hunks, h)
+		}
+	}
+	p.hunks = hunks
+	a.expected = nil
+	p.arrange()
+	s.publish(a, p)
+	return conflicts, ids
+}
+
+// Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
+// now, one FileEdit a file, sorted by path. A hunk that is a conflict, is settled or is not known comes back
+// as a failure. It reads files that are not open from disk.
+func (s *Session) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
+	v := s.view
+	defer v.notices.run()
+	s.reread(ids)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var failures []HunkFailure
+	wanted := make(map[*anchor][]*hunk)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		a, _, h := s.find(id)
+		switch {
+		case h == nil:
+			failures = append(failures, HunkFailure{id, s.whySettled(id)})
+		case h.gone:
+			failures = append(failures, HunkFailure{id, "the file is gone"})
+		case h.pending:
+			failures = append(failures, HunkFailure{id, "the editor took it already"})
+		case h.state == event.StateConflict:
+			failures = append(failures, HunkFailure{id, "it is in conflict: " + h.detail})
+		case !h.delete && a.text.index().Slice(h.start, h.end) != h.before:
+			failures = append(failures, HunkFailure{id, "its lines are not as they were"})
+		default:
+			wanted[a] = append(wanted[a], h)
+		}
+	}
+	var edits []FileEdit
+	for a, hunks := range wanted {
+		slices.SortFunc(hunks, func(x, y *hunk) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end)) })
+		edits = append(edits, a.edit(s, hunks))
+	}
+	slices.SortFunc(edits, func(x, y FileEdit) int { return strings.Compare(x.Path, y.Path) })
+	return edits, failures
+}
+
+// whySettled says why a hunk is not open. The lock is held.
+func (s *Session) whySettled(id event.HunkID) string {
+	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
+	if i < 0 {
+		return "there is no such hunk"
+	}
+	reason := "it was " + string(s.kept[i].State) + " before"
+	if detail := s.kept[i].Detail; detail != "" {
+		reason += ": " + detail
+	}
+	return reason
+}
+
+// reread brings the files of hunks up to date.
+func (s *Session) reread(ids []event.HunkID) {
+	v := s.view
+	paths := make(map[string]bool)
+	v.mu.Lock()
+	for _, id := range ids {
+		if a, _, h := s.find(id); h != nil && v.docs[a.path] == nil {
+			paths[a.path] = true
+		}
+	}
+	v.mu.Unlock()
+	for path := range paths {
+		v.recheck(path, false)
+	}
+}
+
+// edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
+func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
+	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
+	if doc := s.view.docs[a.path]; doc != nil {
+		e.Version = doc.version
+	}
+	expected := expectation{session: s}
+	for _, h := range hunks {
+		e.Create = e.Create || h.create && a.text == nil
+		e.Delete = e.Delete || h.delete
+		expected.ids = append(expected.ids, h.id)
+		expected.changes = append(expected.changes, h.change())
+		reason := joinAuthors(h.authors).Reason
+		e.Reasons = append(e.Reasons, reason)
+		if !h.delete {
+			x := a.text.index()
+			e.Edits = append(e.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
+		}
+	}
+	if a.text != nil && !e.Delete {
+		expected.text = apply(a.text, hunks).s
+		a.expected = append(a.expected, expected)
+		if len(a.expected) > 4 {
+			a.expected = slices.Delete(a.expected, 0, 1)
+		}
+	}
+	return e
+}
+
+// Confirm tells the editor's answer to the edits of hunks. Where it applied them they are accepted, but
+// count as proposed until the next text of their file, or [View.Recheck], shows them; where the text then
+// lacks them they are open again. Where it did not, they stay open with the reason.
+func (s *Session) Confirm(ids []event.HunkID, applied bool, reason string) {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, id := range ids {
+		a, p, h := s.find(id)
+		if h == nil || !h.live() || h.pending {
+			continue
+		}
+		h.notify = true
+		if applied {
+			h.state, h.detail, h.pending = event.StateAccepted, "", true
+		} else {
+			h.detail = reason
+		}
+		s.publish(a, p)
+	}
+}
+
+// Reject settles hunks, open ones and conflicts, without applying them.
+func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var failures []HunkFailure
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		a, p, h := s.find(id)
+		switch {
+		case h == nil:
+			failures = append(failures, HunkFailure{id, s.whySettled(id)})
+		case h.pending:
+			failures = append(failures, HunkFailure{id, "the editor took it already"})
+		default:
+			h.gone = false
+			h.settle(event.StateRejected, "")
+			s.publish(a, p)
+		}
+	}
+	return failures
+}
+
+// verify opens hunks again that the editor said it took, but whose text does not have them. The lock is
+// held.
+func (v *View) verify(a *anchor) {
+	for s, p := range a.piles {
+		for _, h := range p.hunks {
+			if h.pending {
+				h.settle(event.StateOpen, untaken)
+			}
+		}
+		s.publish(a, p)
+	}
+}
+
+// Restore adopts hunks of an earlier process. A hunk whose text stands at its lines, or at exactly one
+// other place, is open there; any other is a conflict. Settled hunks are only remembered. It reads files
+// that are not open.
+func (s *Session) Restore(hunks []Hunk) {
+	v := s.view
+	defer v.notices.run()
+	paths := make(map[string][]Hunk)
+	for _, h := range hunks {
+		path := cleanPath(h.Path)
+		paths[path] = append(paths[path], h)
+	}
+	for path, hunks := range paths {
+		c, err := v.content(path)
+		if err != nil {
+			c.text = nil
+		}
+		v.mu.Lock()
+		if !s.closed.Load() {
+			s.restore(path, c, hunks)
+		}
+		v.mu.Unlock()
+	}
+}
+
+func (s *Session) restore(path string, c content, hunks []Hunk) {
+	a := s.view.anchor(path, c)
+	p := a.piles[s]
+	if p == nil {
+		p = &pile{}
+		a.piles[s] = p
+	}
+	for _, r := range hunks {
+		if _, _, known := s.find(r.ID); known != nil {
+			continue
+		}
+		if r.State != event.StateOpen && r.State != event.StateConflict {
+			s.kept = append(s.kept, r)
+			continue
+		}
+		h := &hunk{
+			id: r.ID, state: event.StateOpen, start: r.StartLine, end: r.EndLine, before: r.Before, after: r.After,
+			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
+		}
+		h.place(a.text, r)
+		p.hunks = append(p.hunks, h)
+	}
+	p.arrange()
+	s.publish(a, p)
+}
+
+// place finds where a restored hunk belongs.
+func (h *hunk) place(shown *text, r Hunk) {
+	x := shown.index()
+	switch {
+	case h.create:
+		h.followCreate(shown)
+	case h.delete:
+		h.followDelete(shown)
+	case shown == nil:
+		h.conflictAt(0, 0, "the file is gone")
+	case r.State == event.StateOpen && r.Stamp == shown.stamp():
+	case h.before == "":
+		// Nothing tells where the lines belong in another text.
+		h.conflictAt(min(h.start, x.Len()), min(h.start, x.Len()), "the file was changed while agentls did not run")
+	case x.Slice(h.start, h.end) == h.before:
+	default:
+		if at, ok := onlyPlace(x, h.before); ok {
+			h.start, h.end = at, at+countLines(h.before)
+		} else {
+			h.conflictAt(min(h.start, x.Len()), min(h.end, x.Len()), "the file was changed while agentls did not run")
+		}
+	}
+}
+
+func (h *hunk) conflictAt(start, end int, detail string) {
+	h.start, h.end = start, end
+	h.home, h.homeAt = h.before, 0
+	h.settle(event.StateConflict, detail)
+}
+
+// onlyPlace finds whole lines in a text where they stand once.
+func onlyPlace(x *Index, lines string) (int, bool) {
+	found, n := -1, countLines(lines)
+	for at := 0; ; at++ {
+		i := strings.Index(x.Text()[min(at, len(x.Text())):], lines)
+		if i < 0 {
+			return found, found >= 0
+		}
+		at += i
+		line := x.LineAt(at)
+		if x.Start(line) != at || x.Slice(line, line+n) != lines {
+			continue
+		}
+		if found >= 0 {
+			return 0, false
+		}
+		found = line
+	}
+}

@@ -1,0 +1,263 @@
+package workspace
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// texts generates texts of few different lines, so that they have much in common.
+func texts(endings ...string) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "", "}"}), 0, 12).Draw(t, "lines")
+		var b strings.Builder
+		for i, line := range lines {
+			b.WriteString(line)
+			if i+1 < len(lines) || rapid.Bool().Draw(t, "complete") {
+				b.WriteString(rapid.SampledFrom(endings).Draw(t, "ending"))
+			}
+		}
+		return b.String()
+	})
+}
+
+func TestLines(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		lines []string
+	}{
+		{"", nil},
+		{"a", []string{"a"}},
+		{"a\n", []string{"a\n"}},
+		{"\n", []string{"\n"}},
+		{"a\r\nb\rc\nd", []string{"a\r\n", "b\r", "c\n", "d"}},
+		{"\r\r\n\n", []string{"\r", "\r\n", "\n"}},
+		{"ä\nb", []string{"ä\n", "b"}},
+	} {
+		if got := Lines(test.text); !slices.Equal(got, test.lines) {
+			t.Errorf("Lines(%q) = %q, want %q", test.text, got, test.lines)
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	x := NewIndex("ab\ncd\r\n\nef")
+	if x.Len() != 4 || x.Start(3) != 8 || x.Start(9) != 10 || x.Slice(1, 3) != "cd\r\n\n" || x.Slice(3, 1) != "" || x.Line(7) != "" {
+		t.Errorf("got %d lines, starts %d %d", x.Len(), x.Start(3), x.Start(9))
+	}
+	for offset, line := range map[int]int{0: 0, 2: 0, 3: 1, 6: 1, 7: 2, 8: 3, 9: 3, 10: 3, 99: 3} {
+		if got := x.LineAt(offset); got != line {
+			t.Errorf("LineAt(%d) = %d, want %d", offset, got, line)
+		}
+	}
+	if got := NewIndex("a\n").LineAt(2); got != 1 {
+		t.Errorf("the end behind a line ending is on line %d, want 1", got)
+	}
+	if got := NewIndex("").LineAt(0); got != 0 {
+		t.Errorf("the empty text has its end on line %d, want 0", got)
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	for _, test := range []struct{ text, like, want string }{
+		{"a\nb\n", "x\r\ny\r\n", "a\r\nb\r\n"},
+		{"a\r\nb", "x\n", "a\nb"},
+		{"a\nb\r\n", "x\ry\r", "a\rb\r"},
+		{"a\nb", "", "a\nb"},
+		{"a\r\nb", "no ending", "a\nb"},
+		{"a\n", "x\r\ny\nz\r\n", "a\r\n"},
+	} {
+		if got := Normalize(test.text, test.like); got != test.want {
+			t.Errorf("Normalize(%q, %q) = %q, want %q", test.text, test.like, got, test.want)
+		}
+	}
+}
+
+func TestIndexAgreesWithLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := texts("\n", "\r", "\r\n").Draw(t, "text")
+		x, at := NewIndex(text), 0
+		if x.Len() != countLines(text) {
+			t.Fatalf("%d lines, counted %d", x.Len(), countLines(text))
+		}
+		for i, line := range Lines(text) {
+			if x.Start(i) != at || !lineStart(text, at) {
+				t.Fatalf("line %d starts at %d, want %d", i, x.Start(i), at)
+			}
+			for k := range len(line) {
+				if x.LineAt(at+k) != i {
+					t.Fatalf("LineAt(%d) = %d, want %d", at+k, x.LineAt(at+k), i)
+				}
+			}
+			at += len(line)
+		}
+	})
+}
+
+func TestDiffLeadsFromOneTextToTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := texts("\n", "\r\n").Draw(t, "a"), texts("\n", "\r\n").Draw(t, "b")
+		x, y := NewIndex(a), NewIndex(b)
+		var made strings.Builder
+		at, shift := 0, 0
+		for i, h := range Diff(a, b) {
+			if h.Start < at || i > 0 && h.Start == at {
+				t.Fatalf("hunk %d touches the one before: %+v", i, h)
+			}
+			if h.Start == h.End && h.NewStart == h.NewEnd || h.NewStart-h.Start != shift {
+				t.Fatalf("hunk %d is empty or misplaced: %+v", i, h)
+			}
+			if h.Before != x.Slice(h.Start, h.End) || h.After != y.Slice(h.NewStart, h.NewEnd) {
+				t.Fatalf("hunk %d has other lines than the texts: %+v", i, h)
+			}
+			made.WriteString(x.Slice(at, h.Start) + h.After)
+			at, shift = h.End, h.NewEnd-h.End
+		}
+		made.WriteString(x.Slice(at, x.Len()))
+		if made.String() != b {
+			t.Fatalf("applied, the hunks make %q of %q, want %q", made.String(), a, b)
+		}
+		if changes := lineChanges(a, b); applied(a, changes) != b {
+			t.Fatalf("the changes make %q, want %q", applied(a, changes), b)
+		}
+	})
+}
+
+func applied(a string, changes []change) string {
+	x := NewIndex(a)
+	var b strings.Builder
+	at := 0
+	for _, c := range changes {
+		b.WriteString(x.Slice(at, c.start) + c.text)
+		at = c.end
+	}
+	return b.String() + x.Slice(at, x.Len())
+}
+
+func TestDiffOfLargeTexts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var a, b []string
+	for range 5000 {
+		line := string(rune('a'+random.IntN(26))) + string(rune('a'+random.IntN(26))) + "\n"
+		if random.IntN(3) > 0 {
+			a = append(a, line)
+		}
+		if random.IntN(3) > 0 {
+			b = append(b, line)
+		}
+	}
+	from, to := strings.Join(a, ""), strings.Join(b, "")
+	if got := applied(from, changesBetween(NewIndex(from), NewIndex(to))); got != to {
+		t.Error("the difference of two large texts does not lead from one to the other")
+	}
+}
+
+func TestDiffIsHuman(t *testing.T) {
+	a := "func a() {\n\tx()\n}\n\nfunc c() {\n\tz()\n}\n"
+	b := "func a() {\n\tx()\n}\n\nfunc b() {\n\ty()\n}\n\nfunc c() {\n\tz()\n}\n"
+	got := Diff(a, b)
+	if len(got) != 1 || got[0].After != "func b() {\n\ty()\n}\n\n" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestMerge3(t *testing.T) {
+	for _, test := range []struct {
+		name, base, ours, theirs, merged string
+		conflicts                        []Conflict
+	}{
+		{name: "apart", base: "a\nb\nc\n", ours: "A\nb\nc\n", theirs: "a\nb\nC\n", merged: "A\nb\nC\n"},
+		{name: "the same", base: "a\nb\n", ours: "a\nB\n", theirs: "a\nB\n", merged: "a\nB\n"},
+		{name: "one side", base: "a\n", ours: "a\n", theirs: "b\n", merged: "b\n"},
+		{
+			name: "the same line", base: "a\nb\nc\n", ours: "a\nB\nc\n", theirs: "a\nX\nc\n", merged: "a\nb\nc\n",
+			conflicts: []Conflict{{StartLine: 1, EndLine: 2, Base: "b\n", Ours: "B\n", Theirs: "X\n"}},
+		},
+		{
+			name: "lines that touch", base: "a\nb\n", ours: "A\nb\n", theirs: "a\nB\n", merged: "a\nb\n",
+			conflicts: []Conflict{{StartLine: 0, EndLine: 2, Base: "a\nb\n", Ours: "A\nb\n", Theirs: "a\nB\n"}},
+		},
+		{
+			name: "a conflict and a clean change", base: "a\nb\nc\nd\ne\n", ours: "A\nb\nc\nd\nE\n", theirs: "X\nb\nc\nd\ne\n", merged: "a\nb\nc\nd\nE\n",
+			conflicts: []Conflict{{StartLine: 0, EndLine: 1, Base: "a\n", Ours: "A\n", Theirs: "X\n"}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			merged, conflicts := Merge3(test.base, test.ours, test.theirs)
+			if merged != test.merged || !slices.Equal(conflicts, test.conflicts) {
+				t.Errorf("got %q, %+v", merged, conflicts)
+			}
+		})
+	}
+}
+
+// edited changes a few lines of a text.
+func edited(random *rand.Rand, lines []string) []string {
+	lines = slices.Clone(lines)
+	for range 1 + random.IntN(3) {
+		at := random.IntN(len(lines) + 1)
+		line := string(rune('a'+random.IntN(6))) + "\n"
+		switch end := min(at+random.IntN(3), len(lines)); random.IntN(3) {
+		case 0:
+			lines = slices.Insert(lines, at, line)
+		case 1:
+			lines = slices.Delete(lines, at, end)
+		default:
+			lines = slices.Replace(lines, at, end, line)
+		}
+	}
+	return lines
+}
+
+// git merge-file is the judge: what it calls a conflict is one, and what both merge is the same.
+func TestMerge3AgainstGit(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	dir := t.TempDir()
+	clean, conflicting, careful := 0, 0, 0
+	for range 400 {
+		var base []string
+		for range random.IntN(14) {
+			base = append(base, string(rune('a'+random.IntN(8)))+"\n")
+		}
+		texts := [3]string{strings.Join(edited(random, base), ""), strings.Join(base, ""), strings.Join(edited(random, base), "")}
+		for i := range texts {
+			if random.IntN(6) == 0 {
+				texts[i] = strings.TrimSuffix(texts[i], "\n")
+			}
+		}
+		names := [3]string{"ours", "base", "theirs"}
+		for i, name := range names {
+			put(t, filepath.Join(dir, name), texts[i])
+		}
+		command := exec.CommandContext(t.Context(), "git", "merge-file", "-p", "-q", names[0], names[1], names[2])
+		command.Dir = dir
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		output, err := command.Output()
+		if err != nil && command.ProcessState.ExitCode() < 0 {
+			t.Fatal(err)
+		}
+		merged, conflicts := Merge3(texts[1], texts[0], texts[2])
+		switch {
+		case err != nil && len(conflicts) == 0:
+			t.Errorf("git finds a conflict, we merge\nbase %q\nours %q\ntheirs %q\nto %q\ngit %q", texts[1], texts[0], texts[2], merged, output)
+		case err == nil && len(conflicts) == 0 && merged != string(output):
+			t.Errorf("base %q\nours %q\ntheirs %q\nmerged %q\ngit    %q", texts[1], texts[0], texts[2], merged, output)
+		case err == nil && len(conflicts) == 0:
+			clean++
+		case err == nil:
+			careful++
+		default:
+			conflicting++
+		}
+	}
+	t.Logf("%d merged alike, %d conflicts, %d merged by git only", clean, conflicting, careful)
+	if clean < 50 || conflicting < 50 || careful > clean/2 {
+		t.Errorf("%d merged alike, %d conflicts, %d merged by git only", clean, conflicting, careful)
+	}
+}

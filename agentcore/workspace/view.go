@@ -1,0 +1,402 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Options set limits. The zero value means the defaults.
+type Options struct {
+	// MaxFileSize is the size in bytes of the largest file that is read from disk; 8 MiB by default.
+	// Open documents have no limit: the editor already holds them.
+	MaxFileSize int64
+	// CacheSize bounds the texts of disk files that are kept, in bytes; 64 MiB by default.
+	CacheSize int64
+}
+
+// View is what the editor shows: disk roots, below the open documents. It owns its state, that of its
+// sessions and that of its marks, under one lock, which is never held over a disk read or a callback. Its
+// methods may be called from any goroutine.
+//
+// The view has one goroutine, which rereads changed files that somebody watches through hunks or marks;
+// Close ends it.
+type View struct {
+	options Options
+	roots   atomic.Pointer[[]*root]
+	cache   diskCache
+	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
+	clock   atomic.Uint64
+	notices notices
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	docs    map[string]*document
+	anchors map[string]*anchor
+	// stale holds the paths which the goroutine has to reread, wake tells it, and settled is closed when
+	// it has finished.
+	stale   map[string]struct{}
+	wake    chan struct{}
+	settled chan struct{}
+	closed  bool
+}
+
+type document struct {
+	text    *text
+	version int32
+}
+
+// content is a text as a layer shows it; a nil text means that there is no such file.
+type content struct {
+	text    *text
+	version int32
+	format  Format
+	seq     uint64
+	open    bool
+	secret  bool
+}
+
+func (c content) file(path string) File {
+	return File{path, c.text.string(), c.text.stamp(), c.version, c.format}
+}
+
+// Open makes a view on workspace folders. A folder that does not exist is no error: its files are not
+// found until it does. The error says which path is not absolute.
+func Open(roots []Root, options Options) (*View, error) {
+	v := &View{
+		options: Options{
+			MaxFileSize: cmp.Or(options.MaxFileSize, 8<<20),
+			CacheSize:   cmp.Or(options.CacheSize, 64<<20),
+		},
+		docs:    make(map[string]*document),
+		anchors: make(map[string]*anchor),
+		stale:   make(map[string]struct{}),
+		wake:    make(chan struct{}, 1),
+		ended:   make(chan struct{}),
+	}
+	v.cache.limit = v.options.CacheSize
+	v.roots.Store(&[]*root{})
+	if err := v.SetRoots(roots); err != nil {
+		return nil, err
+	}
+	go v.refresh()
+	return v, nil
+}
+
+// Close ends the view's goroutine and closes the roots. The view must not be used afterwards; closing it
+// twice is harmless.
+func (v *View) Close() error {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		<-v.ended
+		return nil
+	}
+	v.closed = true
+	close(v.wake)
+	v.mu.Unlock()
+	<-v.ended
+	var problems []error
+	for _, r := range *v.roots.Load() {
+		problems = append(problems, r.close())
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("close the workspace folders: %w", err)
+	}
+	return nil
+}
+
+// Roots returns the workspace folders in the editor's order.
+func (v *View) Roots() []Root {
+	roots := *v.roots.Load()
+	list := make([]Root, len(roots))
+	for i, r := range roots {
+		list[i] = r.Root
+	}
+	return list
+}
+
+// SetRoots replaces the workspace folders. Documents, hunks and marks stay. On an error, which says which
+// path is not absolute, nothing changes.
+func (v *View) SetRoots(roots []Root) error {
+	for _, r := range roots {
+		if !filepath.IsAbs(r.Path) {
+			return fmt.Errorf("workspace folder %q: the path is not absolute", r.Path)
+		}
+	}
+	var problems []error
+	v.mu.Lock()
+	previous := *v.roots.Load()
+	next := make([]*root, 0, len(roots))
+	for _, r := range roots {
+		r.Path = filepath.Clean(r.Path)
+		if slices.ContainsFunc(next, func(known *root) bool { return known.Path == r.Path }) {
+			continue
+		}
+		next = append(next, &root{Root: r})
+	}
+	nameRoots(next)
+	v.roots.Store(&next)
+	for path := range v.anchors {
+		v.markStale(path)
+	}
+	v.mu.Unlock()
+	for _, r := range previous {
+		problems = append(problems, r.close())
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("close a former workspace folder: %w", err)
+	}
+	return nil
+}
+
+// SetDocument tells that the editor opened a document or changed it: its whole text as UTF-8, and its
+// version. Hunks and marks of the file follow. It never waits on I/O; its cost is a comparison of the old
+// and the new text, the changed lines, and the file's hunks and marks. A path that is not absolute, such
+// as "untitled:Untitled-1", names a document that has no file. Callbacks run before it returns, unless
+// another goroutine is just running callbacks: then that one runs them.
+func (v *View) SetDocument(path, content string, version int32) {
+	path = cleanPath(path)
+	v.mu.Lock()
+	next := newText(content)
+	v.docs[path] = &document{next, version}
+	if a := v.anchors[path]; a != nil {
+		v.move(a, next, v.clock.Add(1))
+	}
+	v.mu.Unlock()
+	v.notices.run()
+}
+
+// CloseDocument tells that the editor closed a document: the disk shows again. Hunks and marks follow
+// when the view's goroutine has read it.
+func (v *View) CloseDocument(path string) {
+	path = cleanPath(path)
+	v.cache.drop(path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.docs, path)
+	if a := v.anchors[path]; a != nil {
+		a.seq = v.clock.Add(1)
+		v.markStale(path)
+	}
+}
+
+// DiskChanged tells that a watcher or the editor saw files or folders change, appear or vanish. It does
+// not wait on I/O: hunks and marks follow when the view's goroutine has reread the files (see
+// [View.Settle]).
+func (v *View) DiskChanged(paths []string) {
+	for _, path := range paths {
+		v.cache.drop(cleanPath(path))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, path := range paths {
+		path = cleanPath(path)
+		for known := range v.anchors {
+			if _, inside := within(path, known); inside && v.docs[known] == nil {
+				v.markStale(known)
+			}
+		}
+	}
+}
+
+// Settle waits until hunks and marks have followed every change that was told before the call, or until
+// ctx ends, and then returns its error.
+func (v *View) Settle(ctx context.Context) error {
+	for {
+		v.mu.Lock()
+		settled := v.settled
+		v.mu.Unlock()
+		if settled == nil {
+			return nil
+		}
+		select {
+		case <-settled:
+		case <-v.ended:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// markStale asks the goroutine to reread a path. The lock is held.
+func (v *View) markStale(path string) {
+	if v.closed {
+		return
+	}
+	v.stale[path] = struct{}{}
+	if v.settled == nil {
+		v.settled = make(chan struct{})
+	}
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// refresh is the view's goroutine.
+func (v *View) refresh() {
+	defer close(v.ended)
+	for range v.wake {
+		v.mu.Lock()
+		paths := make([]string, 0, len(v.stale))
+		for path := range v.stale {
+			paths = append(paths, path)
+		}
+		clear(v.stale)
+		v.mu.Unlock()
+		for _, path := range paths {
+			v.recheck(path, false)
+		}
+		v.mu.Lock()
+		if len(v.stale) == 0 && v.settled != nil {
+			close(v.settled)
+			v.settled = nil
+		}
+		v.mu.Unlock()
+	}
+}
+
+// recheck reads what the editor shows and moves what is anchored to it. A file that cannot be read as a
+// text counts as gone for its hunks.
+func (v *View) recheck(path string, verify bool) {
+	c, err := v.content(path)
+	if err != nil {
+		c.text = nil
+	}
+	v.mu.Lock()
+	if a := v.anchors[path]; a != nil {
+		v.sync(a, c)
+		if verify {
+			v.verify(a)
+		}
+	}
+	v.mu.Unlock()
+	v.notices.run()
+}
+
+// Recheck rereads a file after the editor said that it applied edits, so that their hunks are accepted or
+// open again when it returns. It is for editors that write files which are not open themselves.
+func (v *View) Recheck(path string) {
+	path = cleanPath(path)
+	v.cache.drop(path)
+	v.recheck(path, true)
+}
+
+// sync moves what is anchored to a file, given what was just read of it. The lock is held.
+func (v *View) sync(a *anchor, c content) {
+	if doc := v.docs[a.path]; doc != nil {
+		if a.text != doc.text {
+			v.move(a, doc.text, v.clock.Add(1))
+		}
+		return
+	}
+	if c.open || c.seq < a.seq {
+		return
+	}
+	v.move(a, c.text, c.seq)
+}
+
+// Read returns a file as the editor shows it. The path is absolute, as [View.Resolve] returns it, or that
+// of an open document. The error is a *FileError.
+func (v *View) Read(path string) (File, error) {
+	path = cleanPath(path)
+	c, err := v.content(path)
+	if err == nil {
+		err = v.readable(path, c)
+	}
+	if err != nil {
+		return File{}, err
+	}
+	return c.file(path), nil
+}
+
+// readable refuses what is not there and what looks like a secret.
+func (v *View) readable(path string, c content) error {
+	if c.secret || Secret(filepath.ToSlash(path)) {
+		return v.secretError(path)
+	}
+	if c.text == nil {
+		return &FileError{Kind: NotFound, Path: path, Detail: "no such file", Hint: "list the folder to see what is there"}
+	}
+	return nil
+}
+
+// content returns what the editor shows: the open document, else the disk.
+func (v *View) content(path string) (content, error) {
+	seq := v.clock.Add(1)
+	v.mu.Lock()
+	doc := v.docs[path]
+	v.mu.Unlock()
+	if doc != nil {
+		return content{text: doc.text, version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
+	}
+	file, err := v.readDisk(path)
+	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err
+}
+
+// cleanPath cleans a file path and leaves the name of a document without a file alone.
+func cleanPath(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return path
+}
+
+// notices are callbacks that wait for the view's lock to be free. They run in order, one at a time, on
+// the goroutine of whoever changed the view.
+type notices struct {
+	mu      sync.Mutex
+	pending []func()
+	running bool
+}
+
+func (n *notices) add(call func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pending = append(n.pending, call)
+}
+
+// run calls what is pending. It returns at once where another goroutine is at it, which then runs them.
+func (n *notices) run() {
+	n.mu.Lock()
+	if n.running {
+		n.mu.Unlock()
+		return
+	}
+	n.running = true
+	defer func() {
+		n.running = false
+		n.mu.Unlock()
+	}()
+	for len(n.pending) > 0 {
+		call := n.pending[0]
+		n.pending = n.pending[1:]
+		func() {
+			n.mu.Unlock()
+			// A callback that panics must not leave the lock free for the deferred call above.
+			defer n.mu.Lock()
+			call()
+		}()
+	}
+}
+
+// documentsBelow lists the open documents in a folder. The lock is held.
+func (v *View) documentsBelow(dir string) []string {
+	var paths []string
+	for path := range v.docs {
+		if strings.HasPrefix(path, dir) {
+			if rel, ok := within(dir, path); ok && rel != "." {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
