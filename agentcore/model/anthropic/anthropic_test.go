@@ -281,3 +281,62 @@ func TestNoKeyForTheVendor(t *testing.T) {
 		t.Errorf("%#v", a.Err)
 	}
 }
+
+// TestNoCalls checks that forbidding calls changes the choice and not a byte of what is cached before the messages.
+func TestNoCalls(t *testing.T) {
+	server := wiretest.Serve(t, wiretest.SSE(full, 0))
+	m := wire().New(server.URL, server.Client, 0)
+	tools := map[bool]string{}
+	for _, forbidden := range []bool{false, true} {
+		request := wiretest.Conversation()
+		request.NoCalls = forbidden
+		if a := wiretest.Ask(t, m, request); a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		var body struct {
+			Tools  json.RawMessage `json:"tools"`
+			Choice json.RawMessage `json:"tool_choice"`
+		}
+		server.Last(t, &body)
+		tools[forbidden] = string(body.Tools)
+		if want := map[bool]string{true: `{"type":"none"}`}[forbidden]; string(body.Choice) != want {
+			t.Errorf("NoCalls %v: tool_choice is %s", forbidden, body.Choice)
+		}
+	}
+	if tools[true] == "" || tools[true] != tools[false] {
+		t.Errorf("the tools changed: %s, then %s", tools[false], tools[true])
+	}
+	request := wiretest.Request() // offers no tools
+	request.NoCalls = true
+	wiretest.Ask(t, m, request)
+	var body struct {
+		Choice json.RawMessage `json:"tool_choice"`
+	}
+	if server.Last(t, &body); body.Choice != nil {
+		t.Errorf("without tools tool_choice is %s", body.Choice)
+	}
+}
+
+// TestNothingSaid has the server end a message that it never began.
+func TestNothingSaid(t *testing.T) {
+	server := wiretest.Serve(t, wiretest.SSE(event("message_stop", `{"type":"message_stop"}`), 0))
+	a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+	if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrProtocol {
+		t.Errorf("%+v, %v", a.Done, a.Err)
+	}
+	server = wiretest.Serve(t, wiretest.SSE(message("end_turn"), 0))
+	a = wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+	if a.Err != nil || len(a.Done.Message.Parts) != 0 || a.Done.Stop != model.StopEnd {
+		t.Errorf("an empty message: %+v, %v", a.Done, a.Err)
+	}
+}
+
+// BenchmarkDecode reads a stream of 10,000 deltas without a network.
+func BenchmarkDecode(b *testing.B) {
+	deltas := make([]string, 10_000)
+	for i := range deltas {
+		deltas[i] = `{"type":"text_delta","text":"some words "}`
+	}
+	stream := message("end_turn", contentBlock(0, `{"type":"text","text":""}`, deltas...))
+	wiretest.Benchmark(b, wire(), stream)
+}

@@ -187,3 +187,32 @@ func Conversation() *model.Request {
 		Run: "run-1",
 	}
 }
+
+// canned is a transport that answers each request with the same stream.
+type canned string
+
+func (c canned) RoundTrip(request *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: request,
+		Body: io.NopCloser(strings.NewReader(string(c))),
+	}, nil
+}
+
+// Benchmark measures how long a wire takes to read a whole stream, without a network.
+func Benchmark(b *testing.B, wire Wire, stream string) {
+	m := wire.New("http://127.0.0.1:1", &http.Client{Transport: canned(stream)}, 0)
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	for b.Loop() {
+		events := 0
+		for _, err := range m.Stream(b.Context(), Request()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			events++
+		}
+		if events < 100 {
+			b.Fatalf("only %d events came", events)
+		}
+	}
+}
