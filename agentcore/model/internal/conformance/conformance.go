@@ -1,6 +1,6 @@
-// Package wiretest holds the tests that every provider wire must pass, and the loopback server they need.
+// Package conformance holds the tests that every provider wire must pass, and the loopback server they need.
 // It is for tests only.
-package wiretest
+package conformance
 
 import (
 	"context"
