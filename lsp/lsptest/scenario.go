@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the want/ sections of the scenarios")
 
 // watchdog ends a scenario that hangs. It is no expectation: nothing that works comes near to it.
-const watchdog = 3 * time.Minute
+var watchdog = flag.Duration("watchdog", 3*time.Minute, "end a scenario that hangs after so long")
 
 // Options are how scenarios are run.
 type Options struct {
@@ -162,7 +162,7 @@ func reserved(name string) bool {
 
 // run plays the scenario once.
 func (s *Scenario) run(t *testing.T, profile string, o Options) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), watchdog, errors.New("the scenario hangs"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), *watchdog, errors.New("the scenario hangs"))
 	defer cancel()
 	p, err := newPlay(t, s, profile, o)
 	if err != nil {
