@@ -145,8 +145,8 @@ func (p *play) restart() error {
 	return nil
 }
 
-// quit ends the server properly and checks its end.
-func (p *play) quit() error {
+// settle waits until the progress of all runs has been shown and has ended.
+func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
 		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
 		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
@@ -156,6 +156,11 @@ func (p *play) quit() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// quit ends the server properly and checks its end.
+func (p *play) quit() error {
 	if err := p.editor.Shutdown(p.ctx); err != nil {
 		return err
 	}
@@ -178,7 +183,7 @@ func (p *play) finish() {
 	select {
 	case <-p.editor.conn.DisconnectNotify():
 	default:
-		if err := p.quit(); err != nil {
+		if err := errors.Join(p.settle(), p.quit()); err != nil {
 			p.fail("at the end: %v", err)
 			return
 		}
