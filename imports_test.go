@@ -178,6 +178,9 @@ var packageTestImports = map[string]because{
 	"agentcore/model/openai": {
 		"agentcore/model/internal/wiretest": "what every wire promises",
 	},
+	"agentcore/tool": {
+		"agentcore/tool/tooltest": "a Host in memory",
+	},
 	"lsp/methods": {
 		"schema": "the documented examples pass the dispatch",
 	},
