@@ -158,6 +158,7 @@ var imports = map[string]because{
 // testImports is what test files may import besides what their package may.
 var testImports = because{
 	"agentcore/model/script":          "a model that says what the test wants",
+	"agentcore/tool/tooltest":         "what a tool runs on",
 	"lsp/lsptest":                     "the fake editor",
 	"github.com/google/go-cmp":        "differences",
 	"github.com/rogpeppe/go-internal": "txtar, testscript",

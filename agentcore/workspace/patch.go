@@ -194,6 +194,29 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 		j++
 	}
 	flush()
+	return joinInsertions(result)
+}
+
+// joinInsertions makes one hunk of two that insert at the same place, which have no order otherwise.
+func joinInsertions(list []composed) []composed {
+	var result []composed
+	last := -1 // the last of result that has a hunk
+	for _, c := range list {
+		if c.hunk != nil && last >= 0 {
+			former := result[last].hunk
+			if h := c.hunk; h.start == h.end && former.start == former.end && h.start == former.start {
+				joined := *former
+				joined.after += h.after
+				joined.authors = authorsOf([]*hunk{former, h})
+				result[last] = composed{hunk: &joined, from: slices.Concat(result[last].from, c.from), fresh: true}
+				continue
+			}
+		}
+		if c.hunk != nil {
+			last = len(result)
+		}
+		result = append(result, c)
+	}
 	return result
 }
 

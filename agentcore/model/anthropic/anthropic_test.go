@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/model/internal/wiretest"
+	"github.com/agentls/agentls/agentcore/model/internal/conformance"
 )
 
 // TestMain puts into the environment what the SDK would like to use, and a proxy that nothing listens at: every
@@ -60,10 +60,10 @@ var full = message("tool_use",
 	contentBlock(4, `{"type":"tool_use","id":"toolu_2","name":"list","input":{}}`),
 )
 
-func wire() wiretest.Wire {
-	return wiretest.Wire{
+func wire() conformance.Wire {
+	return conformance.Wire{
 		New: func(url string, client *http.Client, idle time.Duration) model.Model {
-			return New(Options{Name: "prov", Model: "m", BaseURL: url, Key: wiretest.Key, HTTPClient: client, IdleTimeout: idle})
+			return New(Options{Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client, IdleTimeout: idle})
 		},
 		Stream: full,
 		Last:   "event: message_stop",
@@ -78,11 +78,11 @@ func wire() wiretest.Wire {
 	}
 }
 
-func TestFaults(t *testing.T) { wiretest.Faults(t, wire()) }
+func TestFaults(t *testing.T) { conformance.Faults(t, wire()) }
 
 func TestAnswer(t *testing.T) {
-	server := wiretest.Serve(t, wiretest.SSE(full, 0))
-	a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+	server := conformance.Serve(t, conformance.SSE(full, 0))
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 	want := &model.Done{
 		Message: model.Message{Role: model.RoleAssistant, Parts: []model.Part{
 			model.Reasoning{Text: "Let me see…", Signature: "c2lnbmF0dXJl"},
@@ -109,13 +109,13 @@ func TestStops(t *testing.T) {
 		"end_turn": model.StopEnd, "stop_sequence": model.StopEnd, "pause_turn": model.StopEnd, "new_reason": model.StopEnd,
 		"max_tokens": model.StopLength, "model_context_window_exceeded": model.StopLength, "refusal": model.StopRefused,
 	} {
-		server := wiretest.Serve(t, wiretest.SSE(message(stop, text), 0))
-		if a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request()); a.Err != nil || a.Done.Stop != want || a.Text != "Yes" {
+		server := conformance.Serve(t, conformance.SSE(message(stop, text), 0))
+		if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil || a.Done.Stop != want || a.Text != "Yes" {
 			t.Errorf("%s: %+v, %v", stop, a.Done, a.Err)
 		}
 	}
-	server := wiretest.Serve(t, wiretest.SSE(message("end_turn", text, call), 0))
-	a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+	server := conformance.Serve(t, conformance.SSE(message("end_turn", text, call), 0))
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 	if a.Done.Stop != model.StopCalls || string(a.Done.Message.Calls()[0].Arguments) != `{"whole":true}` {
 		t.Errorf("a call in one piece: %+v", a.Done)
 	}
@@ -130,8 +130,8 @@ func TestCompatibleServers(t *testing.T) {
 			contentBlock(1, `{"type":"tool_use","id":"c1","name":"read"}`, `{"type":"input_json_delta","partial_json":"{\"a\":"}`) +
 			contentBlock(2, `{"type":"tool_use","name":"read","input":{}}`) +
 			event("message_stop", `{"type":"message_stop"}`))
-	server := wiretest.Serve(t, wiretest.SSE(stream, 0))
-	a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Conversation())
+	server := conformance.Serve(t, conformance.SSE(stream, 0))
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Conversation())
 	if a.Err != nil {
 		t.Fatal(a.Err)
 	}
@@ -150,8 +150,8 @@ func TestErrorInStream(t *testing.T) {
 		"authentication_error": model.ErrAuth, "invalid_request_error": model.ErrInvalid, "brand_new": model.ErrServer, "timeout_error": model.ErrNetwork,
 	} {
 		stream := event("message_start", start) + event("error", `{"type":"error","error":{"type":"`+kind+`","message":"Sorry"}}`)
-		server := wiretest.Serve(t, wiretest.SSE(stream, 0))
-		a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+		server := conformance.Serve(t, conformance.SSE(stream, 0))
+		a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 		if e, ok := a.Err.(*model.Error); !ok || e.Kind != want || e.Detail != "Sorry" || e.Hint == "" {
 			t.Errorf("%s: %#v", kind, a.Err)
 		}
@@ -160,14 +160,14 @@ func TestErrorInStream(t *testing.T) {
 
 func TestHugeLine(t *testing.T) {
 	huge := strings.Repeat("x", 3<<20)
-	server := wiretest.Serve(t, wiretest.SSE(message("end_turn", contentBlock(0, `{"type":"text","text":""}`, `{"type":"text_delta","text":"`+huge+`"}`)), 0))
-	if a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request()); a.Err != nil || a.Text != huge {
+	server := conformance.Serve(t, conformance.SSE(message("end_turn", contentBlock(0, `{"type":"text","text":""}`, `{"type":"text_delta","text":"`+huge+`"}`)), 0))
+	if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil || a.Text != huge {
 		t.Errorf("%d bytes, %v", len(a.Text), a.Err)
 	}
 }
 
 func TestRateLimitHeaders(t *testing.T) {
-	server := wiretest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	server := conformance.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		for name, value := range map[string]string{
 			"Date":                                   "Fri, 20 Nov 2026 12:00:00 GMT",
 			"anthropic-ratelimit-requests-remaining": "3", "anthropic-ratelimit-requests-reset": "2026-11-20T13:00:00Z",
@@ -177,7 +177,7 @@ func TestRateLimitHeaders(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
-	a := wiretest.Ask(t, wire().New(server.URL, server.Client, 0), wiretest.Request())
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 	if e, ok := a.Err.(*model.Error); !ok || e.RetryAfter != 42*time.Second {
 		t.Errorf("%#v", a.Err)
 	}
@@ -209,14 +209,14 @@ const wantBody = `{
 }`
 
 func TestRequest(t *testing.T) {
-	server := wiretest.Serve(t, wiretest.SSE(full, 0))
-	m := New(Options{Model: "m", BaseURL: server.URL + "/v1/", Key: wiretest.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client})
+	server := conformance.Serve(t, conformance.SSE(full, 0))
+	m := New(Options{Model: "m", BaseURL: server.URL + "/v1/", Key: conformance.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client})
 	if m.Name() != "anthropic/m" {
 		t.Errorf("the name is %q", m.Name())
 	}
-	request := wiretest.Conversation()
+	request := conformance.Conversation()
 	request.Temperature = new(float64)
-	if a := wiretest.Ask(t, m, request); a.Err != nil {
+	if a := conformance.Ask(t, m, request); a.Err != nil {
 		t.Fatal(a.Err)
 	}
 	var got, want any
@@ -227,7 +227,7 @@ func TestRequest(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the body (-want +got):\n%s", diff)
 	}
-	if sent.Path != "/v1/messages" || sent.Header.Get("X-Api-Key") != wiretest.Key || sent.Header.Get("X-Team") != "blue" || sent.Header.Get("Anthropic-Version") != "2023-06-01" {
+	if sent.Path != "/v1/messages" || sent.Header.Get("X-Api-Key") != conformance.Key || sent.Header.Get("X-Team") != "blue" || sent.Header.Get("Anthropic-Version") != "2023-06-01" {
 		t.Errorf("path %s, header %v", sent.Path, sent.Header)
 	}
 	if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
@@ -237,11 +237,11 @@ func TestRequest(t *testing.T) {
 
 // TestPrefix checks that what was sent once is sent again byte for byte, the cache markers apart.
 func TestPrefix(t *testing.T) {
-	server := wiretest.Serve(t, wiretest.SSE(full, 0))
+	server := conformance.Serve(t, conformance.SSE(full, 0))
 	m := wire().New(server.URL, server.Client, 0)
-	request := wiretest.Conversation()
+	request := conformance.Conversation()
 	sent := func() string {
-		if a := wiretest.Ask(t, m, request); a.Err != nil {
+		if a := conformance.Ask(t, m, request); a.Err != nil {
 			t.Fatal(a.Err)
 		}
 		requests := server.Requests()
@@ -261,9 +261,9 @@ func TestPrefix(t *testing.T) {
 }
 
 func TestNothingFromTheEnvironment(t *testing.T) {
-	server := wiretest.Serve(t, wiretest.SSE(full, 0))
+	server := conformance.Serve(t, conformance.SSE(full, 0))
 	m := New(Options{Model: "m", BaseURL: server.URL})
-	if a := wiretest.Ask(t, m, wiretest.Request()); a.Err != nil {
+	if a := conformance.Ask(t, m, conformance.Request()); a.Err != nil {
 		t.Fatal(a.Err)
 	}
 	var body struct{}
@@ -276,8 +276,67 @@ func TestNothingFromTheEnvironment(t *testing.T) {
 }
 
 func TestNoKeyForTheVendor(t *testing.T) {
-	a := wiretest.Ask(t, New(Options{Model: "m"}), wiretest.Request())
+	a := conformance.Ask(t, New(Options{Model: "m"}), conformance.Request())
 	if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrAuth || !strings.Contains(e.Hint, "ANTHROPIC_API_KEY") {
 		t.Errorf("%#v", a.Err)
 	}
+}
+
+// TestNoCalls checks that forbidding calls changes the choice and not a byte of what is cached before the messages.
+func TestNoCalls(t *testing.T) {
+	server := conformance.Serve(t, conformance.SSE(full, 0))
+	m := wire().New(server.URL, server.Client, 0)
+	tools := map[bool]string{}
+	for _, forbidden := range []bool{false, true} {
+		request := conformance.Conversation()
+		request.NoCalls = forbidden
+		if a := conformance.Ask(t, m, request); a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		var body struct {
+			Tools  json.RawMessage `json:"tools"`
+			Choice json.RawMessage `json:"tool_choice"`
+		}
+		server.Last(t, &body)
+		tools[forbidden] = string(body.Tools)
+		if want := map[bool]string{true: `{"type":"none"}`}[forbidden]; string(body.Choice) != want {
+			t.Errorf("NoCalls %v: tool_choice is %s", forbidden, body.Choice)
+		}
+	}
+	if tools[true] == "" || tools[true] != tools[false] {
+		t.Errorf("the tools changed: %s, then %s", tools[false], tools[true])
+	}
+	request := conformance.Request() // offers no tools
+	request.NoCalls = true
+	conformance.Ask(t, m, request)
+	var body struct {
+		Choice json.RawMessage `json:"tool_choice"`
+	}
+	if server.Last(t, &body); body.Choice != nil {
+		t.Errorf("without tools tool_choice is %s", body.Choice)
+	}
+}
+
+// TestNothingSaid has the server end a message that it never began.
+func TestNothingSaid(t *testing.T) {
+	server := conformance.Serve(t, conformance.SSE(event("message_stop", `{"type":"message_stop"}`), 0))
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
+	if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrProtocol {
+		t.Errorf("%+v, %v", a.Done, a.Err)
+	}
+	server = conformance.Serve(t, conformance.SSE(message("end_turn"), 0))
+	a = conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
+	if a.Err != nil || len(a.Done.Message.Parts) != 0 || a.Done.Stop != model.StopEnd {
+		t.Errorf("an empty message: %+v, %v", a.Done, a.Err)
+	}
+}
+
+// BenchmarkDecode reads a stream of 10,000 deltas without a network.
+func BenchmarkDecode(b *testing.B) {
+	deltas := make([]string, 10_000)
+	for i := range deltas {
+		deltas[i] = `{"type":"text_delta","text":"some words "}`
+	}
+	stream := message("end_turn", contentBlock(0, `{"type":"text","text":""}`, deltas...))
+	conformance.Benchmark(b, wire(), stream)
 }

@@ -245,12 +245,3 @@ func (h *Host) Progressed() []string {
 	defer h.mu.Unlock()
 	return slices.Clone(h.progress)
 }
-
-// Overflow implements tool.Host. The file lies outside the workspace.
-func (h *Host) Overflow(name, text string) (string, error) {
-	path := filepath.Join(h.t.TempDir(), filepath.Base(name))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("keep the whole output: %w", err)
-	}
-	return path, nil
-}

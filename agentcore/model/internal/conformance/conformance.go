@@ -1,6 +1,6 @@
-// Package wiretest holds the tests that every provider wire must pass, and the loopback server they need.
+// Package conformance holds the tests that every provider wire must pass, and the loopback server they need.
 // It is for tests only.
-package wiretest
+package conformance
 
 import (
 	"context"
@@ -185,5 +185,34 @@ func Conversation() *model.Request {
 			{Name: "list", Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
 		},
 		Run: "run-1",
+	}
+}
+
+// canned is a transport that answers each request with the same stream.
+type canned string
+
+func (c canned) RoundTrip(request *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: request,
+		Body: io.NopCloser(strings.NewReader(string(c))),
+	}, nil
+}
+
+// Benchmark measures how long a wire takes to read a whole stream, without a network.
+func Benchmark(b *testing.B, wire Wire, stream string) {
+	m := wire.New("http://127.0.0.1:1", &http.Client{Transport: canned(stream)}, 0)
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	for b.Loop() {
+		events := 0
+		for _, err := range m.Stream(b.Context(), Request()) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			events++
+		}
+		if events < 100 {
+			b.Fatalf("only %d events came", events)
+		}
 	}
 }

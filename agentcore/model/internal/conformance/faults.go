@@ -1,4 +1,4 @@
-package wiretest
+package conformance
 
 import (
 	"context"
@@ -168,7 +168,6 @@ func cuts(t *testing.T, wire Wire) {
 		server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			SSE(wire.Stream[:<-at], 0)(w, r)
 			if reset {
-				w.WriteHeader(http.StatusOK)
 				Flush(w)
 				panic(http.ErrAbortHandler)
 			}
