@@ -29,7 +29,8 @@ export PREFIX
 # the binary, the analysers and the short tests. Without cgo the binary is static and needs no C compiler.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
-export STATICCHECK_CACHE := $(PREFIX)/staticcheck
+# Not shared between clones: staticcheck's cache holds the paths of the files that it has read.
+export STATICCHECK_CACHE := $(CURDIR)/.cache/staticcheck
 # Where git refuses to read the checkout (another user's folder, no repository), the binary carries no revision.
 STAMP := $(if $(shell git rev-parse --verify --quiet HEAD 2>/dev/null),auto,false)
 

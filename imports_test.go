@@ -111,7 +111,7 @@ var imports = map[string]because{
 	"agentcore/model/internal/transport": {
 		"agentcore/model": "failures become its errors",
 	},
-	"agentcore/model/internal/wiretest": {
+	"agentcore/model/internal/conformance": {
 		"agentcore/model":    "tests of what every wire promises",
 		"go.uber.org/goleak": "no goroutine is left",
 	},
@@ -125,6 +125,10 @@ var imports = map[string]because{
 	},
 	"agentcore/model/script": {
 		"agentcore/model": "implements it, for tests",
+	},
+	"agentcore/model/wiretest": {
+		"agentcore/model":        "the turns are its events",
+		"agentcore/model/script": "says what the vendor's server answers",
 	},
 	"agentcore/store": {
 		"agentcore/event":    "what is stored",
@@ -158,6 +162,7 @@ var imports = map[string]because{
 // testImports is what test files may import besides what their package may.
 var testImports = because{
 	"agentcore/model/script":          "a model that says what the test wants",
+	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",
 	"lsp/lsptest":                     "the fake editor",
 	"github.com/google/go-cmp":        "differences",
@@ -174,10 +179,18 @@ var packageTestImports = map[string]because{
 		"github.com/google/jsonschema-go": "the generated schema accepts what the loader accepts",
 	},
 	"agentcore/model/anthropic": {
-		"agentcore/model/internal/wiretest": "what every wire promises",
+		"agentcore/model/internal/conformance": "what every wire promises",
 	},
 	"agentcore/model/openai": {
-		"agentcore/model/internal/wiretest": "what every wire promises",
+		"agentcore/model/internal/conformance": "what every wire promises",
+	},
+	"agentcore/model/wiretest": {
+		"agentcore/model/anthropic": "the client of the server under test",
+		"agentcore/model/openai":    "the client of the server under test",
+	},
+	"lsp/lsptest": {
+		"go.lsp.dev/jsonrpc2": "a server to talk to",
+		"lsp/wire":            "a server to talk to",
 	},
 	"lsp/methods": {
 		"schema": "the documented examples pass the dispatch",

@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,17 +17,23 @@ import (
 
 const (
 	victimEnv = "AGENTLS_TEST_STORE_VICTIM"
-	kills     = 20
+	// publishedLine starts the victim's lines that name a published event.
+	publishedLine = "published"
 )
 
+var kills = flag.Int("kills", 20, "how often TestKilledWriterLosesNothing kills a writer")
+
 // victim is the process that is killed: it stores events as fast as it can and prints the numbers that
-// were acknowledged. It ends only by being killed, or with an error.
+// were acknowledged, and those of the events that were published. It ends only by being killed, or with
+// an error.
 func victim(path string) {
 	fail := func(err error) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	s, err := Open(context.Background(), path, Options{})
+	s, err := Open(context.Background(), path, Options{Committed: func(events []event.Event) {
+		fmt.Println(publishedLine, events[len(events)-1].Seq)
+	}})
 	if err != nil {
 		fail(err)
 	}
@@ -58,10 +65,10 @@ func victim(path string) {
 	}
 }
 
-func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
+func TestKilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	for round := range kills {
-		run, acknowledged := killWriter(t, path, 20+round*17%200)
+	for round := range *kills {
+		run, acknowledged, published := killWriter(t, path, 20+round*17%200)
 		s := must(Open(testContext(t), path, Options{}))(t)
 		if s.Recovery() != nil {
 			t.Fatalf("round %d: %+v", round, s.Recovery())
@@ -71,8 +78,12 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 		if len(messages) <= acknowledged {
 			t.Fatalf("round %d: number %d was acknowledged, %d are there", round, acknowledged, len(messages))
 		}
+		events := must(s.Events(ctx, "s1", 0, 0))(t)
+		if len(events) < published {
+			t.Fatalf("round %d: event %d was published, %d are there", round, published, len(events))
+		}
 		turn := 0
-		for i, e := range must(s.Events(ctx, "s1", 0, 0))(t) {
+		for i, e := range events {
 			if e.Seq != uint64(i+1) {
 				t.Fatalf("round %d: event %d has the number %d", round, i+1, e.Seq)
 			}
@@ -100,9 +111,9 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// killWriter runs a victim, kills it after it printed enough lines, and returns the last number that
-// it acknowledged.
-func killWriter(t *testing.T, path string, lines int) (event.RunID, int) {
+// killWriter runs a victim, kills it after it acknowledged enough numbers, and returns the last number
+// that it acknowledged, and that of the last event that it published.
+func killWriter(t *testing.T, path string, enough int) (run event.RunID, acknowledged, published int) {
 	t.Helper()
 	command := exec.CommandContext(testContext(t), must(os.Executable())(t))
 	command.Env = append(os.Environ(), victimEnv+"="+path)
@@ -110,32 +121,37 @@ func killWriter(t *testing.T, path string, lines int) (event.RunID, int) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var run event.RunID
-	last := -1
+	acknowledged = -1
+	killed := false
 	scanner := bufio.NewScanner(out)
-	// After the kill, what is still in the pipe was acknowledged too. The last line may be torn.
-	for n := 0; scanner.Scan(); n++ {
-		if n == lines {
-			if err := command.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		id, number, found := strings.Cut(scanner.Text(), " ")
-		seq, err := strconv.Atoi(number)
+	// After the kill, what is still in the pipe was said before it too. The last line may be torn; a torn
+	// number is smaller than the one before it.
+	for scanner.Scan() {
+		who, number, found := strings.Cut(scanner.Text(), " ")
+		n, err := strconv.Atoi(number)
 		if !found || err != nil {
-			if n <= lines {
+			if !killed {
 				t.Fatalf("the writer said %q", scanner.Text())
 			}
 			break
 		}
-		// A torn number would be smaller than the one before it.
-		run, last = event.RunID(id), max(last, seq)
+		if who == publishedLine {
+			published = max(published, n)
+			continue
+		}
+		run, acknowledged = event.RunID(who), max(acknowledged, n)
+		if acknowledged >= enough && !killed {
+			killed = true
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	_ = command.Wait() // it was killed
-	if last < lines-1 {
-		t.Fatalf("the writer ended after number %d", last)
+	if !killed || published == 0 {
+		t.Fatalf("the writer ended after number %d and event %d", acknowledged, published)
 	}
-	return run, last
+	return run, acknowledged, published
 }
 
 func TestRunsOfLivingProcessesAreNotInterrupted(t *testing.T) {

@@ -225,8 +225,10 @@ func (l *Layer) creatable(path string) error {
 			return &FileError{Kind: NotRegular, Path: path, Detail: fmt.Sprintf("%s is a file, not a folder", full), Hint: "choose another folder"}
 		}
 	}
-	if len(l.overlay(path)) > 0 {
-		return irregularFolder(path)
+	for _, below := range l.overlay(path) {
+		if below != nil {
+			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
+		}
 	}
 	return nil
 }

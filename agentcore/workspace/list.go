@@ -12,10 +12,6 @@ import (
 	"strings"
 )
 
-func irregularFolder(path string) error {
-	return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "list it instead"}
-}
-
 // overlay returns the files below a folder that documents and layers add or change, with their texts; nil
 // stands for a file that is not there.
 func (l *Layer) overlay(dir string) map[string]*text {

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -278,24 +280,30 @@ func (m *machine) VanishAndReturn(t *rapid.T) {
 	}
 }
 
-// Check is run after every step.
-func (m *machine) Check(t *rapid.T) {
+func (m *machine) checkPile() error {
 	m.view.mu.Lock()
-	if a := m.view.anchors[m.path]; a != nil {
-		p := a.piles[m.session]
-		if p == nil || len(p.hunks) == 0 {
-			t.Fatal("an anchor without anything tied to it is kept")
-		}
-		if err := checkHunks(a.text, p.patch(a.text).hunks); err != nil {
-			t.Fatal(err)
-		}
-		for _, h := range p.hunks {
-			if h.start > h.end || h.end > a.text.index().Len() {
-				t.Fatalf("a hunk lies outside the text: %+v", h)
-			}
+	defer m.view.mu.Unlock()
+	a := m.view.anchors[m.path]
+	if a == nil {
+		return nil
+	}
+	p := a.piles[m.session]
+	if p == nil || len(p.hunks) == 0 {
+		return errors.New("an anchor without anything tied to it is kept")
+	}
+	for _, h := range p.hunks {
+		if h.start > h.end || h.end > a.text.index().Len() {
+			return fmt.Errorf("a hunk lies outside the text: %+v", h)
 		}
 	}
-	m.view.mu.Unlock()
+	return checkHunks(a.text, p.patch(a.text).hunks)
+}
+
+// Check is run after every step.
+func (m *machine) Check(t *rapid.T) {
+	if err := m.checkPile(); err != nil {
+		t.Fatal(err)
+	}
 	hunks := m.session.Hunks()
 	if !slices.IsSortedFunc(hunks, byPlace) {
 		t.Fatalf("not in order: %+v", hunks)

@@ -27,8 +27,8 @@ type report struct {
 
 // findingReport is a Finding of schema/PROTOCOL.md with its path.
 type findingReport struct {
-	event.Finding
 	Path string `json:"path"`
+	event.Finding
 	// Fixed says that --write wrote its fix.
 	Fixed bool `json:"fixed,omitempty"`
 }

@@ -31,7 +31,9 @@ func (r *result) text(color bool) string {
 		}
 		parts = append(parts, paint(bold, title)+"\n\n"+paintDiff(visible(diff), color))
 	}
-	parts = append(parts, paint(bold, r.summary())+"\n")
+	if summary := r.summary(); summary != "" {
+		parts = append(parts, paint(bold, summary)+"\n")
+	}
 	return strings.Join(parts, "\n")
 }
 
@@ -104,8 +106,12 @@ func paintDiff(diff string, color bool) string {
 	return b.String()
 }
 
-// summary is the result in one line.
+// summary is the result in one line; an agent that was not asked for findings or edits and made none has said all in
+// its answer.
 func (r *result) summary() string {
+	if r.agent != reviewer && len(r.findings)+len(r.hunks) == 0 && r.complete() {
+		return ""
+	}
 	facts := []string{r.findingCounts()}
 	if n := r.openHunks(); n > 0 {
 		facts = append(facts, fmt.Sprintf("%s in %s", count(n, "proposed edit"), count(len(r.edits), "file")))
@@ -117,12 +123,14 @@ func (r *result) summary() string {
 		facts = append(facts, count(n, "file")+" written")
 	}
 	text := strings.Join(facts, ", ")
-	if r.outcome.Status != event.StatusCompleted {
-		text += fmt.Sprintf(" (%s: the result is not complete)", r.outcome.Status)
+	if !r.complete() {
+		why := string(r.outcome.Status)
+		if r.outcome.Status == event.StatusCompleted {
+			why = "some runs failed"
+		}
+		text += " (" + why + ": the result is not complete)"
 	}
-	switch {
-	case len(r.written)+len(r.refused) > 0:
-	case len(r.edits) > 0:
+	if len(r.edits) > 0 && len(r.written)+len(r.refused) == 0 && r.complete() {
 		text += "; --write writes the edits to the files"
 	}
 	return text

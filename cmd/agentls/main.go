@@ -56,21 +56,29 @@ type screen struct {
 }
 
 func main() {
+	p, err := system()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
+		os.Exit(exitUsage)
+	}
+	os.Exit(p.run(interruptible(context.Background())))
+}
+
+// system is the command line as the operating system started it.
+func system() (*process, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "agentls: find the current folder: %v; change to a folder that exists\n", err)
-		os.Exit(exitUsage)
+		return nil, fmt.Errorf("find the current folder: %w; change to a folder that exists", err)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // who needs it says so
 	}
-	p := &process{
+	return &process{
 		args: os.Args[1:], dir: dir, home: home, getenv: os.Getenv,
 		stdin: os.Stdin, stdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
-	}
-	os.Exit(p.run(interruptible(context.Background())))
+	}, nil
 }
 
 // screenOf looks at a file of this process: is it a terminal, and does it want colours (https://no-color.org)?

@@ -101,6 +101,9 @@ func (r *result) read(view *workspace.View) {
 	}
 }
 
+// complete reports whether every run came to its end.
+func (r *result) complete() bool { return r.outcome.Status == event.StatusCompleted && !r.partial }
+
 // hunk returns the proposed hunk that would resolve a finding.
 func (r *result) hunk(f event.Finding) (workspace.Hunk, bool) {
 	for _, h := range r.hunks {

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 )
+
+// reviewer is the agent of `agentls review`.
+const reviewer = "reviewer"
 
 // reviewPrompt is what the reviewer is asked for each file.
 const reviewPrompt = "Review this file."
@@ -34,9 +36,9 @@ failed or an edit that could not be written, 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			title := "review " + filepath.Base(args[0])
 			if len(args) > 1 {
-				title = fmt.Sprintf("review %d files", len(args))
+				title = "review" // each run below it names its file
 			}
-			return p.work(c.Context(), f, job{agent: "reviewer", prompt: reviewPrompt, title: title, files: args, each: true})
+			return p.work(c.Context(), f, job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true})
 		},
 	}
 	f.add(c, "warning")

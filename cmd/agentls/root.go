@@ -170,7 +170,7 @@ func exactly(n int) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		return usage("%q takes %s, not %d; write `agentls %s`", c.CommandPath(), count(n, "argument"), len(args), strings.TrimPrefix(c.UseLine(), "agentls "))
+		return usage("%q takes %s, not %d; write `agentls %s`", c.CommandPath(), count(n, "argument"), len(args), strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "agentls "), " [flags]"))
 	}
 }
 

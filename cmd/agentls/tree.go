@@ -130,11 +130,11 @@ func lines(nodes []*node, now time.Time, width int, color bool) []string {
 
 // line is one run: who, on what, its state, elapsed time, tokens, findings, and what it does now.
 func (n *node) line(now time.Time, width int, color bool) string {
-	head := strings.Repeat("  ", n.depth) + oneLine(n.agent) + "  "
+	head := strings.Repeat("  ", n.depth) + oneLine(n.agent)
 	if n.title != "" {
-		head += oneLine(n.title) + "  "
+		head += "  " + oneLine(n.title)
 	}
-	state := string(n.status)
+	state := "  " + string(n.status)
 	rest := ""
 	for _, fact := range n.facts(now) {
 		rest += "  " + fact
@@ -142,15 +142,10 @@ func (n *node) line(now time.Time, width int, color bool) string {
 	if n.message != "" {
 		rest += "  " + oneLine(n.message)
 	}
-	// What varies is worth more than the title.
-	if room := width - columns(state+rest); columns(head) > room {
-		head = fit(head, max(room, min(width/2, 40)))
-		if !strings.HasSuffix(head, " ") && head != "" {
-			head = fit(head, columns(head)-2) + "  "
-		}
-	}
-	state = fit(state, max(0, width-columns(head)))
-	rest = fit(rest, max(0, width-columns(head)-columns(state)))
+	// What does not fit beside each other shares the line.
+	head = fit(head, max(width/2, width-columns(state+rest)))
+	state = fit(state, width-columns(head))
+	rest = fit(rest, width-columns(head+state))
 	paint := painter(color)
 	return head + paint(stateColor(n.status), state) + paint(dim, rest)
 }

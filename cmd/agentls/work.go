@@ -130,6 +130,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
 	}
+	paths = distinct(paths)
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
 		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout},
@@ -233,6 +234,17 @@ func readable(view *workspace.View, paths []string) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// distinct leaves out what is named again.
+func distinct(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		if !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	return list
 }
 
 // reported is a finding with the run that made it.

@@ -22,7 +22,7 @@ import (
 // accept writes the proposed edits to the files, which is what an editor does elsewhere, and accepts the
 // hunks that were written. Refused says which files were left as they are and why; an error is one of the store.
 func (r *result) accept(ctx context.Context, session *agentcore.Session) (refused, _ error) {
-	if r.outcome.Status != event.StatusCompleted || r.partial {
+	if !r.complete() {
 		for _, e := range r.edits {
 			r.refused[e.Path] = true
 		}
@@ -126,7 +126,10 @@ func applyEdits(e workspace.FileEdit) string {
 // followLink returns where a link leads, so that the link stays and its target is written.
 func followLink(folder *os.Root, root, rel string) (string, error) {
 	info, err := folder.Lstat(rel)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errChanged
+	case err != nil || info.Mode()&fs.ModeSymlink == 0:
 		return rel, err
 	}
 	target, err := filepath.EvalSymlinks(filepath.Join(root, rel))

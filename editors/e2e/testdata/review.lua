@@ -5,11 +5,12 @@ local path = vim.fs.joinpath(vim.fn.getcwd(), 'shelf', 'shelf.go')
 -- vim.text.diff is what 0.12 calls it.
 local diff = vim.text and vim.text.diff or vim.diff
 
--- What only the buffer has: two faults with a safe fix, far enough apart for a hunk each (a doubled word and a debug
--- print), and two without one (an error that nobody looks at, code that is never reached).
+-- What only the buffer has: two faults with a safe fix (doubled words), far enough apart for a hunk each, and some
+-- without one (an error that nobody looks at, code that is never reached, a debug print).
+local doubled = 'the the'
 local unsaved = {
   '',
-  '// Forget removes the the order of that name.',
+  '// Forget removes ' .. doubled .. ' order of that name.',
   'func Forget(name string) {',
   '\t_, err := os.Stat(name)',
   '\terr = os.Remove(name)',
@@ -19,7 +20,7 @@ local unsaved = {
   '\t}',
   '}',
   '',
-  '// Count tells how many orders there are in a folder.',
+  '// Count tells how many orders ' .. doubled .. ' folder holds.',
   'func Count(folder string) (int, error) {',
   '\tentries, err := os.ReadDir(folder)',
   '\tfmt.Println("DEBUG count", folder, entries)',
@@ -229,6 +230,7 @@ local changed = diff(before, after)
 say(changed)
 check(#diff(before, after, { result_type = 'indices' }) == 1, 'accepting one hunk changed several places: %s', changed)
 check(after:find('func Forget(name string) {', 1, true), 'the unsaved text is gone')
+check(select(2, after:gsub(doubled, '')) == 1, 'the other edit was made, too, or none: %s', changed)
 check(vim.bo[buffer].modified, 'the buffer counts as saved')
 check(file_text() == on_disk, 'the file on disk has changed')
 

@@ -81,19 +81,26 @@ func Faults(t *testing.T, wire Wire) {
 		}
 	})
 	t.Run("connection is kept", func(t *testing.T) {
-		addresses := make(chan string, 2)
+		addresses := make(chan string, 4)
 		server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
 			addresses <- r.RemoteAddr
+			if len(addresses) == 2 { // a refusal in between costs no connection either
+				http.Error(w, wire.ErrorBody("rate_limit_error", "slow down"), http.StatusTooManyRequests)
+				return
+			}
 			SSE(wire.Stream, 0)(w, r)
 		})
 		m := wire.New(server.URL, server.Client, 0)
-		for range 2 {
-			if a := Ask(t, m, Request()); a.Err != nil {
+		for i := range 4 {
+			if a := Ask(t, m, Request()); (a.Err != nil) != (i == 1) {
 				t.Fatal(a.Err)
 			}
 		}
-		if first, second := <-addresses, <-addresses; first != second {
-			t.Errorf("two requests came over two connections, %s and %s", first, second)
+		first := <-addresses
+		for range 3 {
+			if next := <-addresses; next != first {
+				t.Errorf("the requests came over several connections, %s and %s", first, next)
+			}
 		}
 	})
 }
