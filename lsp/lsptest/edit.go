@@ -74,6 +74,9 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 	created := map[string]bool{}
 	for i, c := range changes {
 		step, err := e.plan(c, created, fmt.Sprintf("%s: documentChanges[%d]", what, i))
+		if errors.Is(err, errStale) && e.profile.SkipsStaleEdits {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("change %d: %w", i+1, err)
 		}
@@ -104,7 +107,6 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 		e.fault("%s: the edit has both changes and documentChanges", what)
 	}
 	operations := e.profile.strings(base + "resourceOperations")
-	hasOperation := false
 	annotation := func(id string) {
 		if id == "" {
 			return
@@ -117,7 +119,6 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 	for _, c := range edit.DocumentChanges {
 		annotation(c.AnnotationID)
 		if c.Kind != "" {
-			hasOperation = true
 			if !slices.Contains(operations, c.Kind) {
 				e.fault("%s: the client did not announce the resource operation %q", what, c.Kind)
 			}
@@ -129,7 +130,8 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 			}
 		}
 	}
-	if edit.DocumentChanges != nil && !hasOperation {
+	// Resource operations exist in documentChanges only, so who announces them takes the form (Neovim does not say documentChanges).
+	if edit.DocumentChanges != nil && len(operations) == 0 {
 		e.needs(base+"documentChanges", what)
 	}
 	if edit.ChangeAnnotations != nil {

@@ -239,7 +239,7 @@ func TestFaults(t *testing.T) {
 		{"no subscription", "rich", []send{{"agent/event", `{}`}}, "agent/event without agent/subscribe"},
 		{"bad event", "rich", []send{{"agent/event", `{"seq":"x"}`}}, "agent/event: params: "},
 		{"no status", "neovim", []send{{"agent/status", `{"health":"ok","quiescent":true}`}}, "did not announce experimental.agentls"},
-		{"versions", "neovim", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}]}}`}}, "did not announce workspace.workspaceEdit.documentChanges"},
+		{"resource operations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"kind":"explode","uri":"$A"}]}}`}}, `did not announce the resource operation "explode"`},
 		{"annotations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`}}, "changeAnnotationSupport"},
 		{"edit outside", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{"$A":[{"range":{"start":{"line":9,"character":0},"end":{"line":9,"character":0}},"newText":""}]}}}`}}, "line 9 (0-based) is outside"},
 		{"both forms", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{},"documentChanges":[]}}`}}, "both changes and documentChanges"},
@@ -338,6 +338,24 @@ func TestChangeAfterAnswer(t *testing.T) {
 	last := trace[len(trace)-2:]
 	if !strings.Contains(last[0], `"applied":true`) || !strings.Contains(last[1], "textDocument/didChange") {
 		t.Errorf("the last messages are %q", last)
+	}
+}
+
+// Neovim leaves an edit for an old version out, and says that it was applied.
+func TestSkipsStaleEdits(t *testing.T) {
+	e, s := startStub(t, "neovim", `{`+syncIncremental+`}`, EditorOptions{})
+	if err := e.OpenText("a.txt", "text\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Edit("a.txt", 0, 0, "typed "); err != nil {
+		t.Fatal(err)
+	}
+	applied, reason, err := s.apply(watched(t), `{"documentChanges":[{"textDocument":{"uri":"`+e.URI("a.txt")+`","version":1},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":4}},"newText":"done"}]}]}`)
+	if err != nil || !applied {
+		t.Errorf("applied %v, %q, %v", applied, reason, err)
+	}
+	if got, version, _ := e.Text("a.txt"); got != "typed text\n" || version != 2 {
+		t.Errorf("version %d is %q", version, got)
 	}
 }
 

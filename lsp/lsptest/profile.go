@@ -24,6 +24,8 @@ type Profile struct {
 	// ChangeAfterAnswer is the habit of answering workspace/applyEdit before the didChange that it
 	// causes. Neovim collects changes for a while.
 	ChangeAfterAnswer bool `json:"changeAfterAnswer,omitempty"`
+	// SkipsStaleEdits is Neovim's habit of leaving out an edit for an old version, and saying that all was applied.
+	SkipsStaleEdits bool `json:"skipsStaleEdits,omitempty"`
 	// CommandOfUnresolvedOnly is Helix's habit of not running the command that codeAction/resolve brings.
 	CommandOfUnresolvedOnly bool `json:"commandOfUnresolvedOnly,omitempty"`
 }
