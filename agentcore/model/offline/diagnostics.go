@@ -93,12 +93,11 @@ func combine(checked, own []finding) []finding {
 	}
 	from := len(out)
 	for _, found := range own {
-		r, _ := findRule(found.rule)
 		twin := slices.IndexFunc(out[:from], func(o finding) bool {
 			if o.line < found.line || o.line > found.endLine && o.line != found.line {
 				return false
 			}
-			return slices.ContainsFunc(r.same, func(word string) bool {
+			return slices.ContainsFunc(found.same, func(word string) bool {
 				return strings.EqualFold(o.rule, word) || len(word) > 6 && strings.Contains(strings.ToLower(o.message), word)
 			})
 		})
