@@ -139,7 +139,7 @@ func goInsecureTLS(g *goFile) []hit {
 // goUnclosedBodies looks for responses of net/http's plain functions whose variable is used for nothing but its
 // fields, while the function never mentions Close.
 func goUnclosedBodies(g *goFile) []hit {
-	if g.imports("net/http") == "" {
+	if g.imports("net/http") == "" || strings.HasSuffix(g.name, "_test.go") {
 		return nil
 	}
 	var hits []hit
@@ -211,6 +211,9 @@ func onlyFields(body ast.Node, name string, made ast.Node) bool {
 
 // goUnusedResults looks for calls of pure functions as statements.
 func goUnusedResults(g *goFile) []hit {
+	if strings.HasSuffix(g.name, "_test.go") {
+		return nil // benchmarks call for the time alone
+	}
 	var hits []hit
 	for _, c := range g.statements {
 		name := g.function(c, "strings")
@@ -253,7 +256,7 @@ func goErrorTexts(g *goFile) []hit {
 }
 
 // debugWords begin what people print while they look for a mistake.
-var debugWords = regexp.MustCompile(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|foo+|bla+h?|hello+|wtf)\W*$)`)
+var debugWords = regexp.MustCompile(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
 
 // goDebugPrints looks for prints whose text gives them away, for the built-in println, and for dumps.
 func goDebugPrints(f *file) []hit {

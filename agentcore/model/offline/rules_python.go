@@ -167,8 +167,8 @@ func (f *file) triesMuch(handler int) bool {
 
 var mutableDefault = regexp.MustCompile(`[(,]\s*(\w+)\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
 
-// pyMutableDefaults looks for defaults that the function changes, keeps or hands out: a default that is only read
-// does no harm.
+// pyMutableDefaults looks for defaults that the function changes: one that is only read does no harm, and a cache is
+// meant to stay.
 func pyMutableDefaults(f *file) []hit {
 	var hits []hit
 	for i, line := range f.logical {
@@ -182,7 +182,7 @@ func pyMutableDefaults(f *file) []hit {
 			if match == nil {
 				break
 			}
-			if name := line.code[at+match[2] : at+match[3]]; changes(body, name) {
+			if name := line.code[at+match[2] : at+match[3]]; !strings.HasPrefix(name, "_") && !strings.Contains(name, "cache") && !strings.Contains(name, "memo") && changes(body, name) {
 				hits = append(hits, hit{line: line.first})
 				break
 			}

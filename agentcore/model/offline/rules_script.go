@@ -197,6 +197,9 @@ func jsSelfAssignments(f *file) []hit {
 		if match == nil || match[1] != match[2] || strings.Contains(strings.TrimPrefix(match[1], "this."), ".") || !f.statementStart(f.starts[number-1]) {
 			continue
 		}
+		if next := skipBlank(f.code, f.starts[number-1]+len(line)); !strings.Contains(line, ";") && next < len(f.code) && strings.IndexByte(".?+-*/&|([=<>,", f.code[next]) >= 0 {
+			continue // the expression goes on
+		}
 		if before := lastBefore(f.code, f.starts[number-1]); before >= 0 && f.code[before] == '{' && number > 1 && strings.Contains(f.codeLine(f.lineAt(before)), "class ") {
 			continue
 		}
