@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/doc"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -243,11 +242,11 @@ func (o outline) definitions(b *strings.Builder) {
 	count := 0
 	for number := o.first; number <= o.last; number++ {
 		line := o.file.codeLine(number)
-		match := definition.FindStringSubmatch(line)
+		match := definition().FindStringSubmatch(line)
 		if match == nil && o.file.language == shell {
-			match = shellFunction.FindStringSubmatch(line)
+			match = shellFunction().FindStringSubmatch(line)
 		}
-		if match == nil || strings.HasPrefix(line, "      ") || o.file.language&scripts != 0 && localVariable.MatchString(line) {
+		if match == nil || strings.HasPrefix(line, "      ") || o.file.language&scripts != 0 && localVariable().MatchString(line) {
 			continue
 		}
 		if count++; count > most {
@@ -271,8 +270,8 @@ func (o outline) definitions(b *strings.Builder) {
 }
 
 var (
-	shellFunction = regexp.MustCompile(`^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\)\s*\{?`)
-	localVariable = regexp.MustCompile(`^\s+(?:const|let|var)\s`)
+	shellFunction = pattern(`^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\)\s*\{?`)
+	localVariable = pattern(`^\s+(?:const|let|var)\s`)
 )
 
 // headings lists those of Markdown.

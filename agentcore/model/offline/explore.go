@@ -66,8 +66,8 @@ var asking = strings.Fields(`a about all an and any are as at be by called can c
 	when where which who whose why will with work works workspace would you your lines line method class type made make`)
 
 var (
-	quotedName = regexp.MustCompile("[`\"']([\\w.:/-]+)[`\"']")
-	plainName  = regexp.MustCompile(`[A-Za-z_][\w]*`)
+	quotedName = pattern("[`\"']([\\w.:/-]+)[`\"']")
+	plainName  = pattern(`[A-Za-z_][\w]*`)
 )
 
 // terms picks the words to look for: names in quotes, names that only code has, and then the rest that is not a
@@ -79,10 +79,10 @@ func (t *task) terms() []term {
 			words = append(words, word)
 		}
 	}
-	for _, match := range quotedName.FindAllStringSubmatch(t.words, -1) {
+	for _, match := range quotedName().FindAllStringSubmatch(t.words, -1) {
 		add(match[1])
 	}
-	names := plainName.FindAllString(t.words, -1)
+	names := plainName().FindAllString(t.words, -1)
 	for _, name := range names {
 		if len(parts(name)) > 1 && name != strings.ToUpper(name) {
 			add(name)
@@ -144,11 +144,11 @@ func stem(word string) string {
 }
 
 var (
-	matchLine  = regexp.MustCompile(`^(\d+):(.*)$`)
-	wholeLine  = regexp.MustCompile(`^(.+?):(\d+):(.*)$`)
-	besideLine = regexp.MustCompile(`^\d+-`)
-	definition = regexp.MustCompile(`^\s*(?:export\s+|default\s+|pub(?:lic)?\s+|private\s+|static\s+|async\s+|abstract\s+)*(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|function\*?|const|var|let|trait|impl|module|package|fn)\s+([\w$]+)`)
-	topName    = regexp.MustCompile(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
+	matchLine  = pattern(`^(\d+):(.*)$`)
+	wholeLine  = pattern(`^(.+?):(\d+):(.*)$`)
+	besideLine = pattern(`^\d+-`)
+	definition = pattern(`^\s*(?:export\s+|default\s+|pub(?:lic)?\s+|private\s+|static\s+|async\s+|abstract\s+)*(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|function\*?|const|var|let|trait|impl|module|package|fn)\s+([\w$]+)`)
+	topName    = pattern(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
 )
 
 // places gathers the lines that grep found, each once, the best first.
@@ -163,14 +163,14 @@ func (t *task) places(terms []term) []place {
 		for line := range strings.Lines(e.text) {
 			line = strings.TrimSuffix(line, "\n")
 			p := place{path: current}
-			switch match := matchLine.FindStringSubmatch(line); {
+			switch match := matchLine().FindStringSubmatch(line); {
 			case match != nil && current != "":
 				p.line, _ = strconv.Atoi(match[1]) // digits only
 				p.text = match[2]
-			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") || besideLine.MatchString(line):
+			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") || besideLine().MatchString(line):
 				continue
 			default:
-				whole := wholeLine.FindStringSubmatch(line)
+				whole := wholeLine().FindStringSubmatch(line)
 				if whole == nil {
 					current = line
 					continue
@@ -197,9 +197,9 @@ func score(p place, terms []term) int {
 	const defined, inLine, whole, inPath, comment, remote = 10, 4, 3, 3, 3, 8
 	points := -remote * remoteness(p.path)
 	name := ""
-	if match := definition.FindStringSubmatch(p.text); match != nil {
+	if match := definition().FindStringSubmatch(p.text); match != nil {
 		name = match[1]
-	} else if match := topName.FindStringSubmatch(p.text); match != nil {
+	} else if match := topName().FindStringSubmatch(p.text); match != nil {
 		name = match[1]
 		points -= inLine // it may be an assignment as well
 	}

@@ -3,7 +3,9 @@ package offline
 import (
 	"go/scanner"
 	"go/token"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // span is a range of bytes in a file's text.
@@ -307,6 +309,12 @@ func (l *lexer) inline(at, end int) {
 		}
 		at += max(length, 1)
 	}
+}
+
+// pattern returns a regular expression that is compiled when it is first asked for: there are many of them, and
+// most runs of the program need none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 func isWordByte(c byte) bool {

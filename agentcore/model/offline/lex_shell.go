@@ -1,12 +1,11 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
 // heredocWord is what stands behind "<<".
-var heredocWord = regexp.MustCompile(`^(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))`)
+var heredocWord = pattern(`^(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))`)
 
 // heredoc is a document that begins on the next line.
 type heredoc struct {
@@ -50,7 +49,7 @@ func (l *lexer) shell() {
 			at += 3
 		case l.has(at, "<<") && !l.arithmetic(at):
 			at += 2
-			if match := heredocWord.FindStringSubmatch(l.text[at:]); match != nil {
+			if match := heredocWord().FindStringSubmatch(l.text[at:]); match != nil {
 				pending = append(pending, heredoc{word: match[2] + match[3] + match[4], tabs: match[1] == "-"})
 				at += len(match[0])
 			}

@@ -3,13 +3,12 @@ package offline
 import (
 	"go/ast"
 	"go/token"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // sqlStart fits the beginning of a statement of SQL that takes values.
-var sqlStart = regexp.MustCompile(`(?i)^[\s("'` + "`" + `_]*(?:select\b.+\bfrom\b|insert\s+into\b|update\b.+\bset\b|delete\s+from\b)`)
+var sqlStart = pattern(`(?i)^[\s("'` + "`" + `_]*(?:select\b.+\bfrom\b|insert\s+into\b|update\b.+\bset\b|delete\s+from\b)`)
 
 // goSQL looks at the query of database/sql's methods. Numbers and names of columns are put in by %d and by
 // constants often enough; so it has to be %s, %v or a "+" with something that is no constant by its name.
@@ -30,7 +29,7 @@ func goSQL(g *goFile) []hit {
 		if len(c.Args) <= at {
 			continue
 		}
-		if pieces, built := g.built(c.Args[at]); built && sqlStart.MatchString(pieces) {
+		if pieces, built := g.built(c.Args[at]); built && sqlStart().MatchString(pieces) {
 			hits = append(hits, g.hit(c.Args[at]))
 		}
 	}
@@ -256,7 +255,7 @@ func goErrorTexts(g *goFile) []hit {
 }
 
 // debugWords begin what people print while they look for a mistake.
-var debugWords = regexp.MustCompile(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
+var debugWords = pattern(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
 
 // goDebugPrints looks for prints whose text gives them away, for the built-in println, and for dumps.
 func goDebugPrints(f *file) []hit {
@@ -271,7 +270,7 @@ func goDebugPrints(f *file) []hit {
 		printed := false
 		if (g.isOneOf(c, "fmt", "Print", "Printf", "Println") || g.isOneOf(c, "log", "Print", "Printf", "Println")) && len(c.Args) > 0 {
 			value, _ := text(c.Args[0])
-			printed = debugWords.MatchString(value)
+			printed = debugWords().MatchString(value)
 		}
 		if !builtin && !dumped && !printed {
 			continue

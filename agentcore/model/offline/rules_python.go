@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -101,13 +100,13 @@ var pythonRules = []rule{
 	},
 }
 
-var bareExcept = regexp.MustCompile(`^except\s*:`)
+var bareExcept = pattern(`^except\s*:`)
 
 // pyBareExcepts looks for "except:" in whose block nothing is raised again.
 func pyBareExcepts(f *file) []hit {
 	var hits []hit
 	for i, line := range f.logical {
-		if line.keyword != "except" || !bareExcept.MatchString(line.code) {
+		if line.keyword != "except" || !bareExcept().MatchString(line.code) {
 			continue
 		}
 		if f.comment(line.first, line.first) || raisesAgain(f.logical[i:block(f.logical, i)]) {
@@ -129,14 +128,14 @@ func raisesAgain(lines []logicalLine) bool {
 	return false
 }
 
-var broadExcept = regexp.MustCompile(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?\s*:`)
+var broadExcept = pattern(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?\s*:`)
 
 // pySwallowed looks for broad handlers with nothing but pass, where no comment says why. What is tried must have
 // several statements: around a single one it is mostly meant.
 func pySwallowed(f *file) []hit {
 	var hits []hit
 	for i, line := range f.logical {
-		if line.keyword != "except" || !broadExcept.MatchString(line.code) {
+		if line.keyword != "except" || !broadExcept().MatchString(line.code) {
 			continue
 		}
 		end := block(f.logical, i)
@@ -165,7 +164,7 @@ func (f *file) triesMuch(handler int) bool {
 	return false
 }
 
-var mutableDefault = regexp.MustCompile(`[(,]\s*(\w+)\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
+var mutableDefault = pattern(`[(,]\s*(\w+)\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
 
 // pyMutableDefaults looks for defaults that the function changes: one that is only read does no harm, and a cache is
 // meant to stay.
@@ -178,7 +177,7 @@ func pyMutableDefaults(f *file) []hit {
 		body := f.logical[i+1 : block(f.logical, i)]
 		// One match ends with the comma that the next one begins with, so they are looked for one by one.
 		for at := 0; at < len(line.code); {
-			match := mutableDefault.FindStringSubmatchIndex(line.code[at:])
+			match := mutableDefault().FindStringSubmatchIndex(line.code[at:])
 			if match == nil {
 				break
 			}
@@ -216,7 +215,7 @@ func changes(body []logicalLine, name string) bool {
 					return true
 				}
 			}
-			if elementAssignment.MatchString(rest) {
+			if elementAssignment().MatchString(rest) {
 				return true
 			}
 			at = end
@@ -225,9 +224,9 @@ func changes(body []logicalLine, name string) bool {
 	return false
 }
 
-var elementAssignment = regexp.MustCompile(`^\[[^\[\]]*\]\s*[-+*|/]?=[^=]`)
+var elementAssignment = pattern(`^\[[^\[\]]*\]\s*[-+*|/]?=[^=]`)
 
-var noneComparison = regexp.MustCompile(`([!=])= ?None\b`)
+var noneComparison = pattern(`([!=])= ?None\b`)
 
 // pyNoneComparisons leaves alone what may be an expression of a query or of an array, where == is redefined.
 func pyNoneComparisons(f *file) []hit {
@@ -243,7 +242,7 @@ func pyNoneComparisons(f *file) []hit {
 		default:
 			continue
 		}
-		at := noneComparison.FindStringSubmatchIndex(f.code[line.start:line.end])
+		at := noneComparison().FindStringSubmatchIndex(f.code[line.start:line.end])
 		if at == nil || at[0] == 0 || f.comment(line.first, line.last) {
 			continue
 		}
@@ -260,13 +259,13 @@ func pyNoneComparisons(f *file) []hit {
 	return hits
 }
 
-var identityOfLiteral = regexp.MustCompile(`\bis (not )?(?:[bru]{0,2}(?:"_*"|'_*')|-?\d+(?:\.\d+)?\b|\(\)|\[|\{)`)
+var identityOfLiteral = pattern(`\bis (not )?(?:[bru]{0,2}(?:"_*"|'_*')|-?\d+(?:\.\d+)?\b|\(\)|\[|\{)`)
 
 func pyIdentityOfLiterals(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith(" is ") {
 		line := f.codeLine(number)
-		at := identityOfLiteral.FindStringSubmatchIndex(line)
+		at := identityOfLiteral().FindStringSubmatchIndex(line)
 		if at == nil || strings.HasSuffix(strings.TrimSpace(line[:at[0]]), `"`) {
 			continue
 		}
@@ -315,12 +314,12 @@ func topLevel(text string, c byte) bool {
 	return found && depth == 0
 }
 
-var unraised = regexp.MustCompile(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
+var unraised = pattern(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
 
 func pyUnraised(f *file) []hit {
 	var hits []hit
 	for _, line := range f.logical {
-		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised.MatchString(line.code) || closing(line.code, strings.IndexByte(line.code, '(')) != len(line.code)-1 {
+		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || closing(line.code, strings.IndexByte(line.code, '(')) != len(line.code)-1 {
 			continue
 		}
 		hits = append(hits, hit{line: line.first, endLine: line.last, edit: &edit{start: line.start, end: line.start, text: "raise "}})
@@ -347,7 +346,7 @@ func closing(text string, at int) int {
 	return -1
 }
 
-var bareComparison = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\s*(?:==|!=)\s*[^=].*$`)
+var bareComparison = pattern(`^[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\s*(?:==|!=)\s*[^=].*$`)
 
 // pyUnusedComparisons leaves tests alone, which compare to see whether that raises.
 func pyUnusedComparisons(f *file) []hit {
@@ -356,7 +355,7 @@ func pyUnusedComparisons(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
-		if strings.Contains(line.code, "==") && bareComparison.MatchString(line.code) && !strings.Contains(line.code, ";") && !strings.Contains(line.code, " = ") {
+		if strings.Contains(line.code, "==") && bareComparison().MatchString(line.code) && !strings.Contains(line.code, ";") && !strings.Contains(line.code, " = ") {
 			hits = append(hits, hit{line: line.first})
 		}
 	}
@@ -393,13 +392,13 @@ func pyUnreachable(f *file) []hit {
 	return hits
 }
 
-var plainAssignment = regexp.MustCompile(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\w.]*(?:\[\w+\])?)$`)
+var plainAssignment = pattern(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\w.]*(?:\[\w+\])?)$`)
 
 // pySelfAssignments leaves the bodies of classes alone: there it copies a name of the module.
 func pySelfAssignments(f *file) []hit {
 	var hits []hit
 	for i, line := range f.logical {
-		match := plainAssignment.FindStringSubmatch(line.code)
+		match := plainAssignment().FindStringSubmatch(line.code)
 		if match == nil || match[1] != match[2] || strings.ContainsAny(f.squeezed(line.span), `"'`) {
 			continue
 		}

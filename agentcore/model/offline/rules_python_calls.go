@@ -1,11 +1,10 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
-var evalCall = regexp.MustCompile(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
+var evalCall = pattern(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
 
 // pyEval leaves literals alone, and what defines a function of that name.
 func pyEval(f *file) []hit {
@@ -15,7 +14,7 @@ func pyEval(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("eval(", "exec(") {
 		line := f.codeLine(number)
-		match := evalCall.FindStringSubmatch(line)
+		match := evalCall().FindStringSubmatch(line)
 		if match == nil || strings.Contains(line, "def "+match[1]) || match[2] != "" && strings.ContainsAny(match[2][:1], `"'`) || strings.HasPrefix(match[2], "compile(") {
 			continue
 		}
@@ -29,14 +28,14 @@ func pyEval(f *file) []hit {
 }
 
 // shellCall fits the functions that hand their first argument to a shell.
-var shellCall = regexp.MustCompile(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
+var shellCall = pattern(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 
 // withShell fits those that do so if they are told.
-var withShell = regexp.MustCompile(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
+var withShell = pattern(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
 
 // builtText fits an expression that puts text and values together, in code without the contents of strings: an f
 // in front, a "%" or "+" beside a string, or a call of format on one.
-var builtText = regexp.MustCompile(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
+var builtText = pattern(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
 
 func pyShell(f *file) []hit {
 	if f.isTest() {
@@ -44,25 +43,25 @@ func pyShell(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
-		at := shellCall.FindStringIndex(line.code)
+		at := shellCall().FindStringIndex(line.code)
 		if at == nil && strings.Contains(strings.ReplaceAll(line.code, " ", ""), "shell=True") {
-			at = withShell.FindStringIndex(line.code)
+			at = withShell().FindStringIndex(line.code)
 		}
 		if at == nil {
 			continue
 		}
-		if argument := firstArgument(line.code, at[1]-1); builtText.MatchString(argument) && f.putsValues(line, argument) {
+		if argument := firstArgument(line.code, at[1]-1); builtText().MatchString(argument) && f.putsValues(line, argument) {
 			hits = append(hits, hit{line: line.first, endLine: line.last})
 		}
 	}
 	return hits
 }
 
-var formatted = regexp.MustCompile(`^\s*[rR]?[fF][rR]?["']`)
+var formatted = pattern(`^\s*[rR]?[fF][rR]?["']`)
 
 // putsValues reports whether an f-string among the argument of a line has a value in it.
 func (f *file) putsValues(line logicalLine, argument string) bool {
-	if !formatted.MatchString(argument) {
+	if !formatted().MatchString(argument) {
 		// A number put in by %d is harmless.
 		return !strings.Contains(argument, "%") || strings.Contains(f.text[line.start:line.end], "%s") || strings.Contains(f.text[line.start:line.end], "%r") || strings.Contains(f.text[line.start:line.end], "%(")
 	}
@@ -91,7 +90,7 @@ func firstArgument(code string, open int) string {
 	return code[open+1 : end]
 }
 
-var executeCall = regexp.MustCompile(`\.(?:execute|executemany|executescript)\(`)
+var executeCall = pattern(`\.(?:execute|executemany|executescript)\(`)
 
 // pySQL looks at the first argument of execute, which has to begin like SQL and have a value put in.
 func pySQL(f *file) []hit {
@@ -100,18 +99,18 @@ func pySQL(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
-		at := executeCall.FindStringIndex(line.code)
+		at := executeCall().FindStringIndex(line.code)
 		if at == nil {
 			continue
 		}
 		argument := firstArgument(line.code, at[1]-1)
-		if !builtText.MatchString(argument) || !f.putsValues(line, argument) {
+		if !builtText().MatchString(argument) || !f.putsValues(line, argument) {
 			continue
 		}
 		written := f.text[line.start:line.end]
 		if open := strings.Index(written, ".execute"); open >= 0 {
 			quote := strings.IndexAny(written[open:], `"'`)
-			if quote >= 0 && sqlStart.MatchString(strings.Join(strings.Fields(strings.TrimLeft(written[open+quote:], `"'`)), " ")) && !onlyIdentifiers(written[open+quote:]) {
+			if quote >= 0 && sqlStart().MatchString(strings.Join(strings.Fields(strings.TrimLeft(written[open+quote:], `"'`)), " ")) && !onlyIdentifiers(written[open+quote:]) {
 				hits = append(hits, hit{line: line.first, endLine: line.last})
 			}
 		}
@@ -120,20 +119,20 @@ func pySQL(f *file) []hit {
 }
 
 // putName fits places in a query where only a name can stand, which no placeholder can take.
-var putName = regexp.MustCompile(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?(?:\{[^{}]*\}|%s)`)
+var putName = pattern(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?(?:\{[^{}]*\}|%s)`)
 
 // onlyIdentifiers reports whether all that is put into a query are names of tables.
 func onlyIdentifiers(written string) bool {
-	rest := putName.ReplaceAllString(written, "")
+	rest := putName().ReplaceAllString(written, "")
 	return rest != written && !strings.Contains(rest, "{") && !strings.Contains(rest, "%s")
 }
 
-var yamlLoad = regexp.MustCompile(`\byaml\.load\(`)
+var yamlLoad = pattern(`\byaml\.load\(`)
 
 func pyYAML(f *file) []hit {
 	var hits []hit
 	for _, line := range f.logical {
-		at := yamlLoad.FindStringIndex(line.code)
+		at := yamlLoad().FindStringIndex(line.code)
 		if at == nil {
 			continue
 		}
@@ -145,7 +144,7 @@ func pyYAML(f *file) []hit {
 	return hits
 }
 
-var unverified = regexp.MustCompile(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
+var unverified = pattern(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
 
 func pyInsecureTLS(f *file) []hit {
 	if f.isTest() {
@@ -153,14 +152,14 @@ func pyInsecureTLS(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
-		if strings.Contains(line.code, "verif") && unverified.MatchString(line.code) {
+		if strings.Contains(line.code, "verif") && unverified().MatchString(line.code) {
 			hits = append(hits, hit{line: line.first})
 		}
 	}
 	return hits
 }
 
-var debuggerCall = regexp.MustCompile(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
+var debuggerCall = pattern(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
 
 // pyDebugPrints looks for prints whose text gives them away, and for calls of a debugger. A print or a call alone
 // in its block is not taken away, since the block must not become empty.
@@ -170,13 +169,13 @@ func pyDebugPrints(f *file) []hit {
 	}
 	var hits []hit
 	for i, line := range f.logical {
-		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) && debuggerCall.MatchString(line.code)
+		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) && debuggerCall().MatchString(line.code)
 		if line.keyword == "print" {
 			written := f.text[line.start:line.end]
 			if quote := strings.IndexAny(written, `"'`); quote > 0 && strings.Trim(written[len("print"):quote], "(fr ") == "" {
 				rest := written[quote+1:]
 				if end := strings.IndexByte(rest, written[quote]); end >= 0 {
-					found = debugWords.MatchString(rest[:end])
+					found = debugWords().MatchString(rest[:end])
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -102,7 +101,7 @@ var scriptRules = []rule{
 	},
 }
 
-var plainAssign = regexp.MustCompile(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
+var plainAssign = pattern(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
 
 // jsConditionAssignments leaves alone what stands in parentheses of its own, which says that it is meant.
 func jsConditionAssignments(f *file) []hit {
@@ -110,7 +109,7 @@ func jsConditionAssignments(f *file) []hit {
 	for _, b := range f.branches() {
 		condition := f.code[b.condition.start:b.condition.end]
 		// A comma comes from a compiler; a comparison of what is assigned shows that it is meant.
-		if plainAssign.MatchString(condition) && !strings.Contains(condition, ",") && !strings.Contains(condition, "==") && !strings.Contains(condition, "\n") {
+		if plainAssign().MatchString(condition) && !strings.Contains(condition, ",") && !strings.Contains(condition, "==") && !strings.Contains(condition, "\n") {
 			hits = append(hits, hit{line: f.lineAt(b.condition.start)})
 		}
 	}
@@ -162,14 +161,14 @@ func jsIdenticalBranches(f *file) []hit {
 	return hits
 }
 
-var comparison = regexp.MustCompile(`([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)\s*(===|==|<=|>=)\s*([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)`)
+var comparison = pattern(`([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)\s*(===|==|<=|>=)\s*([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)`)
 
 // jsIdenticalOperands does not look at != and !==, which ask for NaN.
 func jsIdenticalOperands(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("==", "<=", ">=") {
 		line := f.codeLine(number)
-		for _, at := range comparison.FindAllStringSubmatchIndex(line, -1) {
+		for _, at := range comparison().FindAllStringSubmatchIndex(line, -1) {
 			if line[at[2]:at[3]] != line[at[6]:at[7]] {
 				continue
 			}
@@ -186,13 +185,13 @@ func jsIdenticalOperands(f *file) []hit {
 	return hits
 }
 
-var selfAssign = regexp.MustCompile(`^\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*=\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*;?\s*$`)
+var selfAssign = pattern(`^\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*=\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*;?\s*$`)
 
 func jsSelfAssignments(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith(" = ") {
 		line := f.codeLine(number)
-		match := selfAssign.FindStringSubmatch(line)
+		match := selfAssign().FindStringSubmatch(line)
 		// A property may act when it is set, as location.href does.
 		if match == nil || match[1] != match[2] || strings.Contains(strings.TrimPrefix(match[1], "this."), ".") || !f.statementStart(f.starts[number-1]) {
 			continue
@@ -260,7 +259,7 @@ func (f *file) blockBefore(close int) bool {
 		isWordByte(f.code[before])
 }
 
-var caseLabel = regexp.MustCompile(`^case\s+`)
+var caseLabel = pattern(`^case\s+`)
 
 // jsDuplicateCases compares the labels of a switch that are literals or plain names.
 func jsDuplicateCases(f *file) []hit {
@@ -275,7 +274,7 @@ func jsDuplicateCases(f *file) []hit {
 			continue
 		}
 		label := f.squeezed(span{at, at + colon})
-		if !caseLabel.MatchString(label) || strings.ContainsAny(f.code[at:at+colon], "({?") {
+		if !caseLabel().MatchString(label) || strings.ContainsAny(f.code[at:at+colon], "({?") {
 			continue
 		}
 		open := f.enclosing(at)
@@ -310,12 +309,12 @@ func (f *file) enclosing(at int) int {
 	return -1
 }
 
-var typeofComparison = regexp.MustCompile(`\btypeof\s*\(?[\w$.\[\]]+\)?\s*[!=]==?\s*["'](_*)["']`)
+var typeofComparison = pattern(`\btypeof\s*\(?[\w$.\[\]]+\)?\s*[!=]==?\s*["'](_*)["']`)
 
 func jsInvalidTypeof(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("typeof") {
-		for _, at := range typeofComparison.FindAllStringSubmatchIndex(f.codeLine(number), -1) {
+		for _, at := range typeofComparison().FindAllStringSubmatchIndex(f.codeLine(number), -1) {
 			start := f.starts[number-1]
 			switch f.text[start+at[2] : start+at[3]] {
 			case "undefined", "object", "boolean", "number", "string", "function", "symbol", "bigint", "unknown":
@@ -327,23 +326,23 @@ func jsInvalidTypeof(f *file) []hit {
 	return hits
 }
 
-var nanComparison = regexp.MustCompile(`[=!]==?\s*(?:Number\.)?NaN\b|\bNaN\s*[=!]==?`)
+var nanComparison = pattern(`[=!]==?\s*(?:Number\.)?NaN\b|\bNaN\s*[=!]==?`)
 
-func jsNaN(f *file) []hit { return f.matches(nanComparison, "NaN") }
+func jsNaN(f *file) []hit { return f.matches(nanComparison(), "NaN") }
 
-var negatedOperand = regexp.MustCompile(`[(&|]\s*!\s*[A-Za-z_$][\w$.]*\s+(?:in|instanceof)\s`)
+var negatedOperand = pattern(`[(&|]\s*!\s*[A-Za-z_$][\w$.]*\s+(?:in|instanceof)\s`)
 
-func jsNegatedOperands(f *file) []hit { return f.matches(negatedOperand, " in ", " instanceof ") }
+func jsNegatedOperands(f *file) []hit { return f.matches(negatedOperand(), " in ", " instanceof ") }
 
-var asyncForEach = regexp.MustCompile(`\.forEach\(\s*async\b`)
+var asyncForEach = pattern(`\.forEach\(\s*async\b`)
 
-func jsAsyncForEach(f *file) []hit { return f.matches(asyncForEach, ".forEach(") }
+func jsAsyncForEach(f *file) []hit { return f.matches(asyncForEach(), ".forEach(") }
 
-var asyncExecutor = regexp.MustCompile(`\bnew\s+Promise(?:<.*>)?\(\s*async\b`)
+var asyncExecutor = pattern(`\bnew\s+Promise(?:<.*>)?\(\s*async\b`)
 
-func jsAsyncExecutors(f *file) []hit { return f.matches(asyncExecutor, "Promise") }
+func jsAsyncExecutors(f *file) []hit { return f.matches(asyncExecutor(), "Promise") }
 
-var emptyCatch = regexp.MustCompile(`\bcatch\s*(?:\([^()]*\)\s*)?\{\s*\}`)
+var emptyCatch = pattern(`\bcatch\s*(?:\([^()]*\)\s*)?\{\s*\}`)
 
 // jsEmptyCatches takes a comment in the braces for a reason, and so a name like _; around a single statement it is
 // mostly meant.
@@ -354,7 +353,7 @@ func jsEmptyCatches(f *file) []hit {
 	var hits []hit
 	for at := range f.words("catch") {
 		end := min(at+200, len(f.code))
-		place := emptyCatch.FindStringIndex(f.code[at:end])
+		place := emptyCatch().FindStringIndex(f.code[at:end])
 		if place == nil || place[0] != 0 || strings.Contains(f.text[at:at+place[1]], "/*") || strings.Contains(f.text[at:at+place[1]], "//") || strings.Contains(f.code[at:at+place[1]], "(_") {
 			continue
 		}

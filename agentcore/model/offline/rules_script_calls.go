@@ -1,18 +1,17 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
-var scriptEval = regexp.MustCompile("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s]|\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
+var scriptEval = pattern("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s]|\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
 
 func jsEval(f *file) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
-	for _, h := range f.matches(scriptEval, "eval(", "Function(", "setTimeout(", "setInterval(") {
+	for _, h := range f.matches(scriptEval(), "eval(", "Function(", "setTimeout(", "setInterval(") {
 		if line := f.codeLine(h.line); !strings.Contains(line, "function eval(") && !strings.HasPrefix(strings.TrimSpace(line), "eval(") || strings.HasSuffix(strings.TrimSpace(line), ";") {
 			hits = append(hits, h)
 		}
@@ -21,9 +20,9 @@ func jsEval(f *file) []hit {
 }
 
 // builtScript fits text that is put together with values: a "+" beside a string, or an expression in a template.
-var builtScript = regexp.MustCompile("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
+var builtScript = pattern("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
 
-var htmlAssignment = regexp.MustCompile(`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
+var htmlAssignment = pattern(`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
 
 // jsHTML looks for values put into HTML on one line, unless something there escapes or cleans them.
 func jsHTML(f *file) []hit {
@@ -32,13 +31,13 @@ func jsHTML(f *file) []hit {
 	}
 	var hits []hit
 	for number := range f.linesWith("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write") {
-		match := htmlAssignment.FindStringSubmatch(f.codeLine(number))
+		match := htmlAssignment().FindStringSubmatch(f.codeLine(number))
 		if match == nil {
 			continue
 		}
 		value := match[1] + match[2] + match[3]
 		lower := strings.ToLower(value)
-		if !builtScript.MatchString(value) || strings.Contains(lower, "escape") || strings.Contains(lower, "sanitize") || strings.Contains(lower, "purify") || strings.Contains(lower, "encode") {
+		if !builtScript().MatchString(value) || strings.Contains(lower, "escape") || strings.Contains(lower, "sanitize") || strings.Contains(lower, "purify") || strings.Contains(lower, "encode") {
 			continue
 		}
 		hits = append(hits, hit{line: number})
@@ -46,7 +45,7 @@ func jsHTML(f *file) []hit {
 	return hits
 }
 
-var execCall = regexp.MustCompile(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\((.*)`)
+var execCall = pattern(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\((.*)`)
 
 // jsShell needs the import of child_process, since exec is the name of other things too.
 func jsShell(f *file) []hit {
@@ -55,15 +54,15 @@ func jsShell(f *file) []hit {
 	}
 	var hits []hit
 	for number := range f.linesWith("exec(", "execSync(") {
-		match := execCall.FindStringSubmatch(f.codeLine(number))
-		if match != nil && builtScript.MatchString(firstArgument("("+match[1], 0)) {
+		match := execCall().FindStringSubmatch(f.codeLine(number))
+		if match != nil && builtScript().MatchString(firstArgument("("+match[1], 0)) {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	return hits
 }
 
-var queryCall = regexp.MustCompile(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(\s*["'` + "`" + `]`)
+var queryCall = pattern(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(\s*["'` + "`" + `]`)
 
 // jsSQL looks at the texts that a method of a database is called with. A template with a tag is not among them,
 // since its tag makes the placeholders.
@@ -72,7 +71,7 @@ func jsSQL(f *file) []hit {
 		return nil
 	}
 	var hits []hit
-	for _, at := range queryCall.FindAllStringIndex(f.code, -1) {
+	for _, at := range queryCall().FindAllStringIndex(f.code, -1) {
 		open := at[0] + strings.IndexByte(f.code[at[0]:], '(')
 		close, ok := f.blocks.close[open]
 		if !ok {
@@ -80,33 +79,33 @@ func jsSQL(f *file) []hit {
 		}
 		argument := firstArgument(f.code[open:close+1], 0)
 		written := f.text[open+1 : open+1+len(argument)]
-		if builtScript.MatchString(argument) && sqlStart.MatchString(strings.Join(strings.Fields(written), " ")) && !onlyNames(written) {
+		if builtScript().MatchString(argument) && sqlStart().MatchString(strings.Join(strings.Fields(written), " ")) && !onlyNames(written) {
 			hits = append(hits, hit{line: f.lineAt(open + skipBlank(argument, 0) + 1)})
 		}
 	}
 	return hits
 }
 
-var putScriptName = regexp.MustCompile(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?\$\{[^{}]*\}`)
+var putScriptName = pattern(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?\$\{[^{}]*\}`)
 
 // onlyNames reports whether all that is put into a query are names of tables, which no placeholder can take.
 func onlyNames(written string) bool {
-	rest := putScriptName.ReplaceAllString(written, "")
+	rest := putScriptName().ReplaceAllString(written, "")
 	return rest != written && !strings.Contains(rest, "${") && !strings.Contains(rest, "+")
 }
 
-var unauthorized = regexp.MustCompile(`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
+var unauthorized = pattern(`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
 func jsInsecureTLS(f *file) []hit {
 	if f.isTest() {
 		return nil
 	}
-	return f.matches(unauthorized, "rejectUnauthorized", "NODE_TLS_REJECT_UNAUTHORIZED")
+	return f.matches(unauthorized(), "rejectUnauthorized", "NODE_TLS_REJECT_UNAUTHORIZED")
 }
 
 var (
-	debuggerStatement = regexp.MustCompile(`^\s*debugger\s*;?\s*$`)
-	consoleCall       = regexp.MustCompile(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\((.*)\)\s*;?\s*$`)
+	debuggerStatement = pattern(`^\s*debugger\s*;?\s*$`)
+	consoleCall       = pattern(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\((.*)\)\s*;?\s*$`)
 )
 
 // jsDebugPrints looks for debugger statements and prints whose text gives them away, each alone on its line.
@@ -120,7 +119,7 @@ func jsDebugPrints(f *file) []hit {
 		start := f.starts[number-1]
 		// Behind the parenthesis of an if the statement must not go away.
 		removable := f.statementStart(start + len(code) - len(strings.TrimLeft(code, " \t")))
-		if debuggerStatement.MatchString(code) {
+		if debuggerStatement().MatchString(code) {
 			h := hit{line: number, message: "A debugger statement stops the program wherever a debugger is attached. Remove it."}
 			if removable {
 				h.edit = f.removeLines(number, number)
@@ -128,7 +127,7 @@ func jsDebugPrints(f *file) []hit {
 			hits = append(hits, h)
 			continue
 		}
-		at := consoleCall.FindStringSubmatchIndex(code)
+		at := consoleCall().FindStringSubmatchIndex(code)
 		if at == nil || closing(code, strings.IndexByte(code, '(')) != at[3] {
 			continue
 		}
@@ -137,7 +136,7 @@ func jsDebugPrints(f *file) []hit {
 			continue
 		}
 		end := strings.IndexByte(written[1:], written[0])
-		if end < 0 || !debugWords.MatchString(written[1:1+end]) {
+		if end < 0 || !debugWords().MatchString(written[1:1+end]) {
 			continue
 		}
 		h := hit{line: number}

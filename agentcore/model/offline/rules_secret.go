@@ -2,7 +2,6 @@ package offline
 
 import (
 	"math"
-	"regexp"
 	"strings"
 )
 
@@ -19,17 +18,17 @@ var secretRules = []rule{
 }
 
 // knownSecret fits keys by the prefixes that their issuers document.
-var knownSecret = regexp.MustCompile(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[0-9A-Za-z-]{20,}|sk-ant-[A-Za-z0-9_-]{24,}|sk-proj-[A-Za-z0-9_-]{24,}|[sr]k_live_[0-9A-Za-z]{20,}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`)
+var knownSecret = pattern(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[0-9A-Za-z-]{20,}|sk-ant-[A-Za-z0-9_-]{24,}|sk-proj-[A-Za-z0-9_-]{24,}|[sr]k_live_[0-9A-Za-z]{20,}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`)
 
 var (
 	secretPrefixes = []string{"AKIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "sk-ant-", "sk-proj-", "sk_live_", "rk_live_", "AIza", "npm_", "SG."}
 	secretNames    = []string{"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key", "_KEY", "-key", "apikey", "APIKEY"}
 
 	// secretAssignment fits a name that speaks of a secret with a literal value.
-	secretAssignment = regexp.MustCompile("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
+	secretAssignment = pattern("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
 	// secretSetting is the same without quotes, for settings and scripts.
-	secretSetting = regexp.MustCompile(`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
-	placeholder   = regexp.MustCompile(`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
+	secretSetting = pattern(`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
+	placeholder   = pattern(`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
 )
 
 // secrets looks for known keys everywhere, and for random values under names that speak of secrets.
@@ -39,15 +38,15 @@ func secrets(f *file) []hit {
 	}
 	var hits []hit
 	for number := range f.containing(f.text, secretPrefixes) {
-		if found := knownSecret.FindString(f.line(number)); found != "" && !placeholder.MatchString(found) && entropy(found) > 3 {
+		if found := knownSecret().FindString(f.line(number)); found != "" && !placeholder().MatchString(found) && entropy(found) > 3 {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	for number := range f.containing(f.text, secretNames) {
 		line := f.line(number)
-		match := secretAssignment.FindStringSubmatch(line)
+		match := secretAssignment().FindStringSubmatch(line)
 		if match == nil && f.language&(data|shell|other) != 0 {
-			match = secretSetting.FindStringSubmatch(line)
+			match = secretSetting().FindStringSubmatch(line)
 		}
 		if match != nil && isRandom(match[1], match[2]) {
 			hits = append(hits, hit{line: number})
@@ -65,10 +64,10 @@ func isRandom(name, value string) bool {
 			return false
 		}
 	}
-	if placeholder.MatchString(value) || strings.ContainsAny(value, "${}<>()[] \\") || strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
+	if placeholder().MatchString(value) || strings.ContainsAny(value, "${}<>()[] \\") || strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
 		return false
 	}
-	if uuid.MatchString(value) {
+	if uuid().MatchString(value) {
 		return false // the name of something
 	}
 	letters, digits, others := 0, 0, 0
@@ -89,7 +88,7 @@ func isRandom(name, value string) bool {
 	return len(value) >= 16 && letters >= 4 && digits >= 3 && entropy(value) >= 3.4 && others*4 <= len(value)
 }
 
-var uuid = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuid = pattern(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // entropy is in bits for each character, by the frequencies in the text itself.
 func entropy(text string) float64 {
@@ -107,7 +106,7 @@ func entropy(text string) float64 {
 	return sum
 }
 
-var keyBody = regexp.MustCompile(`^[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
+var keyBody = pattern(`^[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
 
 // privateKeys looks for the PEM heading of a private key with a body behind it.
 func privateKeys(f *file) []hit {
@@ -124,7 +123,7 @@ func privateKeys(f *file) []hit {
 		end := begin + len("-----BEGIN ")
 		if close := strings.Index(line[end:], "-----"); close >= 0 {
 			rest := f.text[f.starts[number-1]+end+close+len("-----"):]
-			if keyBody.MatchString(rest[:min(len(rest), 200)]) {
+			if keyBody().MatchString(rest[:min(len(rest), 200)]) {
 				hits = append(hits, hit{line: number})
 			}
 		}

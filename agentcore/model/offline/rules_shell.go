@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -52,11 +51,11 @@ var shellRules = []rule{
 }
 
 var (
-	removal = regexp.MustCompile(`(?:^|[;&|]|\b(?:sudo|then|do|else)\s)\s*rm\s+((?:-[\w-]+\s+)*-\w*[rR]\w*\s+(?:-[\w-]+\s+)*)(.*)`)
+	removal = pattern(`(?:^|[;&|]|\b(?:sudo|then|do|else)\s)\s*rm\s+((?:-[\w-]+\s+)*-\w*[rR]\w*\s+(?:-[\w-]+\s+)*)(.*)`)
 	// bareVariable fits a word with a variable outside of quotes.
-	bareVariable = regexp.MustCompile(`^(?:[^\s"';|&$]*/)?\$(?:\{\w+\}|\w+)`)
+	bareVariable = pattern(`^(?:[^\s"';|&$]*/)?\$(?:\{\w+\}|\w+)`)
 	// rootAfter fits a quoted variable without a check, with a slash behind it and nothing but a wildcard after that.
-	rootAfter = regexp.MustCompile(`^"?\$(?:\{\w+\}|\w+)"?/"?(?:\*|\.\[|$|\s)|^"\$(?:\{\w+\}|\w+)/(?:\*)?"`)
+	rootAfter = pattern(`^"?\$(?:\{\w+\}|\w+)"?/"?(?:\*|\.\[|$|\s)|^"\$(?:\{\w+\}|\w+)/(?:\*)?"`)
 )
 
 // shRemove looks at the words behind rm -r.
@@ -64,12 +63,12 @@ func shRemove(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("rm ") {
 		code := f.codeLine(number)
-		at := removal.FindStringSubmatchIndex(code)
+		at := removal().FindStringSubmatchIndex(code)
 		if at == nil {
 			continue
 		}
 		for _, word := range shellWords(code, f.line(number), at[4]) {
-			if bareVariable.MatchString(word) && !strings.Contains(word, ":?") || rootAfter.MatchString(word) {
+			if bareVariable().MatchString(word) && !strings.Contains(word, ":?") || rootAfter().MatchString(word) {
 				hits = append(hits, hit{line: number})
 				break
 			}
@@ -101,31 +100,31 @@ func shellWords(code, line string, at int) []string {
 }
 
 var (
-	errexit   = regexp.MustCompile(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e|^\s*set\s+-o\s+errexit`)
-	plainCd   = regexp.MustCompile(`^\s*(?:cd|pushd)\s+([^;&|<>]+)$`)
-	removes   = regexp.MustCompile(`(?:^|[;&|]|\s)rm\s+-`)
-	safePlace = regexp.MustCompile(`^\s*(?:cd|pushd)\s+(?:/|/tmp|\.\.|-|~)?\s*$`)
+	errexit   = pattern(`(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e|^\s*set\s+-o\s+errexit`)
+	plainCd   = pattern(`^\s*(?:cd|pushd)\s+([^;&|<>]+)$`)
+	removes   = pattern(`(?:^|[;&|]|\s)rm\s+-`)
+	safePlace = pattern(`^\s*(?:cd|pushd)\s+(?:/|/tmp|\.\.|-|~)?\s*$`)
 )
 
 // shUncheckedCd looks for a cd alone on its line with an rm in the lines after it, in a script that goes on
 // after errors.
 func shUncheckedCd(f *file) []hit {
-	if errexit.MatchString(f.text) {
+	if errexit().MatchString(f.text) {
 		return nil
 	}
 	const near = 5
 	var hits []hit
 	for number := range f.linesWith("cd ", "pushd ") {
 		line := f.codeLine(number)
-		if !plainCd.MatchString(line) || safePlace.MatchString(line) || strings.HasSuffix(line, "\\") {
+		if !plainCd().MatchString(line) || safePlace().MatchString(line) || strings.HasSuffix(line, "\\") {
 			continue
 		}
 		for next := number + 1; next <= min(number+near, len(f.starts)); next++ {
 			code := f.codeLine(next)
-			if strings.TrimSpace(code) == "}" || plainCd.MatchString(code) {
+			if strings.TrimSpace(code) == "}" || plainCd().MatchString(code) {
 				break
 			}
-			if removes.MatchString(code) && !strings.Contains(code, " /") && !strings.Contains(code, " $") && !strings.Contains(code, ` "`) {
+			if removes().MatchString(code) && !strings.Contains(code, " /") && !strings.Contains(code, " $") && !strings.Contains(code, ` "`) {
 				hits = append(hits, hit{line: number})
 				break
 			}
@@ -134,37 +133,37 @@ func shUncheckedCd(f *file) []hit {
 	return hits
 }
 
-var download = regexp.MustCompile(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:ba|z|da)?sh\b`)
+var download = pattern(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:ba|z|da)?sh\b`)
 
-func shDownload(f *file) []hit { return f.matches(download, "curl", "wget") }
+func shDownload(f *file) []hit { return f.matches(download(), "curl", "wget") }
 
-var evalArguments = regexp.MustCompile(`(?:^|[;&|]|\bthen\b|\bdo\b)\s*eval\s+"?(?:\$[@*1-9]|\$\{[@*1-9]\})`)
+var evalArguments = pattern(`(?:^|[;&|]|\bthen\b|\bdo\b)\s*eval\s+"?(?:\$[@*1-9]|\$\{[@*1-9]\})`)
 
 func shEval(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("eval ") {
 		code, line := f.codeLine(number), f.line(number)
-		if at := strings.Index(code, "eval "); at >= 0 && evalArguments.MatchString(code[:at]+line[at:]) {
+		if at := strings.Index(code, "eval "); at >= 0 && evalArguments().MatchString(code[:at]+line[at:]) {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	return hits
 }
 
-var redirectInTest = regexp.MustCompile(`(?:^|[\s;&|!])\[\s[^\[\]]*[^\\<>\d\s]\s+[<>]\s*[^<>&(\s][^\[\]]*\s\]`)
+var redirectInTest = pattern(`(?:^|[\s;&|!])\[\s[^\[\]]*[^\\<>\d\s]\s+[<>]\s*[^<>&(\s][^\[\]]*\s\]`)
 
 func shRedirectInTest(f *file) []hit {
 	var hits []hit
 	for number := range f.linesWith("[ ") {
 		code := f.codeLine(number)
-		if at := redirectInTest.FindStringIndex(code); at != nil && !strings.Contains(code[at[0]:at[1]], "$(") && !strings.Contains(code[at[0]:at[1]], "[[") {
+		if at := redirectInTest().FindStringIndex(code); at != nil && !strings.Contains(code[at[0]:at[1]], "$(") && !strings.Contains(code[at[0]:at[1]], "[[") {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	return hits
 }
 
-var spacedAssignment = regexp.MustCompile(`^\s*([A-Za-z_]\w*)(?:\s+=\s*|=\s+)(?:["'$\w/.-]\S*)\s*$`)
+var spacedAssignment = pattern(`^\s*([A-Za-z_]\w*)(?:\s+=\s*|=\s+)(?:["'$\w/.-]\S*)\s*$`)
 
 // shSpacedAssignment leaves "NAME= command" alone, which sets an empty variable for one command.
 func shSpacedAssignment(f *file) []hit {
@@ -174,7 +173,7 @@ func shSpacedAssignment(f *file) []hit {
 		if number > 1 && strings.HasSuffix(f.codeLine(number-1), "\\") {
 			continue
 		}
-		if match := spacedAssignment.FindStringSubmatch(code); match != nil && match[1] != "test" && match[1] != "expr" && !f.inside(f.starts[number-1]) {
+		if match := spacedAssignment().FindStringSubmatch(code); match != nil && match[1] != "test" && match[1] != "expr" && !f.inside(f.starts[number-1]) {
 			hits = append(hits, hit{line: number})
 		}
 	}
@@ -192,21 +191,21 @@ func (f *file) inside(offset int) bool {
 }
 
 var (
-	plainShell = regexp.MustCompile(`^#!\s*/(?:usr/)?bin/(?:env\s+)?(?:sh|dash)\b`)
-	bashSyntax = regexp.MustCompile(`(?:^|[\s;&|!(])\[\[\s|^\s*(?:declare|local)\s+-[aA]\b|^\s*\w+=\(|\$\{\w+\[[@*]\]\}|<\(|<<<|^\s*function\s+\w+\s*(?:\(\))?\s*\{`)
+	plainShell = pattern(`^#!\s*/(?:usr/)?bin/(?:env\s+)?(?:sh|dash)\b`)
+	bashSyntax = pattern(`(?:^|[\s;&|!(])\[\[\s|^\s*(?:declare|local)\s+-[aA]\b|^\s*\w+=\(|\$\{\w+\[[@*]\]\}|<\(|<<<|^\s*function\s+\w+\s*(?:\(\))?\s*\{`)
 )
 
 func shBashisms(f *file) []hit {
-	if !plainShell.MatchString(f.line(1)) {
+	if !plainShell().MatchString(f.line(1)) {
 		return nil
 	}
-	return f.matches(bashSyntax, "[[", "=(", "<(", "<<<", "declare", "local -", "function ", "[@]", "[*]")
+	return f.matches(bashSyntax(), "[[", "=(", "<(", "<<<", "declare", "local -", "function ", "[@]", "[*]")
 }
 
-var worldWritable = regexp.MustCompile(`\bchmod\s+(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|a\+w)\s`)
+var worldWritable = pattern(`\bchmod\s+(?:-\w+\s+)*(?:0?777|a\+rwx|o\+w|a\+w)\s`)
 
-func shWorldWritable(f *file) []hit { return f.matches(worldWritable, "chmod") }
+func shWorldWritable(f *file) []hit { return f.matches(worldWritable(), "chmod") }
 
-var sudoRedirect = regexp.MustCompile(`(?:^|[;&|])\s*sudo\s+(?:echo|cat|printf|grep|sed|awk)\b[^|;&]*\s>>?\s*/(?:etc|usr|var|root|opt|boot|sys|proc|lib)\b`)
+var sudoRedirect = pattern(`(?:^|[;&|])\s*sudo\s+(?:echo|cat|printf|grep|sed|awk)\b[^|;&]*\s>>?\s*/(?:etc|usr|var|root|opt|boot|sys|proc|lib)\b`)
 
-func shSudoRedirect(f *file) []hit { return f.matches(sudoRedirect, "sudo ") }
+func shSudoRedirect(f *file) []hit { return f.matches(sudoRedirect(), "sudo ") }

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,9 +79,9 @@ func invisibleCharacters(f *file) []hit {
 }
 
 var (
-	openTask = regexp.MustCompile(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
-	isoDate  = regexp.MustCompile(`\b20\d\d-[01]\d-[0-3]\d\b`)
-	person   = regexp.MustCompile(`^@?([A-Za-z][\w.-]*)`)
+	openTask = pattern(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
+	isoDate  = pattern(`\b20\d\d-[01]\d-[0-3]\d\b`)
+	person   = pattern(`^@?([A-Za-z][\w.-]*)`)
 )
 
 // todos looks for tasks in comments that are somebody's, or whose date is past.
@@ -95,18 +94,18 @@ func todos(f *file) []hit {
 		}
 		number := f.lineAt(comment.start)
 		for line := range strings.Lines(text) {
-			match := openTask.FindStringSubmatch(line)
+			match := openTask().FindStringSubmatch(line)
 			number++
 			if match == nil {
 				continue
 			}
 			owner := ""
-			if found := person.FindStringSubmatch(match[2]); found != nil {
+			if found := person().FindStringSubmatch(match[2]); found != nil {
 				owner = found[1]
 			} else {
 				owner = match[3]
 			}
-			date := isoDate.FindString(match[2] + " " + match[4])
+			date := isoDate().FindString(match[2] + " " + match[4])
 			switch {
 			case date != "" && f.today != "" && date < f.today:
 				whose := ""
@@ -122,7 +121,7 @@ func todos(f *file) []hit {
 	return hits
 }
 
-var wordPair = regexp.MustCompile(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+var wordPair = pattern(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
 
 // doubledWords looks for words that never stand twice, in comments and prose.
 func doubledWords(f *file) []hit {
@@ -136,7 +135,7 @@ func doubledWords(f *file) []hit {
 		if f.language == prose {
 			text = f.code
 		}
-		for _, at := range wordPair.FindAllStringIndex(text, -1) {
+		for _, at := range wordPair().FindAllStringIndex(text, -1) {
 			if !aloneInProse(text, at[0], at[1]) {
 				continue
 			}
