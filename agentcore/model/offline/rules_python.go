@@ -322,7 +322,7 @@ func pyUnraised(f *file) []hit {
 		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || closing(line.code, strings.IndexByte(line.code, '(')) != len(line.code)-1 {
 			continue
 		}
-		hits = append(hits, hit{line: line.first, endLine: line.last, edit: &edit{start: line.start, end: line.start, text: "raise "}})
+		hits = append(hits, hit{line: line.first, endLine: line.last})
 	}
 	return hits
 }

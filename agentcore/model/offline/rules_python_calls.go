@@ -183,7 +183,8 @@ func pyDebugPrints(f *file) []hit {
 			continue
 		}
 		h := hit{line: line.first, endLine: line.last}
-		if i > 0 && f.logical[i-1].indent == line.indent && strings.Count(line.code, "(") == 1 && strings.HasSuffix(line.code, ")") {
+		neighbour := i > 0 && f.logical[i-1].indent == line.indent || i+1 < len(f.logical) && f.logical[i+1].indent == line.indent
+		if neighbour && strings.Count(line.code, "(") == 1 && strings.HasSuffix(line.code, ")") {
 			h.edit = f.removeStatement(line.start, line.end)
 		}
 		hits = append(hits, h)
