@@ -50,7 +50,6 @@ type Engine struct {
 	openModel func(Choice) (model.Model, error)
 	getenv    func(string) string
 	logger    *slog.Logger
-	outputs   string
 	config    atomic.Pointer[config.Config]
 
 	// ctx is the root of all runs; its cause tells a shutdown from a cancel.
@@ -89,7 +88,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		agents: o.Agents, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: o.Getenv, logger: o.Logger,
-		outputs:  filepath.Join(o.StateDir, "outputs"),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
 	for _, t := range o.Tools {
@@ -225,4 +223,13 @@ func (e *Engine) Cancel(id event.RunID) error {
 	}
 	r.cancel(errCancelled)
 	return nil
+}
+
+// RunInfo describes a run of this process.
+func (e *Engine) RunInfo(id event.RunID) (RunInfo, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return RunInfo{}, err
+	}
+	return r.info(), nil
 }

@@ -3,9 +3,6 @@ package agentcore
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
@@ -45,17 +42,11 @@ func (h host) propose(path string, fix tool.Fix, reason string) error {
 	if err != nil {
 		return err
 	}
-	old := workspace.Normalize(fix.OldString, file.Text)
-	switch n := strings.Count(file.Text, old); {
-	case old == "":
-		return fmt.Errorf("the fix has an empty old_string; give the text that it replaces, or report without fix")
-	case n == 0:
-		return fmt.Errorf("the fix does not fit: old_string is not in %s; copy it exactly from the file, or report without fix", h.run.session.view.Relative(path))
-	case n > 1:
-		return fmt.Errorf("the fix does not fit: old_string is in %s %d times; add lines around it until it is unique, or report without fix", h.run.session.view.Relative(path), n)
+	fixed, err := tool.Replace(file.Text, fix.OldString, fix.NewString, false)
+	if err != nil {
+		return fmt.Errorf("the fix does not fit: %w; or report without fix", err)
 	}
-	text := strings.Replace(file.Text, old, workspace.Normalize(fix.NewString, file.Text), 1)
-	if _, err := h.run.layer.Write(path, text, file.Stamp, h.Author(reason)); err != nil {
+	if _, err := h.run.layer.Write(path, fixed.Text, file.Stamp, h.Author(reason)); err != nil {
 		return fmt.Errorf("propose the fix: %w", err)
 	}
 	return nil
@@ -83,17 +74,4 @@ func (h host) Trusted() bool { return h.run.session.trusted.Load() }
 
 func (h host) Progress(message string) {
 	h.run.session.submit(store.Batch{}, h.run.id, event.ToolCallProgress{Call: h.call.id, Message: message})
-}
-
-// Overflow keeps a whole output below the state folder, readable for the user alone.
-func (h host) Overflow(name, text string) (string, error) {
-	folder := filepath.Join(h.run.engine.outputs, string(h.run.id))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("make the folder for kept outputs: %w", err)
-	}
-	path := filepath.Join(folder, string(h.call.id)+"-"+filepath.Base(name))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("keep the whole output: %w", err)
-	}
-	return path, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -84,6 +85,16 @@ func (c *client) publishDiagnostics() (protocol.PublishDiagnosticsClientCapabili
 	}
 	return *c.caps.TextDocument.PublishDiagnostics, true
 }
+
+// knowsProtocol says whether the client speaks the custom methods, and so shows their results itself.
+func (c *client) knowsProtocol() bool {
+	var known experimental
+	return len(c.caps.Experimental) > 0 && json.Unmarshal(c.caps.Experimental, &known) == nil && known.Agentls != nil
+}
+
+// hidesErrors says whether the client only logs the error that answers a command, as Helix does; LSP has no
+// capability for that.
+func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") }
 
 // show tells the user something in a message box; log only in the editor's log.
 func (c *client) show(ctx context.Context, kind protocol.MessageType, text string) error {

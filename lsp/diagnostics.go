@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -77,9 +76,12 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if err == nil {
 		params.Diagnostics = s.diagnosticsOf(session, path, x)
 	}
-	caps, _ := s.client.publishDiagnostics()
+	caps, announced := s.client.publishDiagnostics()
+	if !announced {
+		return nil // the end of a run tells what was found, in words
+	}
 	if version >= 0 && yes(caps.VersionSupport) {
-		params.Version = &version
+		params.Version = protocol.NewOptional(version)
 	}
 	if len(params.Diagnostics) == 0 && !p.shown[path] {
 		return nil
@@ -158,5 +160,3 @@ var severities = map[event.Severity]protocol.DiagnosticSeverity{
 	event.SeverityInformation: protocol.DiagnosticSeverityInformation,
 	event.SeverityHint:        protocol.DiagnosticSeverityHint,
 }
-
-var _ = fmt.Sprint

@@ -129,7 +129,7 @@ func (d *documents) uriOf(path string) uri.URI {
 // pathOf returns the absolute path of a file URI, and the URI itself for any other scheme.
 func pathOf(u uri.URI) string {
 	if strings.HasPrefix(string(u), "file:") {
-		return u.FSPath()
+		return u.FsPath()
 	}
 	return string(u)
 }

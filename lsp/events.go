@@ -74,6 +74,9 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	if known && info.Parent != "" {
 		return // its parent speaks for it
 	}
+	if _, announced := s.client.publishDiagnostics(); !announced && known {
+		s.logFindings(ctx, info.Path)
+	}
 	switch f.Status {
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted:
 		if !s.client.workDoneProgress() {
@@ -88,8 +91,23 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 		}
 		s.tell(ctx, protocol.MessageTypeError, text)
 	}
-	if known && f.Status == event.StatusCompleted && f.Result.Output != "" && info.Agent != reviewerAgent {
-		s.goes(func(ctx context.Context) { s.showAnswer(ctx, info, f.Result.Output) })
+}
+
+// logFindings tells the findings on a file to a client that takes no diagnostics.
+func (s *Server) logFindings(ctx context.Context, path string) {
+	session := s.opened()
+	if session == nil {
+		return
+	}
+	var b strings.Builder
+	for _, f := range session.Findings(path) {
+		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Relative(event.FilePath(f.URI)), f.Span.StartLine+1, f.Severity, f.Message)
+	}
+	if b.Len() == 0 {
+		return
+	}
+	if err := s.client.log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n")); err != nil {
+		s.logger.Warn("the findings could not be logged", "error", err)
 	}
 }
 
@@ -102,8 +120,11 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	}
 	session := s.opened()
 	if session != nil && info.Path != "" {
-		if n := len(session.Findings(info.Path)); n > 0 {
+		switch n := len(session.Findings(info.Path)); {
+		case n > 0:
 			parts = append(parts, plural(n, "finding"))
+		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
+			parts = append(parts, "no findings")
 		}
 		open := 0
 		for _, h := range session.Proposal().Hunks() {

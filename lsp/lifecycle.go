@@ -59,7 +59,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.settings.load(s, nil)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
-		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: pointer(s.options.Version)},
+		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
 	}, nil
 }
 
@@ -121,7 +121,7 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection, so that no message waits for the disk.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
-		if err := s.start(ctx); err != nil {
+		if err := s.openEngine(ctx); err != nil {
 			s.openErr = err
 			s.tell(ctx, protocol.MessageTypeError, fmt.Sprintf("agentls cannot work: %v. Mend it, or name another folder in AGENTLS_STATE, and restart the server", err))
 		}
@@ -133,8 +133,8 @@ func (s *Server) initialized(context.Context) error {
 	return nil
 }
 
-// start reads the settings and opens the engine.
-func (s *Server) start(ctx context.Context) error {
+// openEngine opens the engine with the settings that are known by now, and starts what reads its events.
+func (s *Server) openEngine(ctx context.Context) error {
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: s.settings.current(), OpenModel: s.options.OpenModel,
 		Getenv: s.options.Getenv, Logger: s.logger,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -54,7 +55,10 @@ type Server struct {
 
 	progress    *progressBoard
 	diagnostics *publisher
-	accepting   sync.Mutex // one edit at a time is on its way to the editor
+	accepting   chan struct{} // a token for the one edit that is on its way to the editor
+
+	subscribeMu sync.Mutex
+	subscribed  map[event.SessionID]context.CancelFunc // ends the sending of a session's events
 
 	// ready is closed when the engine is there, or openErr says why it is not.
 	ready   chan struct{}
@@ -79,7 +83,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, logger: o.Logger, ready: make(chan struct{})}
+	s := &Server{options: o, logger: o.Logger, ready: make(chan struct{}), accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{}}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
 	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})

@@ -61,7 +61,7 @@ func (c *settings) tell(ctx context.Context, s *Server) {
 	c.mu.Unlock()
 	for _, p := range fresh {
 		kind := protocol.MessageTypeWarning
-		if p.Severity == config.Error {
+		if p.Severity == config.SeverityError {
 			kind = protocol.MessageTypeError
 		}
 		s.tell(ctx, kind, "agentls configuration: "+p.String())

@@ -11,7 +11,8 @@ import (
 )
 
 // Batch is what is committed together: all of it or nothing. Rows are inserted, or replace the row of
-// the same id, in the order of the fields below. The caller does not change a batch after Submit.
+// the same id but for its Created, in the order of the fields below. The caller does not change a batch
+// after Submit.
 type Batch struct {
 	Sessions          []Session
 	Runs              []Run
@@ -121,6 +122,9 @@ func (s *Store) Submit(b Batch) *Commit {
 			continue
 		}
 		body, err := event.EncodeBody(e.Body)
+		if err == nil && len(body) == 0 {
+			err = fmt.Errorf("the %s event has no text", e.Body.EventType())
+		}
 		if err != nil {
 			j.commit.finish(fmt.Errorf("store an event of session %s: %w", e.Session, err))
 			return j.commit

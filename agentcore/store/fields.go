@@ -34,6 +34,10 @@ func newTable[T any, P row[T]](name, key string) table {
 	for _, f := range P(new(T)).fields() {
 		columns = append(columns, f.column)
 		marks = append(marks, "?")
+		if _, ok := f.place.(creation); ok {
+			updates = append(updates, fmt.Sprintf("%s = ifnull(%s.%s, excluded.%s)", f.column, name, f.column, f.column))
+			continue
+		}
 		updates = append(updates, f.column+" = excluded."+f.column)
 	}
 	list := strings.Join(columns, ", ")
@@ -108,6 +112,9 @@ func (m micros) Scan(source any) error {
 	}
 	return nil
 }
+
+// creation is a time that a row keeps from its insertion on, whatever a later batch says.
+type creation struct{ micros }
 
 // millis keeps a duration as milliseconds.
 type millis struct{ duration *time.Duration }

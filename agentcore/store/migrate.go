@@ -47,11 +47,23 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 		return fmt.Errorf("%w: its schema has version %d, this program knows %d: update agentls, or move the file away",
 			ErrNewer, version, len(steps))
 	}
-	if version > 0 {
-		if err := backUp(ctx, conn, path, version); err != nil {
-			return fmt.Errorf("copy the file before its schema is changed: %w", err)
-		}
+	if version == 0 {
+		return takeSteps(ctx, conn, 0, steps)
 	}
+	backup, err := backUp(ctx, conn, path, version)
+	if err != nil {
+		return fmt.Errorf("copy the file before its schema is changed: %w", err)
+	}
+	err = takeSteps(ctx, conn, version, steps)
+	if err != nil && !isDamage(err) {
+		// The file is as it was: a copy from each start would fill the disk.
+		err = errors.Join(err, os.Remove(backup))
+	}
+	return err
+}
+
+// takeSteps takes the steps behind the given version in one transaction.
+func takeSteps(ctx context.Context, conn *connection, version int, steps []migration) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -76,20 +88,21 @@ func schemaVersion(ctx context.Context, conn *connection) (int, error) {
 	return version, nil
 }
 
-// backUp copies the database to path.v<version>-<time>.backup.
-func backUp(ctx context.Context, conn *connection, path string, version int) error {
+// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name.
+func backUp(ctx context.Context, conn *connection, path string, version int) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := f.Close(); err != nil {
-		return err
+	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", name)
+	if err == nil {
+		err = f.Sync()
 	}
-	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", name); err != nil {
-		return errors.Join(err, os.Remove(name))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(name))
 	}
-	return nil
+	return name, nil
 }
 
 // fileTime is the present in a form for file names.

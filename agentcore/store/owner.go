@@ -125,9 +125,10 @@ func (o owners) forget(dead []string) {
 
 // release drops the lock; a clean one also removes the file.
 func (w *owner) release(clean bool) {
-	if clean {
-		// If it stays, the next start checks the store, and finds it sound.
+	removed := clean && os.Remove(w.file.Name()) == nil
+	_ = w.file.Close()
+	if clean && !removed {
+		// Some systems remove no open file. If it stays, the next start checks the store and finds it sound.
 		_ = os.Remove(w.file.Name())
 	}
-	_ = w.file.Close()
 }

@@ -54,11 +54,16 @@ func finishRecovery(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := os.Rename(salvageName(path), path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(salvageName(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
+	} else if err != nil {
+		return err
 	}
-	return err
+	// The damaged file's log, if it is still there, was copied.
+	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
+		return err
+	}
+	return os.Rename(salvageName(path), path)
 }
 
 // recoverFile saves what can be read of a damaged file into a new one, and moves the damaged one aside.
@@ -93,7 +98,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		return err
 	}
-	target, err := dial(ctx, name, time.Second)
+	target, err := dial(ctx, name, time.Second, writing)
 	if err != nil {
 		return err
 	}
@@ -105,7 +110,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 		return err
 	}
 
-	source, err := dial(ctx, path, time.Second)
+	source, err := dial(ctx, path, time.Second, salvaging)
 	if err != nil {
 		return r.unreadable(ctx, "the file", err)
 	}
@@ -159,6 +164,9 @@ func (r *Recovery) salvageTable(ctx context.Context, source, target *connection,
 		if has[column] {
 			columns = append(columns, `"`+column+`"`)
 		}
+	}
+	if len(columns) == 0 {
+		return r.unreadable(ctx, "table "+name, errors.New("its definition is another one"))
 	}
 	list := strings.Join(columns, ", ")
 	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list, strings.Repeat(", ?", len(columns)-1))

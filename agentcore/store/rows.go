@@ -9,7 +9,8 @@ import (
 
 // The types below are the rows, one type for each table. They are values. In all of them a zero
 // time.Time, an empty id and a nil json.RawMessage mean "none"; times are kept to the microsecond and
-// come back in UTC; JSON is kept as it came.
+// come back in UTC; JSON is kept as it came. A time Created is that of the first batch that had one: it
+// does not change after that.
 
 // Session is a conversation on a workspace.
 type Session struct {
@@ -232,7 +233,7 @@ func (s *Session) fields() []field {
 		{"agent", &s.Agent},
 		{"model", &s.Model},
 		{"permission_mode", &s.PermissionMode},
-		{"created", micros{&s.Created}},
+		{"created", creation{micros{&s.Created}}},
 		{"updated", micros{&s.Updated}},
 	}
 }
@@ -274,7 +275,7 @@ func (r *Run) fields() []field {
 		{"files_modified", jsonText{&r.FilesModified}},
 		{"permissions", jsonText{&r.Permissions}},
 		{"proposal", optional(&r.Proposal)},
-		{"created", micros{&r.Created}},
+		{"created", creation{micros{&r.Created}}},
 		{"started", micros{&r.Started}},
 		{"completed", micros{&r.Completed}},
 		{"duration_ms", millis{&r.Duration}},
@@ -355,7 +356,7 @@ func (f *Finding) fields() []field {
 		{"quote", &f.Quote},
 		{"state", &f.State},
 		{"reason", &f.Reason},
-		{"created", micros{&f.Created}},
+		{"created", creation{micros{&f.Created}}},
 		{"updated", micros{&f.Updated}},
 	}
 }
@@ -368,7 +369,7 @@ func (p *Proposal) fields() []field {
 		{"agent", &p.Agent},
 		{"title", &p.Title},
 		{"state", &p.State},
-		{"created", micros{&p.Created}},
+		{"created", creation{micros{&p.Created}}},
 		{"updated", micros{&p.Updated}},
 	}
 }
@@ -388,7 +389,7 @@ func (h *Hunk) fields() []field {
 		{"run", optional(&h.Run)},
 		{"agent", &h.Agent},
 		{"reason", &h.Reason},
-		{"created", micros{&h.Created}},
+		{"created", creation{micros{&h.Created}}},
 		{"updated", micros{&h.Updated}},
 	}
 }

@@ -115,7 +115,8 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}
 	defer func() {
 		if err != nil {
-			s.owner.release(false)
+			// What is damaged is checked next time; any other failure changed nothing.
+			s.owner.release(!isDamage(err))
 		}
 	}()
 
@@ -137,7 +138,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}
 	owners.forget(dead)
 
-	s.readers, err = openDatabase(path, options.BusyTimeout, true)
+	s.readers, err = openDatabase(path, options.BusyTimeout, reading)
 	if err != nil {
 		conn.close()
 		return nil, err
@@ -180,7 +181,7 @@ func (c *connection) close() error { return errors.Join(c.Conn.Close(), c.db.Clo
 
 // connect opens the writer's connection, checks the file if asked to, and migrates it.
 func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*connection, error) {
-	conn, err := dial(ctx, s.path, s.options.BusyTimeout)
+	conn, err := dial(ctx, s.path, s.options.BusyTimeout, writing)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +198,8 @@ func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*co
 }
 
 // dial opens a database with a single connection.
-func dial(ctx context.Context, path string, busy time.Duration) (*connection, error) {
-	db, err := openDatabase(path, busy, false)
+func dial(ctx context.Context, path string, busy time.Duration, use access) (*connection, error) {
+	db, err := openDatabase(path, busy, use)
 	if err != nil {
 		return nil, err
 	}
@@ -210,27 +211,44 @@ func dial(ctx context.Context, path string, busy time.Duration) (*connection, er
 	return &connection{db, conn}, nil
 }
 
+// access says what a connection is for.
+type access int
+
+const (
+	writing access = iota
+	reading
+	// salvaging reads a damaged file: with the schema writable SQLite opens one that is shorter than its
+	// header says, and goes on where a definition makes no sense (btree.c, lockBtree). Nothing is written.
+	salvaging
+)
+
 // openDatabase prepares a pool; nothing is opened before its first use.
-func openDatabase(path string, busy time.Duration, readOnly bool) (*sql.DB, error) {
-	pragmas := []string{"synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)"}
+func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) {
 	query := url.Values{
 		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
-		"_txlock":       {"immediate"},
 		"_dqs":          {"0"},
-		"_defensive":    {"1"},
+		"_pragma":       {"trusted_schema(0)"},
 	}
-	if readOnly {
+	switch use {
+	case writing:
+		query.Set("_txlock", "immediate")
+		query.Set("_defensive", "1")
+		query["_pragma"] = []string{
+			"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)",
+		}
+	case reading:
 		query.Set("_query_only", "1")
-	} else {
-		pragmas = append([]string{"journal_mode(WAL)"}, pragmas...)
+		query.Set("_defensive", "1")
+	case salvaging:
+		query.Set("_query_only", "1")
+		query["_pragma"] = []string{"writable_schema(1)", "trusted_schema(0)"}
 	}
-	query["_pragma"] = pragmas
 	connector, err := sqlite.NewConnector(event.FileURI(path) + "?" + query.Encode())
 	if err != nil {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
-	if readOnly {
+	if use == reading {
 		db.SetMaxOpenConns(4)
 		db.SetMaxIdleConns(4)
 	}

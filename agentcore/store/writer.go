@@ -328,8 +328,8 @@ func (w *writer) queryRow(query string, args ...any) (*sql.Row, error) {
 	return statement.QueryRowContext(context.Background(), args...), nil
 }
 
-// wipe empties the write-ahead log, which may hold deleted text. It waits up to busy for readers; if
-// they stay, it is tried again after the next transactions and at the end.
+// wipe empties the write-ahead log, which may hold deleted text. It waits up to busy for readers, or
+// until abort; if they stay, it is tried again after the next transactions and at the end.
 func (w *writer) wipe(busy time.Duration) {
 	first := !w.unwiped
 	w.unwiped = true
@@ -338,7 +338,7 @@ func (w *writer) wipe(busy time.Duration) {
 	_, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busy.Milliseconds()))
 	if err == nil {
 		var frames, moved int
-		err = w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
+		err = w.conn.QueryRowContext(w.aborted, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
 	}
 	_, restored := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.store.options.BusyTimeout.Milliseconds()))
 	if err = errors.Join(err, restored); err == nil && blocked == 0 {

@@ -113,6 +113,4 @@ type Host interface {
 	Trusted() bool
 	// Progress tells people how a long call goes.
 	Progress(message string)
-	// Overflow keeps a whole output that was cut and returns the path that `read` can open.
-	Overflow(name, text string) (string, error)
 }

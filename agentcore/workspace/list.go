@@ -43,6 +43,20 @@ func (l *Layer) overlay(dir string) map[string]*text {
 	return texts
 }
 
+// Overlay returns the files below a folder that do not read as on disk, or may not: open documents, and what
+// the session and the layers add, change or take away. They are sorted by path; one that is not there has an
+// empty Stamp. Files that look like secrets are left out. Nothing counts as seen by the run.
+func (l *Layer) Overlay(dir string) []File {
+	texts := l.overlay(cleanPath(dir))
+	files := make([]File, 0, len(texts))
+	for _, path := range slices.Sorted(maps.Keys(texts)) {
+		if !Secret(filepath.ToSlash(path)) {
+			files = append(files, File{Path: path, Text: texts[path].string(), Stamp: texts[path].stamp(), Version: -1})
+		}
+	}
+	return files
+}
+
 // List returns what is in a folder, sorted by name, files that are only in documents or layers included,
 // and whatever .gitignore says. Files that are not text files are listed too; symbolic links that lead out
 // of the workspace, pipes and devices are not. The error is a *FileError.

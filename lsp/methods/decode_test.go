@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 )
 
 func TestDecodeNamesTheWrongMember(t *testing.T) {
@@ -86,7 +87,7 @@ func TestDecodeTakes(t *testing.T) {
 		"since":             {`{"session":"s","since":7}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &since}},
 		"since the first":   {`{"session":"s","since":0}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &zero}},
 		"time in a zone":    {`{"since":"2026-01-02T05:04:05+02:00"}`, &UsageParams{}, &UsageParams{Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
-		"empty list":        {`{"prompt":"x","each":[]}`, &RunParams{}, &RunParams{Prompt: "x", Each: []protocol.DocumentURI{}}},
+		"empty list":        {`{"prompt":"x","each":[]}`, &RunParams{}, &RunParams{Prompt: "x", Each: []uri.URI{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := Decode([]byte(test.raw), test.into); err != nil {

@@ -197,7 +197,8 @@ func Proposed(name string) bool {
 type CommandServer interface {
 	Server
 	// Review executes `agentls.review`. Starts the agent `reviewer` on a document, a part of it, or
-	// several documents. One of `uri` and `uris` has to be there.
+	// several documents. `uri` and `uris` may both be absent: then it is the open document that was last
+	// touched in the editor (opened, changed or saved), and the error `not_found` where there is none.
 	Review(ctx context.Context, params *ReviewParams) (*RunStarted, error)
 	// ExplainCode executes `agentls.explain`. Starts a run that explains a document or a part of it. It
 	// changes nothing.

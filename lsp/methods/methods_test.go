@@ -213,6 +213,21 @@ func TestArgumentsOfCommands(t *testing.T) {
 	}
 }
 
+// A client that offers commands by name alone sends no argument: the server then takes the document
+// that was last touched.
+func TestReviewNeedsNoArgument(t *testing.T) {
+	for _, arguments := range [][]json.RawMessage{nil, {[]byte(`{}`)}, {[]byte(`null`)}} {
+		d := &documented{t: t, examples: readExamples(t)}
+		result, handled, err := DispatchCommand(t.Context(), d, CommandReview, arguments)
+		if result == nil || !handled || err != nil {
+			t.Errorf("%s: %v, handled %v, error %v", arguments, result, handled, err)
+		}
+		if diff := cmp.Diff(any(&ReviewParams{}), d.params); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", arguments, diff)
+		}
+	}
+}
+
 func TestErrorsOfTheServerPass(t *testing.T) {
 	d := &documented{t: t, examples: readExamples(t), err: errors.New("no such run")}
 	for _, method := range []string{MethodWait, MethodCancel} {

@@ -527,7 +527,8 @@ type RunParams struct {
 	Agent string `json:"agent,omitzero"`
 	// What to do.
 	Prompt string `json:"prompt"`
-	// The session to go on with; absent means a new one.
+	// The session to go on with. Absent means the window's own session: the one of this connection, made
+	// on its first use.
 	Session event.SessionID `json:"session,omitzero"`
 	// What the editor points at.
 	Context *RunContext `json:"context,omitzero"`
@@ -1604,7 +1605,8 @@ type StatusParams struct {
 
 // ReviewParams is the argument of the command `agentls.review`.
 type ReviewParams struct {
-	// The document.
+	// The document. Without it and `uris`, the open document that was last touched in the editor: opened,
+	// changed or saved.
 	URI uri.URI `json:"uri,omitzero"`
 	// Only this part of it.
 	Range *protocol.Range `json:"range,omitzero"`

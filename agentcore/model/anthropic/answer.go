@@ -19,9 +19,12 @@ func (f *faultError) Error() string { return f.Message }
 
 // answer collects the events of one message.
 type answer struct {
+	begun  bool // anything of a message has come
 	blocks []*block
 	usage  model.Usage
 	stop   sdk.StopReason
+	// event is decoded into again and again: the SDK's union has 5 KiB.
+	event sdk.MessageStreamEventUnion
 }
 
 // block is a content block while it arrives.
@@ -41,17 +44,19 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 	if len(data) == 0 {
 		return nil, false, nil
 	}
-	var e sdk.MessageStreamEventUnion
-	if err := json.Unmarshal(data, &e); err != nil {
+	a.event = sdk.MessageStreamEventUnion{}
+	e := &a.event
+	if err := json.Unmarshal(data, e); err != nil {
 		return nil, false, fmt.Errorf("read an event: %w", err)
 	}
 	switch e.Type {
 	case "message_start":
+		a.begun = true
 		a.count(e.Message.Usage.InputTokens, e.Message.Usage.CacheCreationInputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
 	case "content_block_start":
-		return a.start(&e), false, nil
+		return a.start(e), false, nil
 	case "content_block_delta":
-		return a.delta(&e), false, nil
+		return a.delta(e), false, nil
 	case "message_delta":
 		if e.Delta.StopReason != "" {
 			a.stop = e.Delta.StopReason
@@ -81,6 +86,7 @@ func (a *answer) count(input, created, read, output int64) {
 func (a *answer) start(e *sdk.MessageStreamEventUnion) model.Event {
 	b := &block{index: e.Index, kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
 	b.signature, b.sealed = e.ContentBlock.Signature, e.ContentBlock.Data
+	a.begun = true
 	a.blocks = append(a.blocks, b)
 	switch b.kind {
 	case "text":
@@ -129,6 +135,7 @@ func (a *answer) block(index int64, delta string) *block {
 		}
 	}
 	b := &block{index: index, kind: map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[delta]}
+	a.begun = true
 	a.blocks = append(a.blocks, b)
 	return b
 }

@@ -134,6 +134,10 @@ func (c *claude) read(x *transport.Exchange, request *model.Request, decoder sse
 			yield(nil, x.Failed(err))
 			return
 		}
+		if ended && !answer.begun {
+			yield(nil, x.Failed(x.Protocol(nil, "the answer holds nothing")))
+			return
+		}
 		if ended {
 			done := answer.done()
 			if len(done.Message.Calls()) > 0 {

@@ -47,6 +47,10 @@ func (c *claude) params(request *model.Request) sdk.MessageNewParams {
 		}
 		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: &t})
 	}
+	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
+		none := sdk.NewToolChoiceNoneParam()
+		params.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &none}
+	}
 	marked := 0
 	for i := len(params.Messages) - 1; i >= 0 && marked < 2; i-- {
 		if params.Messages[i].Role == sdk.MessageParamRoleUser && mark(params.Messages[i].Content) {

@@ -1,13 +1,13 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
@@ -43,25 +43,25 @@ func (a *answer) begun() bool {
 }
 
 // add takes one chunk and yields what is to be passed on. An error ends the sequence.
-func (a *answer) add(data string) iter.Seq2[model.Event, error] {
+func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		if data == "" {
+		if len(data) == 0 {
 			return
 		}
-		var chunk sdk.ChatCompletionChunk
-		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
-			yield(nil, fmt.Errorf("read a chunk: %w", err))
+		chunk, err := decode(data)
+		if err != nil {
+			yield(nil, err)
 			return
 		}
-		if failure, ok := chunk.JSON.ExtraFields["error"]; ok && failure.Raw() != "null" {
-			fault, known := transport.ParseFault([]byte(data))
+		if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+			fault, known := transport.ParseFault(data)
 			if !known {
-				fault.Message = data
+				fault.Message = string(data)
 			}
 			yield(nil, &faultError{fault})
 			return
 		}
-		if chunk.JSON.Usage.Valid() {
+		if chunk.Usage.JSON.PromptTokens.Valid() {
 			a.count(chunk.Usage)
 		}
 		for _, choice := range chunk.Choices {
@@ -69,14 +69,14 @@ func (a *answer) add(data string) iter.Seq2[model.Event, error] {
 				continue // one answer was asked for
 			}
 			if choice.FinishReason == "error" {
-				fault, known := transport.ParseFault([]byte(choice.RawJSON()))
+				fault, known := transport.ParseFault(fmt.Appendf(nil, `{"error":%s}`, choice.Error))
 				if !known {
 					fault.Message = "the server ended the answer with an error and no reason"
 				}
 				yield(nil, &faultError{fault})
 				return
 			}
-			for _, event := range a.delta(choice.Delta) {
+			for _, event := range a.delta(&choice.Delta) {
 				if !yield(event, nil) {
 					return
 				}
@@ -94,15 +94,11 @@ func (a *answer) count(usage sdk.CompletionUsage) {
 }
 
 // delta takes the new pieces of the message over.
-func (a *answer) delta(delta sdk.ChatCompletionChunkChoiceDelta) []model.Event {
+func (a *answer) delta(delta *delta) []model.Event {
 	var events []model.Event
-	// DeepSeek, vLLM and llama.cpp call it reasoning_content; OpenRouter, Groq and Ollama reasoning.
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		if text := stringField(delta.JSON.ExtraFields[name]); text != "" {
-			a.reasoning.WriteString(text)
-			events = append(events, model.ReasoningDelta{Text: text})
-			break
-		}
+	if text := cmp.Or(delta.ReasoningContent, delta.Reasoning); text != "" {
+		a.reasoning.WriteString(text)
+		events = append(events, model.ReasoningDelta{Text: text})
 	}
 	if delta.Refusal != "" {
 		a.refused = true
@@ -113,8 +109,10 @@ func (a *answer) delta(delta sdk.ChatCompletionChunkChoiceDelta) []model.Event {
 			events = append(events, model.TextDelta{Text: text})
 		}
 	}
-	for _, piece := range delta.ToolCalls {
-		c := a.call(&piece)
+	for i := range delta.ToolCalls {
+		piece := &delta.ToolCalls[i]
+		arguments := piece.arguments()
+		c := a.call(piece, arguments)
 		if c.id == "" {
 			c.id = piece.ID
 		}
@@ -122,22 +120,22 @@ func (a *answer) delta(delta sdk.ChatCompletionChunkChoiceDelta) []model.Event {
 			c.name = piece.Function.Name
 			events = append(events, model.CallDelta{Name: c.name})
 		}
-		c.arguments.WriteString(arguments(&piece))
+		c.arguments.WriteString(arguments)
 	}
 	return events
 }
 
 // call finds the call that a piece belongs to, or begins one. By the vendor's rule the index decides. Servers
 // also leave it out, give 0 to several calls, repeat the name, or send another id with every piece.
-func (a *answer) call(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) *call {
+func (a *answer) call(piece *piece, arguments string) *call {
 	index := int64(-1)
-	if piece.JSON.Index.Valid() {
-		index = piece.Index
+	if piece.Index != nil {
+		index = *piece.Index
 	}
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		known := a.calls[i]
 		if index >= 0 && known.index == index || index < 0 && piece.ID != "" && known.id == piece.ID {
-			if known.endsBefore(piece) {
+			if known.endsBefore(piece, arguments) {
 				break
 			}
 			return known
@@ -153,7 +151,7 @@ func (a *answer) call(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) *call {
 
 // endsBefore reports whether a piece that has the call's place is another call: it has a name, and the call
 // is whole.
-func (c *call) endsBefore(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) bool {
+func (c *call) endsBefore(piece *piece, arguments string) bool {
 	if piece.Function.Name == "" || c.name == "" {
 		return false
 	}
@@ -161,26 +159,7 @@ func (c *call) endsBefore(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) boo
 	if piece.ID != "" && c.id != "" && piece.ID != c.id {
 		return whole || c.arguments.Len() == 0
 	}
-	return whole && arguments(piece) != ""
-}
-
-// arguments returns the piece's part of the arguments. Some servers send the object itself, not its text.
-func arguments(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) string {
-	if piece.Function.Arguments == "" {
-		if raw := piece.Function.JSON.Arguments.Raw(); strings.HasPrefix(raw, "{") {
-			return raw
-		}
-	}
-	return piece.Function.Arguments
-}
-
-// stringField returns the text of a member that the SDK does not know, "" where it is missing or null.
-func stringField(field respjson.Field) string {
-	var text string
-	if json.Unmarshal([]byte(field.Raw()), &text) != nil {
-		return "" // absent, or of another form that carries no text for us
-	}
-	return text
+	return whole && arguments != ""
 }
 
 // done makes the whole message.

@@ -4,6 +4,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,8 +132,8 @@ func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssest
 		x.Drain()
 	}
 	for decoder.Next() {
-		data := strings.TrimSpace(string(decoder.Event().Data))
-		if data == "[DONE]" {
+		data := bytes.TrimSpace(decoder.Event().Data)
+		if string(data) == "[DONE]" {
 			if answer.complete() || answer.begun() {
 				finish()
 			} else {

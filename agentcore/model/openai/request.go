@@ -46,6 +46,11 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 			Function: param.Override[shared.FunctionDefinitionParam](function{tool.Name, tool.Description, tool.Schema}),
 		}})
 	}
+	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
+		params.ToolChoice = sdk.ChatCompletionToolChoiceOptionUnionParam{
+			OfAuto: param.NewOpt(string(sdk.ChatCompletionToolChoiceOptionAutoNone)),
+		}
+	}
 	return params
 }
 

@@ -43,8 +43,9 @@ func (c *conversation) continues(request *model.Request) error {
 	if request.System != c.system {
 		errs = append(errs, fmt.Errorf("the system prompt is not that of the request before: %s", difference(c.system, request.System)))
 	}
-	// A hand-over turn offers no tools; any other change costs the provider's cache.
-	if len(request.Tools) > 0 && len(c.tools) > 0 && !slices.EqualFunc(request.Tools, c.tools, sameTool) {
+	// A turn that may not call says so with NoCalls and keeps the tools; any change costs the provider's cache. Only a
+	// request that neither offers tools nor says NoCalls, such as that for a summary, stands outside.
+	if (len(request.Tools) > 0 || request.NoCalls) && len(c.tools) > 0 && !slices.EqualFunc(request.Tools, c.tools, sameTool) {
 		errs = append(errs, fmt.Errorf("the tools are not those of the request before: %s, then %s", toolNames(c.tools), toolNames(request.Tools)))
 	}
 	if len(request.Messages) < len(c.messages) {
@@ -63,6 +64,9 @@ func (c *conversation) continues(request *model.Request) error {
 func (c *conversation) keepsAnswer(request *model.Request) error {
 	if c.answered == nil {
 		return nil
+	}
+	if strings.TrimSpace(c.answered.text) == "" && len(c.answered.calls) == 0 {
+		return nil // providers refuse an assistant message without content, so it cannot be sent back
 	}
 	if c.answered.after >= len(request.Messages) {
 		return fmt.Errorf("the last answer %q is missing", start(c.answered.text))

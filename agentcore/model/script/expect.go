@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +64,27 @@ func NoTools(names ...string) Expect {
 			if offers(request, name) {
 				return fmt.Errorf("tool %s should not be offered", name)
 			}
+		}
+		return nil
+	}
+}
+
+// NoCalls expects that the request forbids calls, as the one for a last word does. The turn's own calls are sent all
+// the same: a model may disobey.
+func NoCalls() Expect {
+	return func(request *model.Request) error {
+		if !request.NoCalls {
+			return errors.New("calls should be forbidden; they are allowed")
+		}
+		return nil
+	}
+}
+
+// Calls expects that the request allows calls.
+func Calls() Expect {
+	return func(request *model.Request) error {
+		if request.NoCalls {
+			return errors.New("calls should be allowed; they are forbidden")
 		}
 		return nil
 	}

@@ -24,6 +24,8 @@ import (
 //	expect system TEXT                       TEXT is in the system prompt
 //	expect tools NAME…                       these are offered
 //	expect no tools [NAME…]                  none, or none of these, is offered
+//	expect calls                             the request allows calls
+//	expect no calls                          it forbids them (NoCalls)
 //	expect result NAME TEXT                  the last message has a result of the tool with TEXT
 //	expect messages N                        so many messages are in the request
 //	capture NAME REGEXP                      keeps the first group of the match in the last message;
@@ -230,6 +232,14 @@ func parseExpect(rest string) (Expect, error) {
 			return nil, fmt.Errorf("expect tools: no tool is named")
 		}
 		return Tools(names...), nil
+	case "calls", "no calls":
+		if rest != "" {
+			return nil, fmt.Errorf("expect %s%s: nothing may follow", negated, what)
+		}
+		if negated != "" {
+			return NoCalls(), nil
+		}
+		return Calls(), nil
 	case "messages":
 		n, err := strconv.Atoi(rest)
 		if err != nil {

@@ -96,8 +96,8 @@ type gate struct {
 // It also checks, for every request and without being asked, that the conversation is well formed (it
 // begins with a user message and does not end with an assistant one, no two assistant messages follow each
 // other, each tool call has exactly one result directly behind it, no call id comes twice), and that it
-// continues the former request of the same Run: the same system prompt, the same tools or none at all, the
-// same messages, then the message that the script answered. Lax switches both off.
+// continues the former request of the same Run: the same system prompt, the same tools (with NoCalls too) or none
+// at all, the same messages, then the message that the script answered. Lax switches both off.
 type Script struct {
 	// Lax switches the checks of the conversation off. Set it before the first request.
 	Lax bool

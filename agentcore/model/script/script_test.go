@@ -151,6 +151,7 @@ expect system nothing
 expect tools bash
 expect no tools read
 expect no tools
+expect no calls
 expect result read x
 expect messages 4
 capture id id=(\d+)
@@ -162,7 +163,7 @@ turn times=any
 		t.Fatal(err)
 	}
 	mustHold(t, s, `should hold "nowhere"`, `should not hold "hello"`, `system prompt should hold "nothing"`, "tool bash should be offered",
-		"tool read should not be offered", "no tools should be offered", "a result of read", "should have 4 messages", "capture id", `turn 2 (match "other") was used 0 of 1`)
+		"tool read should not be offered", "no tools should be offered", "calls should be forbidden", "a result of read", "should have 4 messages", "capture id", `turn 2 (match "other") was used 0 of 1`)
 	if strings.Contains(s.Check().Error(), "turn 3") {
 		t.Error("a turn for any number of requests was missed")
 	}
@@ -347,11 +348,13 @@ func TestPrefix(t *testing.T) {
 		change func(*model.Request)
 		want   []string
 	}{
-		"nothing":     {func(*model.Request) {}, nil},
-		"no tools":    {func(r *model.Request) { r.Tools = nil }, nil},
-		"another run": {func(r *model.Request) { r.Run, r.System = "r2", "other" }, nil},
-		"system":      {func(r *model.Request) { r.System += " at 12:01" }, []string{"system prompt is not that", "12:01"}},
-		"tool order":  {func(r *model.Request) { r.Tools = []model.Tool{tools[1], tools[0]} }, []string{"the tools are not those"}},
+		"nothing":                    {func(*model.Request) {}, nil},
+		"no tools":                   {func(r *model.Request) { r.Tools = nil }, nil},
+		"no calls":                   {func(r *model.Request) { r.NoCalls = true }, nil},
+		"no calls without the tools": {func(r *model.Request) { r.NoCalls, r.Tools = true, nil }, []string{"the tools are not those"}},
+		"another run":                {func(r *model.Request) { r.Run, r.System = "r2", "other" }, nil},
+		"system":                     {func(r *model.Request) { r.System += " at 12:01" }, []string{"system prompt is not that", "12:01"}},
+		"tool order":                 {func(r *model.Request) { r.Tools = []model.Tool{tools[1], tools[0]} }, []string{"the tools are not those"}},
 		"schema": {func(r *model.Request) {
 			r.Tools = append([]model.Tool{{Name: "read", Schema: json.RawMessage(`{}`)}}, tools[1])
 		}, []string{"the tools are not those"}},
@@ -383,6 +386,26 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
+func TestCallsAllowed(t *testing.T) {
+	s := mustParse(t, "turn\nexpect calls\ncall read\nturn\nexpect no calls\ncall read\nturn\nexpect calls\ntext end\n")
+	request := &model.Request{Run: "r", Tools: tools, Messages: []model.Message{model.UserText("go")}}
+	for i := range 3 {
+		request.NoCalls = i > 0
+		_, done, err := ask(t.Context(), s, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 && done.Stop != model.StopCalls {
+			t.Errorf("a disobedient turn stopped with %s", done.Stop)
+		}
+		request = next(request, done.Message, "ok")
+	}
+	mustHold(t, s, "turn 3: calls should be allowed")
+	if strings.Contains(s.Check().Error(), "turn 2") {
+		t.Errorf("%v", s.Check())
+	}
+}
+
 func TestCallIDsOfAForkedConversation(t *testing.T) {
 	s := New("x", Turn{Times: Any, Answer: []Step{Call{Name: "read", Arguments: "{}"}}})
 	forked := model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Call{ID: "call_3_1", Name: "read", Arguments: json.RawMessage(`{}`)}}}
@@ -411,6 +434,7 @@ func TestParseErrors(t *testing.T) {
 		"turn\ncall read {":              "no valid JSON",
 		"turn\ncall":                     "no tool is named",
 		"turn\nexpect tools":             "no tool is named",
+		"turn\nexpect no calls x":        "nothing may follow",
 		"turn\nexpect luck":              `no such thing "luck"`,
 		"turn\nexpect last":              "no text is given",
 		"turn\nexpect messages many":     `"many" is no number`,

@@ -1,0 +1,106 @@
+# agentls: build and checks. Needs Go and git; the rest is fetched into PREFIX, or installed from
+# Debian's packages where make runs as root. What cannot be had is named, and fails the target.
+#
+#   make build     bin/agentls
+#   make demo      review a small sample project, with no key and no network
+#   make check     the quick inner loop: format, vet, staticcheck, short tests
+#   make test      everything: format, analysis, real Neovim, the probe, all tests with the race detector
+#   make bench     benchmarks
+#   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
+#   make generate  write generated files anew
+#   make picture   a picture of a review in a terminal, into PICTURE (default bin/review.png)
+#   make clean     remove what was built (not what was fetched: that is PREFIX)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+ifeq ($(shell command -v go),)
+$(error Go is missing: install Go 1.26.5 or later and put it on PATH)
+endif
+
+# What is fetched goes here; clones share it, so that the next one is quick.
+PREFIX ?= $(or $(XDG_CACHE_HOME),$(if $(HOME),$(HOME)/.cache),$(CURDIR)/.cache)/agentls
+override PREFIX := $(abspath $(PREFIX))
+export PREFIX
+
+# One set of build settings for everything but the race detector, so that each package is compiled once for
+# the binary, the analysers and the short tests. Without cgo the binary is static and needs no C compiler.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+# Not shared between clones: staticcheck's cache holds the paths of the files that it has read.
+export STATICCHECK_CACHE := $(CURDIR)/.cache/staticcheck
+# Where git refuses to read the checkout (another user's folder, no repository), the binary carries no revision.
+STAMP := $(if $(shell git rev-parse --verify --quiet HEAD 2>/dev/null),auto,false)
+
+TOOL := go tool -modfile=.ci/tools.mod
+AGENTLS := $(CURDIR)/bin/agentls
+SAMPLE := cmd/agentls/testdata/sample
+# The folders with our own Go files. gofumpt itself leaves testdata out, whose faults are on purpose.
+SOURCES := $(wildcard *.go) $(filter-out bin/ node_modules/,$(wildcard */))
+# The probe, a judge of language servers, is used where it lies beside the checkout.
+PROBE ?= $(wildcard ../shared/probe)
+PICTURE ?= bin/review.png
+FUZZTIME ?= 10m
+
+.PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
+
+build:
+	go build -buildvcs=$(STAMP) -o bin/agentls ./cmd/agentls
+
+demo: build
+	@.ci/demo "$(AGENTLS)" "$(SAMPLE)"
+
+check: lint short
+
+lint:
+	@bad=$$($(TOOL) gofumpt -l $(SOURCES)); if [ -n "$$bad" ]; then \
+		printf 'not formatted, run "%s gofumpt -w" on them:\n%s\n' "$(TOOL)" "$$bad" >&2; exit 1; fi
+	go vet -tags e2e ./...
+	@mkdir -p "$(STATICCHECK_CACHE)"
+	$(TOOL) staticcheck -tags e2e ./...
+
+short:
+	go test -short -vet=off -timeout 2m ./...
+
+race:
+	@.ci/need gcc=gcc,libc6-dev
+	CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
+
+e2e: build
+	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" \
+	go test -tags e2e -vet=off -count=1 -timeout 8m ./editors/e2e
+
+probe: build
+ifeq ($(PROBE),)
+	@echo "probe: ../shared/probe is not beside this checkout, nothing to run"
+else
+	@.ci/need python3=python3
+	.ci/probe "$(PROBE)" "$(AGENTLS)" "$(SAMPLE)"
+endif
+
+# The order is that of the price: what fails quickly comes first.
+test:
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory e2e
+	$(MAKE) --no-print-directory probe
+	$(MAKE) --no-print-directory race
+
+bench:
+	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+soak:
+	@.ci/need gcc=gcc,libc6-dev
+	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
+	.ci/fuzz "$(FUZZTIME)"
+
+generate:
+	go generate ./...
+
+picture: build
+	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+
+clean:
+	rm -rf bin

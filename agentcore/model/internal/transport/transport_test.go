@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+func TestParseFault(t *testing.T) {
+	for raw, want := range map[string]Fault{
+		`{"error":{"type":"a","code":"b","message":"c"}}`:  {"a", "b", "c"},
+		`{"error":{"type":null,"code":429,"message":"c"}}`: {"", "429", "c"},
+		`{"error":"c"}`:                       {Message: "c"},
+		`{"error":{"detail":"c"}}`:            {Message: "c"},
+		`{"error":["c"]}`:                     {Message: `["c"]`},
+		`{"message":"c","type":"a"}`:          {Type: "a", Message: "c"},
+		`{"detail":[{"msg":"c"}]}`:            {Message: `[{"msg":"c"}]`},
+		`{"object":"error","message":"c"}`:    {Message: "c"},
+		`{"error":false,"message":"c"}`:       {Message: "c"},
+		`{"error":{"message":"","type":"a"}}`: {"a", "", `{"message":"","type":"a"}`},
+	} {
+		if got, ok := ParseFault([]byte(raw)); !ok || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", raw, got, ok, want)
+		}
+	}
+	for _, raw := range []string{``, `x`, `[]`, `{}`, `{"error":null}`, `{"id":"x"}`} {
+		if got, ok := ParseFault([]byte(raw)); ok {
+			t.Errorf("%s passes for a fault: %+v", raw, got)
+		}
+	}
+}
+
+// TestOverflow holds what vendors and servers say of a conversation that is too long, and what must not pass for it.
+func TestOverflow(t *testing.T) {
+	for said, want := range map[string]model.ErrorKind{
+		"prompt is too long: 205000 tokens > 200000 maximum":                                                      model.ErrContext,
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000":                             model.ErrContext,
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 205000 tokens.": model.ErrContext,
+		"the request exceeds the available context size. try increasing the context size or enable context shift": model.ErrContext,
+		"Your input exceeds the context window of this model. Please adjust your input and try again.":            model.ErrContext,
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                 model.ErrContext,
+		"max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens":                         model.ErrInvalid,
+		"tools.0.custom.name: String should match pattern":                                                        model.ErrInvalid,
+		"The string in the field context is too short":                                                            model.ErrInvalid,
+	} {
+		if got := (Fault{Message: said}).Sort(http.StatusBadRequest); got != want {
+			t.Errorf("%q is %s, want %s", said, got, want)
+		}
+	}
+}
+
+func TestObject(t *testing.T) {
+	for in, want := range map[string]string{
+		``: `{}`, ` `: `{}`, `{"a":1}`: `{"a":1}`, " {}\n": `{}`,
+		`{"a":`:       `{"invalid_arguments":"{\"a\":"}`,
+		`"{\"a\":"`:   `{"invalid_arguments":"{\"a\":"}`,
+		`[1]`:         `{"invalid_arguments":"[1]"}`,
+		`null`:        `{"invalid_arguments":""}`,
+		`{"a":1}junk`: `{"invalid_arguments":"{\"a\":1}junk"}`,
+	} {
+		if got := Object(json.RawMessage(in)); string(got) != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	u := &Upstream{Secrets: Secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"})}
+	if got := u.clean("a\nk+/=secret k%2B%2F%3Dsecret other-secret short\xff"); got != "a [key] [key] [key] short\ufffd" {
+		t.Errorf("%q", got)
+	}
+	if got := u.clean(strings.Repeat("ä", 300)); len(got) > maxDetail || !strings.HasSuffix(got, "ä…") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+func TestClientStaysAndKeepsItsBase(t *testing.T) {
+	base := &http.Client{}
+	client := Client(base)
+	if base.CheckRedirect != nil || client == base || client.CheckRedirect == nil {
+		t.Error("the client that was given has changed, or the new one follows redirects")
+	}
+}

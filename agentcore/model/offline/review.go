@@ -1,0 +1,273 @@
+package offline
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxFindings bounds the findings of one file.
+	maxFindings = 50
+	// maxFiles bounds the files of one review.
+	maxFiles = 12
+)
+
+// reviewed is one file of a review.
+type reviewed struct {
+	path     string
+	source   source
+	lines    int
+	checkers checkers
+	findings []finding
+	// left is how many findings were over the bound.
+	left int
+}
+
+// review reads the files and their diagnostics, reports what it finds, and sums up.
+func (t *task) review() turn {
+	files, next := t.targets()
+	if next != nil {
+		return *next
+	}
+	dropped := max(len(files)-maxFiles, 0)
+	files = files[:len(files)-dropped]
+	if calls := t.reading(files, true); len(calls) > 0 && t.turns < maxTurns {
+		return turn{calls: calls}
+	}
+	var done []reviewed
+	for _, path := range files {
+		done = append(done, t.judge(path))
+	}
+	if t.offers("report_finding") && t.turns < maxTurns {
+		if calls := t.reports(done); len(calls) > 0 {
+			return turn{calls: calls}
+		}
+	}
+	return turn{text: t.reviewText(done, dropped)}
+}
+
+// targets returns the files of the task, or the turn that finds them out.
+func (t *task) targets() ([]string, *turn) {
+	if len(t.files) > 0 {
+		if !t.offers("read") && t.turns == 0 {
+			return nil, &turn{text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" + noModel + "\n"}
+		}
+		return t.files, nil
+	}
+	everything := call{"glob", globArguments{Pattern: "**/*.{go,js,jsx,mjs,cjs,ts,tsx,py,sh,bash}"}}
+	if !t.wasMade(everything) && t.offers("glob") {
+		return nil, &turn{calls: []call{everything}}
+	}
+	files := t.listed()
+	if len(files) == 0 {
+		return nil, &turn{text: "There is no file to look at: open one and ask again, or name it, as in \"review main.go\".\n\n" + noModel + "\n"}
+	}
+	return files, nil
+}
+
+// listed returns the files that glob named: sources first, tests and what others wrote last.
+func (t *task) listed() []string {
+	var files []string
+	for e := range t.made("glob") {
+		if e.failed {
+			continue
+		}
+		for line := range strings.Lines(e.text) {
+			if name := strings.TrimSpace(line); languageOf(name) != other && !strings.HasPrefix(name, "(") && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
+	return files
+}
+
+// judge applies the rules to one file.
+func (t *task) judge(path string) reviewed {
+	r := reviewed{path: path, source: t.sourceOf(path), checkers: t.checkersOf(path)}
+	text, lines := r.source.text()
+	r.lines = lines
+	var own []finding
+	f := newFile(path, text)
+	f.today = t.today
+	f.whole = lines >= r.source.total && !r.source.cut
+	if lines > 0 {
+		own = f.check()
+	}
+	r.findings = combine(r.checkers.found, own)
+	r.findings = slices.DeleteFunc(r.findings, func(found finding) bool { return !t.within(found.line, found.endLine) })
+	if r.left = max(len(r.findings)-maxFindings, 0); r.left > 0 {
+		r.findings = mostSevere(r.findings, maxFindings)
+	}
+	f.fixes(r.findings)
+	return r
+}
+
+// mostSevere keeps n findings, in their order.
+func mostSevere(found []finding, n int) []finding {
+	order := map[severity]int{failure: 0, warning: 1, information: 2, hint: 3}
+	ranked := slices.Clone(found)
+	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(order[a.severity], order[b.severity]) })
+	ranked = ranked[:n]
+	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(a.line, b.line) })
+	return ranked
+}
+
+// reports returns the report_finding calls that are still to be made. Those without a fix come first, by line.
+// Those with a fix follow from the last line to the first, because each fix moves the lines behind it.
+func (t *task) reports(done []reviewed) []call {
+	attempts := map[string]int{} // by finding: failed reports
+	accepted := map[string]bool{}
+	for e := range t.made("report_finding") {
+		var arguments findingArguments
+		if json.Unmarshal(e.arguments, &arguments) != nil {
+			continue
+		}
+		key := findingKey(arguments.Path, arguments.Line, arguments.Rule, arguments.Message)
+		if e.failed {
+			attempts[key]++
+		} else {
+			accepted[key] = true
+		}
+	}
+	var plain, fixing []call
+	for _, r := range done {
+		var behind []call
+		for _, found := range r.findings {
+			key := findingKey(r.path, found.line, found.rule, found.message)
+			if accepted[key] || attempts[key] > 1 || attempts[key] == 1 && found.fix == nil {
+				continue
+			}
+			arguments := findingArguments{
+				Path: r.path, Line: found.line, Severity: string(found.severity), Rule: found.rule, Message: found.message, Source: found.source,
+			}
+			if found.endLine > found.line {
+				arguments.EndLine = found.endLine
+			}
+			if attempts[key] == 0 && found.fix != nil {
+				arguments.Fix = found.fix
+				behind = append(behind, call{"report_finding", arguments})
+				continue
+			}
+			plain = append(plain, call{"report_finding", arguments})
+		}
+		slices.Reverse(behind)
+		fixing = append(fixing, behind...)
+	}
+	calls := slices.Concat(plain, fixing)
+	// The last turn is kept for reports that have to be repeated.
+	left := max(maxTurns-1-t.turns, 1)
+	return calls[:min(len(calls), max(callsPerTurn, (len(calls)+left-1)/left))]
+}
+
+func findingKey(path string, line int, rule, message string) string {
+	return fmt.Sprintf("%s\x00%d\x00%s\x00%s", path, line, rule, message)
+}
+
+// reviewText sums up.
+func (t *task) reviewText(done []reviewed, dropped int) string {
+	var b strings.Builder
+	unreported := map[string]bool{}
+	sent := 0
+	for e := range t.made("report_finding") {
+		var arguments findingArguments
+		if json.Unmarshal(e.arguments, &arguments) != nil {
+			continue
+		}
+		sent++
+		unreported[findingKey(arguments.Path, arguments.Line, arguments.Rule, arguments.Message)] = e.failed
+	}
+	for _, r := range done {
+		name := r.path
+		if t.first > 0 {
+			name = fmt.Sprintf("%s, lines %d-%d", r.path, t.first, t.last)
+		}
+		if !r.source.read {
+			fmt.Fprintf(&b, "%s could not be read: %s\n", r.path, cmp.Or(withoutPrefix(r.source.problem), "the turns of this run were used up"))
+			continue
+		}
+		fixable := 0
+		for _, found := range r.findings {
+			if found.fix != nil {
+				fixable++
+			}
+		}
+		fmt.Fprintf(&b, "%s: %s", name, bySeverity(r.findings))
+		if fixable > 0 {
+			fmt.Fprintf(&b, ", %d with a fix", fixable)
+		}
+		b.WriteString(".\n")
+		if r.left > 0 {
+			fmt.Fprintf(&b, "  %d more, less severe, are not shown.\n", r.left)
+		}
+		if r.lines < r.source.total {
+			fmt.Fprintf(&b, "  Only its first %d of %d lines were read.\n", r.lines, r.source.total)
+		}
+		if r.checkers.problem != "" {
+			fmt.Fprintf(&b, "  Its diagnostics could not be had: %s\n", withoutPrefix(r.checkers.problem))
+		}
+		for _, found := range r.findings {
+			failed, reported := unreported[findingKey(r.path, found.line, found.rule, found.message)]
+			if !reported || failed {
+				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.line, found.severity, found.message, strings.TrimSpace(found.source+" "+found.rule))
+			}
+		}
+	}
+	if dropped > 0 {
+		fmt.Fprintf(&b, "%d more files were not looked at; name those that matter.\n", dropped)
+	}
+	var used, missing []string
+	for _, r := range done {
+		used, missing = append(used, r.checkers.used...), append(missing, r.checkers.missing...)
+	}
+	b.WriteString("\nChecked with " + joined(append(used, "the rules of agentls")) + ".")
+	if len(missing) > 0 {
+		b.WriteString(" Not on this machine: " + joined(missing) + ".")
+	}
+	b.WriteString("\n" + noModel + "\n")
+	return b.String()
+}
+
+// joined lists names, each once.
+func joined(names []string) string {
+	var once []string
+	for _, name := range names {
+		if name != "" && !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return strings.Join(once, ", ")
+}
+
+// withoutPrefix takes "error: " from the text of a failed call.
+func withoutPrefix(text string) string {
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "denied: "))
+}
+
+// bySeverity writes "2 errors, 1 hint".
+func bySeverity(found []finding) string {
+	counts := map[severity]int{}
+	for _, f := range found {
+		counts[f.severity]++
+	}
+	var parts []string
+	for _, level := range []struct {
+		severity  severity
+		one, many string
+	}{{failure, "error", "errors"}, {warning, "warning", "warnings"}, {information, "remark", "remarks"}, {hint, "hint", "hints"}} {
+		switch n := counts[level.severity]; n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+level.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, level.many))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}

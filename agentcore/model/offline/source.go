@@ -1,0 +1,153 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// readTurns bounds the turns that are spent on reading.
+	readTurns = 4
+	// callsPerTurn bounds the calls of one turn where more turns are left.
+	callsPerTurn = 20
+)
+
+// source is what the reads of a file have shown so far.
+type source struct {
+	path  string
+	lines map[int]string
+	// total is how many lines the file has, as far as is known.
+	total int
+	// chunk is how many lines the first read showed.
+	chunk int
+	read  bool
+	// problem is why the file could not be read, empty if it could.
+	problem string
+	// cut tells that a line was too long and is not whole.
+	cut bool
+}
+
+var (
+	numbered  = regexp.MustCompile(`^\s*(\d+)(?:\t|→)(.*)$`)
+	totalHint = regexp.MustCompile(`\bof (\d+)\b`)
+	moreHint  = regexp.MustCompile(`\boffset\D{0,3}(\d+)`)
+)
+
+// sourceOf gathers the reads of a path.
+func (t *task) sourceOf(path string) source {
+	s := source{path: path, lines: map[int]string{}}
+	for e := range t.made("read") {
+		var arguments readArguments
+		if json.Unmarshal(e.arguments, &arguments) != nil || arguments.Path != path {
+			continue
+		}
+		if e.failed {
+			if !s.read {
+				s.problem = e.text
+			}
+			continue
+		}
+		s.read, s.problem = true, ""
+		s.add(e.text)
+	}
+	return s
+}
+
+// add takes in one answer of the read tool: lines "12\ttext", then perhaps a sentence on how to read on.
+func (s *source) add(text string) {
+	shown := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		match := numbered.FindStringSubmatch(line)
+		if match == nil {
+			if hint := moreHint.FindStringSubmatch(line); hint != nil {
+				next, err := strconv.Atoi(hint[1])
+				if err == nil {
+					s.total = max(s.total, next)
+				}
+				if total := totalHint.FindStringSubmatch(line); total != nil {
+					if n, err := strconv.Atoi(total[1]); err == nil {
+						s.total = max(s.total, n)
+					}
+				}
+			}
+			continue
+		}
+		number, err := strconv.Atoi(match[1])
+		if err != nil || number < 1 {
+			continue
+		}
+		shown++
+		s.lines[number] = match[2]
+		s.total = max(s.total, number)
+		if len(match[2]) >= 1999 && strings.HasSuffix(match[2], "…") {
+			s.cut = true
+		}
+	}
+	if s.chunk == 0 {
+		s.chunk = shown
+	}
+}
+
+// missing returns the reads that would show the rest.
+func (s *source) missing() []call {
+	if !s.read {
+		return []call{{"read", readArguments{Path: s.path}}}
+	}
+	var calls []call
+	step := max(s.chunk/2, 1) // half of what fitted, so that it fits again where lines are longer
+	for line := 1; line <= s.total && len(calls) < callsPerTurn; line++ {
+		if _, ok := s.lines[line]; ok {
+			continue
+		}
+		limit := 1
+		for limit < step && line+limit <= s.total {
+			if _, ok := s.lines[line+limit]; ok {
+				break
+			}
+			limit++
+		}
+		calls = append(calls, call{"read", readArguments{Path: s.path, Offset: line, Limit: limit}})
+		line += limit - 1
+	}
+	return calls
+}
+
+// text returns the lines from the first on that are known without a gap, joined by \n, and their number.
+func (s *source) text() (string, int) {
+	lines := make([]string, 0, len(s.lines))
+	for line := 1; ; line++ {
+		text, ok := s.lines[line]
+		if !ok {
+			return strings.Join(lines, "\n"), len(lines)
+		}
+		lines = append(lines, text)
+	}
+}
+
+// reading returns the calls that are still needed to know the files: read, and diagnostics beside it where
+// wanted. A call that was made once is not made again.
+func (t *task) reading(files []string, diagnostics bool) []call {
+	var calls []call
+	for _, path := range files {
+		s := t.sourceOf(path)
+		if s.problem == "" && t.offers("read") && t.turns < readTurns {
+			calls = append(calls, s.missing()...)
+		}
+		if diagnostics && t.offers("diagnostics") && t.turns < readTurns {
+			calls = append(calls, call{"diagnostics", diagnosticsArguments{Path: path}})
+		}
+	}
+	return slices.DeleteFunc(calls, t.wasMade)
+}
+
+// wasMade reports whether the very same call has been answered before.
+func (t *task) wasMade(c call) bool {
+	arguments, err := json.Marshal(c.arguments)
+	return err == nil && slices.ContainsFunc(t.exchanges, func(e exchange) bool {
+		return e.name == c.name && string(e.arguments) == string(arguments)
+	})
+}

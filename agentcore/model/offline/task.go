@@ -1,0 +1,252 @@
+package offline
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// maxTurns bounds the turns with calls that one task takes; then the answer is given with what there is.
+const maxTurns = 8
+
+// noModel ends every answer.
+const noModel = "No language model was used: this is the work of agentls's offline rules."
+
+// intent is what the user's words ask for.
+type intent int
+
+const (
+	unknown intent = iota
+	review
+	explain
+	explore
+	repair
+)
+
+// task is a request, understood.
+type task struct {
+	intent intent
+	// words is what the user wrote, without the context block.
+	words string
+	// files are the paths that the context names, or else the words.
+	files []string
+	// named tells that files come from the context and not from a guess at the words.
+	named bool
+	// first and last are the lines that the task is restricted to, from 1; 0 is the whole file.
+	first, last int
+	// finding is the one to fix or explain; its message is empty where there is none.
+	finding struct {
+		line          int
+		rule, message string
+	}
+	// today is the date of the run, "2006-01-02", or empty.
+	today string
+	// exchanges are the calls made for this task so far, with their results.
+	exchanges []exchange
+	// turns is how many assistant messages with calls were needed for them.
+	turns   int
+	tools   []model.Tool
+	noCalls bool
+}
+
+// exchange is a call and its result.
+type exchange struct {
+	name      string
+	arguments json.RawMessage
+	text      string
+	failed    bool
+}
+
+// answer computes the next turn.
+func answer(request *model.Request) turn {
+	t := understand(request)
+	switch t.intent {
+	case review:
+		return t.review()
+	case explain:
+		return t.explain()
+	case explore:
+		return t.explore()
+	case repair:
+		return t.repair()
+	}
+	return turn{text: help}
+}
+
+const help = `This is agentls without a language model, so a task in free words is beyond it. The offline rules can
+- review a file or a selection: "review this file"
+- explain what a file or a selection holds: "explain this"
+- find places in the workspace: "where is the configuration loaded?"
+- fix some of their own findings: "fix this"
+
+For everything else, configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY where the editor starts, or write ` + "`default_model = \"provider/model\"`" + ` into config.toml.
+
+` + noModel + "\n"
+
+var (
+	contextBlock = regexp.MustCompile(`(?s)\n?<context>\n(.*?)</context>\s*$`)
+	dateLine     = regexp.MustCompile(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
+	pathWord     = regexp.MustCompile(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+)
+
+// understand finds the task in the conversation: the last of the user's messages that asks for something, or
+// the first. What was said before it is not looked at, but for the context.
+func understand(request *model.Request) task {
+	var t task
+	at := -1
+	for i, message := range request.Messages {
+		if message.Role != model.RoleUser {
+			continue
+		}
+		words := message.Text()
+		block := contextBlock.FindStringSubmatch(words)
+		if block != nil {
+			words = strings.TrimSuffix(words, block[0])
+			t.readContext(block[1])
+		}
+		// Words of the engine, such as the order to come to an end, have no context and ask for nothing new.
+		asked := intentOf(words)
+		if at < 0 || block != nil || asked != unknown && !strings.HasPrefix(words, "The limit of this run is reached") {
+			at, t.intent, t.words = i, asked, strings.TrimSpace(words)
+		}
+	}
+	if match := dateLine.FindStringSubmatch(request.System); match != nil {
+		t.today = match[1]
+	}
+	t.tools, t.noCalls = request.Tools, request.NoCalls
+	if at >= 0 {
+		t.gather(request.Messages[at+1:])
+	}
+	if len(t.files) == 0 {
+		for _, word := range pathWord.FindAllString(t.words, -1) {
+			if base := path.Base(word); languageOf(base) != other && !slices.Contains(t.files, word) {
+				t.files = append(t.files, word)
+			}
+		}
+	} else {
+		t.named = true
+	}
+	if t.intent == unknown {
+		t.intent = t.intentOfAgent(request.System)
+	}
+	if t.intent == review && t.finding.message != "" && t.words == "" {
+		t.intent = repair
+	}
+	return t
+}
+
+// readContext reads the lines of a context block. It replaces what an earlier block said.
+func (t *task) readContext(block string) {
+	t.files, t.first, t.last = nil, 0, 0
+	t.finding.line, t.finding.rule, t.finding.message = 0, "", ""
+	for line := range strings.Lines(block) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch key {
+		case "file":
+			t.files = append(t.files, value)
+		case "lines":
+			first, last, _ := strings.Cut(value, "-")
+			t.first, _ = strconv.Atoi(first) // a number that is none restricts nothing
+			t.last, _ = strconv.Atoi(last)
+			t.last = max(t.first, t.last)
+		case "line":
+			t.finding.line, _ = strconv.Atoi(value) // 0 is "anywhere in the file"
+		case "rule":
+			t.finding.rule = value
+		case "finding":
+			t.finding.message = value
+		}
+	}
+}
+
+// gather pairs the calls with their results.
+func (t *task) gather(messages []model.Message) {
+	open := map[string]exchange{}
+	for _, message := range messages {
+		calls := message.Calls()
+		if len(calls) > 0 {
+			t.turns++
+		}
+		for _, c := range calls {
+			open[c.ID] = exchange{name: c.Name, arguments: c.Arguments}
+		}
+		for _, part := range message.Parts {
+			result, ok := part.(model.Result)
+			if !ok {
+				continue
+			}
+			made, ok := open[result.ID]
+			if !ok {
+				continue
+			}
+			delete(open, result.ID)
+			made.text = result.Text
+			made.failed = result.Error || strings.HasPrefix(result.Text, "error: ") || strings.HasPrefix(result.Text, "denied: ")
+			t.exchanges = append(t.exchanges, made)
+		}
+	}
+}
+
+// offers reports whether a tool may be called.
+func (t *task) offers(name string) bool {
+	return !t.noCalls && slices.ContainsFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
+}
+
+// made yields the exchanges with one tool.
+func (t *task) made(name string) func(func(exchange) bool) {
+	return func(yield func(exchange) bool) {
+		for _, e := range t.exchanges {
+			if e.name == name && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// within reports whether lines first to last of a file touch those that the task is restricted to.
+func (t *task) within(first, last int) bool {
+	return t.first == 0 || first <= t.last && last >= t.first
+}
+
+var intentWords = []struct {
+	expression *regexp.Regexp
+	intent     intent
+}{
+	{regexp.MustCompile(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
+	{regexp.MustCompile(`\bwhat(?:'s| is) wrong\b`), review},
+	{regexp.MustCompile(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
+	{regexp.MustCompile(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
+	{regexp.MustCompile(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
+	{regexp.MustCompile(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
+}
+
+// intentOf finds the intent in the user's words: the one that is named first.
+func intentOf(words string) intent {
+	words = strings.ToLower(words)
+	found, best := unknown, len(words)+1
+	for _, candidate := range intentWords {
+		if place := candidate.expression.FindStringIndex(words); place != nil && place[0] < best {
+			found, best = candidate.intent, place[0]
+		}
+	}
+	return found
+}
+
+// intentOfAgent guesses from what the agent is for, where the words do not tell.
+func (t *task) intentOfAgent(system string) intent {
+	opening, _, _ := strings.Cut(strings.ToLower(system), "\n")
+	switch {
+	case t.finding.message != "":
+		return repair
+	case strings.Contains(opening, "you review"):
+		return review
+	case strings.Contains(opening, "you find") || strings.Contains(opening, "you explore"):
+		return explore
+	}
+	return unknown
+}

@@ -1,0 +1,10 @@
+package tool
+
+// Builtin returns the tools that need nothing but a Host, in a stable order: the same in every request,
+// so that the prefix of a conversation never changes.
+func Builtin() []Tool {
+	return []Tool{
+		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(),
+		diagnosticsTool(), reportFindingTool(), todoTool(),
+	}
+}

@@ -1,0 +1,139 @@
+package tool_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/tool/tooltest"
+)
+
+func TestEdit(t *testing.T) {
+	h := tooltest.New(t, map[string]string{
+		"a.go": "one\ntwo\nthree\n", "crlf.txt": "one\r\ntwo\r\n", "twice.txt": "x\ny\nx\n", "empty.txt": "", ".git/config": "[core]\n", "dir/x": "",
+	})
+	result := call(t, h, "edit", `{"path":"a.go","old_string":"two\n","new_string":"2\n2b\n"}`)
+	same(t, "text", result.Text, "Edited a.go at line 2.")
+	same(t, "summary", result.Summary, "+2 -1")
+	same(t, "the file", h.Text("a.go"), "one\n2\n2b\nthree\n")
+	// A second edit builds on the first.
+	call(t, h, "edit", `{"path":"a.go","old_string":"2b","new_string":"2c"}`)
+	same(t, "the file", h.Text("a.go"), "one\n2\n2c\nthree\n")
+	if raw, err := os.ReadFile(h.Path("a.go")); err != nil || string(raw) != "one\ntwo\nthree\n" {
+		t.Errorf("the file on disk is %q, %v", raw, err)
+	}
+	result = call(t, h, "edit", `{"path":"crlf.txt","old_string":"one\ntwo\n","new_string":"one\n2\n"}`)
+	same(t, "text", result.Text, "Edited crlf.txt at line 1. old_string differed from the file in its line endings; the change follows the file's.")
+	same(t, "the file", h.Text("crlf.txt"), "one\r\n2\r\n")
+	same(t, "all", call(t, h, "edit", `{"path":"twice.txt","old_string":"x","new_string":"z","replace_all":true}`).Text, "Edited twice.txt at line 1, 3.")
+	same(t, "new", call(t, h, "edit", `{"path":"lib/new.go","old_string":"","new_string":"package lib\n"}`).Text, "Created lib/new.go.")
+	same(t, "the new file", h.Text("lib/new.go"), "package lib\n")
+	call(t, h, "edit", `{"path":"empty.txt","old_string":"","new_string":"full\n"}`)
+	same(t, "the file that was empty", h.Text("empty.txt"), "full\n")
+	refused(t, h, "edit", `{"path":"a.go","old_string":"nowhere to be found","new_string":"x"}`, "a.go: old_string does not occur")
+	refused(t, h, "edit", `{"path":"a.go","old_string":"","new_string":"x"}`, "a.go: old_string is empty")
+	refused(t, h, "edit", `{"path":"none.go","old_string":"a","new_string":"x"}`, "does not exist")
+	refused(t, h, "edit", `{"path":"dir","old_string":"a","new_string":"x"}`, "is a folder")
+	refused(t, h, "edit", `{"path":".git/config","old_string":"[core]","new_string":"x"}`, "protected")
+	refused(t, h, "edit", `{"path":"../x","old_string":"","new_string":"x"}`, "outside")
+}
+
+// TestEditStale: what the user typed since the run read the file is shown instead of overwritten, and then
+// the edit can be repeated.
+func TestEditStale(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
+	call(t, h, "read", `{"path":"a.go"}`)
+	h.Type("a.go", "one\ntwo // new\nthree\n")
+	edit := `{"path":"a.go","old_string":"two","new_string":"2"}`
+	refused(t, h, "edit", edit, "a.go changed since you read it, so nothing was edited", "2\ttwo // new\n")
+	same(t, "the file", h.Text("a.go"), "one\ntwo // new\nthree\n")
+	call(t, h, "edit", edit)
+	same(t, "the file", h.Text("a.go"), "one\n2 // new\nthree\n")
+	// Also where the place is gone.
+	h = tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
+	call(t, h, "read", `{"path":"a.go"}`)
+	h.Type("a.go", "entirely\nother\n")
+	refused(t, h, "edit", `{"path":"a.go","old_string":"three","new_string":"3"}`, "a.go changed since you read it", "read it again")
+}
+
+func TestWrite(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.go": "one\n", "crlf.txt": "one\r\ntwo\r\n", "typed.go": "x\n", "dir/x": ""})
+	same(t, "new", call(t, h, "write", `{"path":"docs/n.md","content":"# N\n\ntext\n"}`).Text, "Created docs/n.md, 3 lines.")
+	same(t, "the new file", h.Text("docs/n.md"), "# N\n\ntext\n")
+	// What the run wrote itself it knows.
+	same(t, "again", call(t, h, "write", `{"path":"docs/n.md","content":""}`).Text, "Wrote docs/n.md, 0 lines.")
+	refused(t, h, "write", `{"path":"a.go","content":"x"}`, "a.go exists and you have not read it", "edit")
+	same(t, "the file", h.Text("a.go"), "one\n")
+	call(t, h, "read", `{"path":"a.go"}`)
+	result := call(t, h, "write", `{"path":"a.go","content":"one\ntwo\n"}`)
+	same(t, "text", result.Text, "Wrote a.go, 2 lines.")
+	same(t, "summary", result.Summary, "+1")
+	refused(t, h, "write", `{"path":"a.go","content":"one\ntwo\n"}`, "already reads so")
+	call(t, h, "read", `{"path":"crlf.txt"}`)
+	call(t, h, "write", `{"path":"crlf.txt","content":"one\nthree\n"}`)
+	same(t, "line endings", h.Text("crlf.txt"), "one\r\nthree\r\n")
+	call(t, h, "read", `{"path":"typed.go"}`)
+	h.Type("typed.go", "y\n")
+	refused(t, h, "write", `{"path":"typed.go","content":"z\n"}`, "changed since you read it", "read it again")
+	refused(t, h, "write", `{"path":".git/hooks/post-commit","content":"x"}`, "protected")
+	refused(t, h, "write", `{"path":"/etc/x","content":"x"}`, "outside")
+	refused(t, h, "write", `{"path":"dir","content":"x"}`, "is a folder")
+}
+
+func TestReportFinding(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.go": "one\n\ttwo  \nthree"})
+	result := call(t, h, "report_finding", `{"path":"a.go","line":2,"end_line":3,"severity":"high","rule":"r","message":" m ","fix":{"old_string":"two","new_string":"2"}}`)
+	same(t, "text", result.Text, "Reported as finding-1, with its fix as a proposed edit.")
+	same(t, "summary", result.Summary, "error at line 2")
+	same(t, "the file", h.Text("a.go"), "one\n\t2  \nthree")
+	call(t, h, "report_finding", `{"path":"a.go","line":2,"message":"plain","source":"go vet"}`)
+	want := []tool.Finding{
+		{Path: h.Path("a.go"), Span: event.Span{StartLine: 1, StartColumn: 1, EndLine: 2, EndColumn: 5}, Severity: event.SeverityError, Rule: "r", Message: "m", Fix: &tool.Fix{OldString: "two", NewString: "2"}},
+		{Path: h.Path("a.go"), Span: event.Span{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 2}, Severity: event.SeverityWarning, Message: "plain", Source: "go vet"},
+	}
+	if diff := cmp.Diff(want, h.Findings()); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	refused(t, h, "report_finding", `{"path":"a.go","line":4,"message":"m"}`, "a.go: line 4 is past the end: the file has 3 lines")
+	refused(t, h, "report_finding", `{"path":"a.go","line":3,"end_line":2,"message":"m"}`, "end_line 2 is before line 3")
+	refused(t, h, "report_finding", `{"path":"a.go","line":1,"message":"  "}`, "message is empty")
+	refused(t, h, "report_finding", `{"path":"b.go","line":1,"message":"m"}`, "does not exist", "a.go")
+	refused(t, h, "report_finding", `{"path":"a.go","line":1,"message":"m","fix":{"old_string":"none","new_string":"x"}}`, "does not fit")
+	if n := len(h.Findings()); n != 2 {
+		t.Errorf("%d findings after refused ones", n)
+	}
+}
+
+func TestTodo(t *testing.T) {
+	h := tooltest.New(t, nil)
+	result := call(t, h, "TodoWrite", `{"todos":[{"content":" a ","status":"completed"},{"content":"b","status":"in_progress"}]}`)
+	same(t, "text", result.Text, "The list is kept: 1 of 2 done.")
+	if diff := cmp.Diff([]event.Todo{{Text: "a", State: "done"}, {Text: "b", State: "in_progress"}}, h.Todos()); diff != "" {
+		t.Errorf("todos (-want +got):\n%s", diff)
+	}
+	refused(t, h, "todo", `{"items":[{"text":" ","state":"done"}]}`, "items[0].text is empty")
+	if len(h.Todos()) != 2 {
+		t.Error("a refused list replaced the former one")
+	}
+	call(t, h, "todo", `{"items":[]}`)
+	if len(h.Todos()) != 0 {
+		t.Error("an empty list left something")
+	}
+}
+
+// TestProposals: what the tools wrote shows as hunks with their reason once the run's layer is merged.
+func TestProposals(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
+	call(t, h, "report_finding", `{"path":"a.go","line":2,"message":"two is wrong","fix":{"old_string":"two","new_string":"2"}}`)
+	if _, err := h.Files().Merge(); err != nil {
+		t.Fatal(err)
+	}
+	hunks := h.Session().Hunks()
+	if len(hunks) != 1 || hunks[0].Author.Run != tooltest.Run || !strings.Contains(hunks[0].Author.Reason, "two is wrong") {
+		t.Errorf("hunks are %+v", hunks)
+	}
+}

@@ -1,0 +1,194 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Definition makes a Tool of a struct of arguments, A. The schema is inferred from A's fields:
+//
+//	json:"name,omitempty"       the member's name; omitempty or omitzero make it optional
+//	jsonschema:"what it is"     its description, for the model
+//	enum:"a,b"                  the allowed strings
+//	minimum:"1"                 the least number
+//	alias:"file_path,file"      other names that models use for it, accepted where unambiguous
+//	synonym:"completed=done"    other strings that models use for one of the enum
+type Definition[A any] struct {
+	// Name, Description and Effect are those of the Spec.
+	Name        string
+	Description string
+	Effect      Effect
+	// Example is a right call, shown to a model whose call was wrong.
+	Example A
+	// Title describes a call to people; the members that could not be read are zero.
+	Title func(A) string
+	// Run is Tool.Run with the arguments decoded.
+	Run func(ctx context.Context, host Host, arguments A) (Result, error)
+}
+
+// New returns the tool. The schema is inferred on its first use, not here, so that starting the program
+// costs nothing; a type that no schema can be inferred from panics then, as a mistake of the programmer.
+func New[A any](d Definition[A]) Tool {
+	t := &defined[A]{Definition: d}
+	t.shape = sync.OnceValue(t.infer)
+	return t
+}
+
+type defined[A any] struct {
+	Definition[A]
+	shape func() *shape
+}
+
+// shape is a schema in the form that Check works with.
+type shape struct {
+	schema *jsonschema.Schema
+	// resolved judges what the walk over schema accepted.
+	resolved *jsonschema.Resolved
+	raw      json.RawMessage
+	example  string
+	// spellings are, for the schema of an object, other names of its members, and for that of an enum,
+	// other words for its values.
+	spellings map[*jsonschema.Schema]map[string]string
+}
+
+func (t *defined[A]) infer() *shape {
+	schema, err := jsonschema.For[A](nil)
+	if err != nil {
+		panic(fmt.Sprintf("infer the schema of the tool %s: %v", t.Name, err))
+	}
+	s := &shape{schema: schema, spellings: map[*jsonschema.Schema]map[string]string{}}
+	s.refine(schema, reflect.TypeFor[A]())
+	if s.raw, err = json.Marshal(schema); err != nil {
+		panic(fmt.Sprintf("encode the schema of the tool %s: %v", t.Name, err))
+	}
+	if s.resolved, err = schema.Resolve(nil); err != nil {
+		panic(fmt.Sprintf("resolve the schema of the tool %s: %v", t.Name, err))
+	}
+	if s.example, err = encode(t.Example); err != nil {
+		panic(fmt.Sprintf("encode the example of the tool %s: %v", t.Name, err))
+	}
+	return s
+}
+
+// refine adds what the inference does not know: enums, minima and other spellings from tags, and that an
+// array is never null.
+func (s *shape) refine(schema *jsonschema.Schema, of reflect.Type) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	// Models get one type for each member: a missing optional is left out, not null.
+	if len(schema.Types) == 2 && schema.Types[0] == "null" {
+		schema.Type, schema.Types = schema.Types[1], nil
+	}
+	switch of.Kind() {
+	case reflect.Slice:
+		s.refine(schema.Items, of.Elem())
+	case reflect.Struct:
+		names := map[string]string{}
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			member := schema.Properties[name]
+			if member == nil {
+				continue
+			}
+			for value := range tagList(field, "enum") {
+				member.Enum = append(member.Enum, value)
+			}
+			if least, err := strconv.ParseFloat(field.Tag.Get("minimum"), 64); err == nil {
+				member.Minimum = &least
+			}
+			for alias := range tagList(field, "alias") {
+				names[alias] = name
+			}
+			for pair := range tagList(field, "synonym") {
+				word, value, _ := strings.Cut(pair, "=")
+				if s.spellings[member] == nil {
+					s.spellings[member] = map[string]string{}
+				}
+				s.spellings[member][word] = value
+			}
+			s.refine(member, field.Type)
+		}
+		s.spellings[schema] = names
+	}
+}
+
+// tagList yields the parts of a tag that is separated by commas.
+func tagList(field reflect.StructField, tag string) iter.Seq[string] {
+	if value := field.Tag.Get(tag); value != "" {
+		return strings.SplitSeq(value, ",")
+	}
+	return func(func(string) bool) {}
+}
+
+// Spec implements Tool.
+func (t *defined[A]) Spec() Spec {
+	return Spec{Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect}
+}
+
+// titleLimit is in characters.
+const titleLimit = 100
+
+// Title implements Tool.
+func (t *defined[A]) Title(arguments json.RawMessage) string {
+	var a A
+	// Broken arguments still have a title: what could be decoded of them.
+	_ = json.Unmarshal(arguments, &a)
+	title := t.Name
+	if t.Definition.Title != nil {
+		title = t.Definition.Title(a)
+	}
+	return clip(strings.Join(strings.Fields(title), " "), titleLimit)
+}
+
+// Run implements Tool.
+func (t *defined[A]) Run(ctx context.Context, host Host, arguments json.RawMessage) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	var a A
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return Result{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err, t.shape().example)
+	}
+	return t.Definition.Run(ctx, host, a)
+}
+
+func (t *defined[A]) checked() *shape { return t.shape() }
+
+// encode is json.Marshal without escapes for HTML, which only cost tokens.
+func encode(value any) (string, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(buffer.String(), "\n"), nil
+}
+
+// clip cuts a text to limit characters, the last one an ellipsis if something is missing.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	count := 0
+	cut := 0
+	for i := range text {
+		if count == limit-1 {
+			cut = i
+		}
+		if count++; count > limit {
+			return text[:cut] + "…"
+		}
+	}
+	return text
+}

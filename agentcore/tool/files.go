@@ -1,0 +1,83 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// readFile resolves a name and reads it for the model to see: the run then counts as having read it.
+func readFile(host Host, name string) (workspace.File, error) {
+	path, err := host.Files().View().Resolve(name)
+	if err != nil {
+		return workspace.File{}, err
+	}
+	file, err := host.Files().Read(path)
+	if err != nil {
+		return workspace.File{}, explain(host, path, err)
+	}
+	return file, nil
+}
+
+// peek reads a path without the run counting as having read it: a fork has its own memory of that.
+func peek(layer *workspace.Layer, path string) (workspace.File, error) {
+	return layer.Fork().Read(path)
+}
+
+// explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
+// next. Other errors stay as they are.
+func explain(host Host, path string, err error) error {
+	var problem *workspace.FileError
+	if !errors.As(err, &problem) {
+		return err
+	}
+	told := *problem
+	told.Path, told.Cause = host.Files().View().Relative(path), problem
+	switch problem.Kind {
+	case workspace.NotFound:
+		told.Detail, told.Hint = "does not exist", "look for it with glob"
+		if near := neighbours(host, path); near != "" {
+			told.Hint = "near it are " + near
+		}
+	case workspace.Directory:
+		told.Detail, told.Hint = "is a folder", "use list to see what is in it"
+	case workspace.Stale:
+		told.Detail, told.Hint = "changed while it was edited, so nothing was written", "read it again and repeat the change"
+	}
+	return &told
+}
+
+// neighbours names files in the folder of a missing one whose names are like its own.
+func neighbours(host Host, path string) string {
+	entries, err := host.Files().List(filepath.Dir(path))
+	if err != nil {
+		// No such folder either: there is nothing near.
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = filepath.Base(entry.Path)
+	}
+	var near []string
+	for len(near) < 3 {
+		name := nearest(filepath.Base(path), names)
+		if name == "" {
+			break
+		}
+		near = append(near, host.Files().View().Relative(filepath.Join(filepath.Dir(path), name)))
+		names = slices.DeleteFunc(names, func(s string) bool { return s == name })
+	}
+	return strings.Join(near, ", ")
+}
+
+// count writes "1 line" or "2 lines".
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

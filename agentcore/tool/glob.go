@@ -1,0 +1,80 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// globLimit is how many files glob names.
+const globLimit = 500
+
+type globArguments struct {
+	Pattern string `json:"pattern" jsonschema:"such as **/*.go or cmd/*/main.go; without a slash it is for the file name in any folder" alias:"glob,glob_pattern"`
+	Path    string `json:"path,omitempty" jsonschema:"folder to look in, default the workspace" alias:"directory,dir,target_directory"`
+}
+
+func globTool() Tool {
+	return New(Definition[globArguments]{
+		Name:        "glob",
+		Description: "Find files by name. What .gitignore leaves out is left out.",
+		Effect:      Reads,
+		Example:     globArguments{Pattern: "**/*_test.go"},
+		Title: func(a globArguments) string {
+			return strings.TrimSuffix("find "+a.Pattern+" in "+a.Path, " in ")
+		},
+		Run: glob,
+	})
+}
+
+func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
+	view := host.Files().View()
+	name, pattern := a.Path, a.Pattern
+	if name == "" && filepath.IsAbs(pattern) {
+		for _, root := range view.Roots() {
+			if within(root.Path, pattern) {
+				name, pattern = root.Path, relativeTo(root.Path, pattern)
+				break
+			}
+		}
+	}
+	wanted, err := newGlob(pattern)
+	if err != nil {
+		return Result{}, err
+	}
+	starts, err := startOf(host, name)
+	if err != nil {
+		return Result{}, err
+	}
+	var out strings.Builder
+	total, listed := 0, 0
+	for entry, err := range walk(ctx, host, starts, 0) {
+		if err != nil {
+			return Result{}, err
+		}
+		if entry.Dir {
+			continue
+		}
+		shown := view.Relative(entry.Path)
+		// A pattern may also count from the workspace although a folder was named.
+		if !wanted.match(entry.relative) && !wanted.match(shown) {
+			continue
+		}
+		if total++; listed < globLimit && out.Len() < outputLimit {
+			listed++
+			out.WriteString(shown + "\n")
+		} else if total > 10*globLimit {
+			break
+		}
+	}
+	switch {
+	case total == 0:
+		out.WriteString("No file matches; files that git ignores are left out.")
+	case total > 10*globLimit:
+		fmt.Fprintf(&out, "(more than %d match; narrow the pattern)\n", 10*globLimit)
+	case total > listed:
+		fmt.Fprintf(&out, "(%d more match; narrow the pattern)\n", total-listed)
+	}
+	return Result{Text: out.String(), Summary: count(total, "file", "files")}, nil
+}

@@ -1,0 +1,76 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+)
+
+const (
+	// listDepth is how many levels list shows if the call does not say.
+	listDepth = 2
+	// listLimit is how many entries list shows.
+	listLimit = 500
+)
+
+type listArguments struct {
+	Path  string `json:"path,omitempty" jsonschema:"folder, default the workspace" alias:"directory,dir,target_directory,relative_workspace_path"`
+	Depth int    `json:"depth,omitempty" jsonschema:"levels to show, default 2" minimum:"1" alias:"max_depth"`
+}
+
+func listTool() Tool {
+	return New(Definition[listArguments]{
+		Name:        "list",
+		Description: "Show the files and folders below a folder as an indented tree; what .gitignore leaves out is left out.",
+		Effect:      Reads,
+		Example:     listArguments{Path: "internal", Depth: 2},
+		Title:       func(a listArguments) string { return "list " + a.Path },
+		Run:         list,
+	})
+}
+
+func list(ctx context.Context, host Host, a listArguments) (Result, error) {
+	starts, err := startOf(host, a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	view := host.Files().View()
+	if len(starts) == 1 && isFile(host.Files(), starts[0]) {
+		return Result{}, fmt.Errorf("%s is a file; use read to see it", view.Relative(starts[0]))
+	}
+	depth := listDepth
+	if a.Depth > 0 {
+		depth = a.Depth
+	}
+	var out strings.Builder
+	total, listed := 0, 0
+	for _, start := range starts {
+		indent := 0
+		if len(starts) > 1 {
+			out.WriteString(view.Relative(start) + "/\n")
+			indent = 1
+		}
+		for entry, err := range walk(ctx, host, []string{start}, depth) {
+			if err != nil {
+				return Result{}, err
+			}
+			if total++; listed == listLimit || out.Len() > outputLimit {
+				continue
+			}
+			listed++
+			out.WriteString(strings.Repeat("  ", indent+strings.Count(entry.relative, "/")) + path.Base(entry.relative))
+			if entry.Dir {
+				out.WriteString("/")
+			}
+			out.WriteString("\n")
+		}
+	}
+	switch {
+	case total == 0:
+		out.WriteString("(the folder is empty, but for what git ignores)")
+	case total > listed:
+		fmt.Fprintf(&out, "(%d more; list a folder below, or with less depth)\n", total-listed)
+	}
+	return Result{Text: out.String(), Summary: count(total, "entry", "entries")}, nil
+}

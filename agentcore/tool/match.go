@@ -1,0 +1,407 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Replacement is the outcome of Replace.
+type Replacement struct {
+	// Text is the whole new text.
+	Text string
+	// Lines are the 1-based lines of the old text where a match began.
+	Lines []int
+	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces" or
+	// "indentation"; empty for an exact one.
+	Tolerated string
+}
+
+// Replace puts new in the place of the only occurrence of old in text, or of every one if all is set.
+//
+// An exact match comes first. Without one, old may differ from the text in line endings, then also in
+// trailing spaces, then in an indentation that differs by the same amount in every line; only one place
+// may match then (differing line endings alone may match several with all). Lines which old and new share
+// stay as they are in the text, byte for byte; the others take the line endings and the indentation of
+// the place. Bytes outside the match never change. An error says what to do instead, for a model;
+// it is a *MatchError.
+func Replace(text, old, new string, all bool) (Replacement, error) {
+	oldLines, newLines := contents(old), contents(new)
+	if old == new || slices.Equal(oldLines, newLines) {
+		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change"}
+	}
+	if old == "" {
+		if text != "" {
+			return Replacement{}, &MatchError{Kind: EmptyOld, text: "old_string is empty, which only fits an empty or new file; give the lines to replace, or use write"}
+		}
+		return Replacement{Text: new, Lines: []int{1}}, nil
+	}
+	p := place{text: text, lines: splitLines(text), old: oldLines}
+	for _, level := range []struct {
+		tolerated string
+		find      func(*place) []match
+		several   bool
+	}{
+		{"", func(p *place) []match { return p.exact(old, all) }, true},
+		{"line endings", (*place).anyEnding, true},
+		{"trailing spaces", (*place).anyTrailing, false},
+		{"indentation", (*place).anyIndent, false},
+	} {
+		matches := level.find(&p)
+		if len(matches) == 0 {
+			continue
+		}
+		if len(matches) > 1 && !(all && level.several) {
+			return Replacement{}, p.ambiguous(matches, level.several)
+		}
+		result, err := p.replace(matches, newLines)
+		if err != nil {
+			return Replacement{}, err
+		}
+		result.Tolerated = level.tolerated
+		if result.Text == text {
+			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change", result.Lines[0], level.tolerated)}
+		}
+		return result, nil
+	}
+	return Replacement{}, p.notFound(old)
+}
+
+// MatchErrorKind sorts why Replace refused.
+type MatchErrorKind string
+
+// The kinds of MatchError.
+const (
+	NotFound  MatchErrorKind = "not_found"
+	Ambiguous MatchErrorKind = "ambiguous"
+	NoChange  MatchErrorKind = "no_change"
+	EmptyOld  MatchErrorKind = "empty_old"
+	// Unadaptable means that the place was found, but new cannot take its indentation.
+	Unadaptable MatchErrorKind = "unadaptable"
+)
+
+// MatchError says why Replace refused, and where the text comes near. Its text is for a model.
+type MatchError struct {
+	Kind MatchErrorKind
+	// Lines are the 1-based lines of the matches, or of the nearest text.
+	Lines []int
+	text  string
+}
+
+func (e *MatchError) Error() string { return e.text }
+
+// place is one text in which old is looked for.
+type place struct {
+	text  string
+	lines []line
+	old   []string
+}
+
+// match is a piece of the text, in bytes, which begins and ends outside any \r\n and has as many lines
+// as old.
+type match struct {
+	start, end int
+	// indent turns the indentation of a line of new into that of the place; nil leaves it.
+	indent func(string) (string, bool)
+}
+
+// exact finds old byte for byte. Occurrences do not overlap, except that the only one is checked for a
+// second that overlaps it, since the model can only have meant one of them.
+func (p *place) exact(old string, all bool) []match {
+	var matches []match
+	for from := 0; ; {
+		m, ok := p.nextExact(old, from)
+		if !ok {
+			break
+		}
+		matches = append(matches, m)
+		from = m.end
+	}
+	if len(matches) == 1 && !all {
+		if m, ok := p.nextExact(old, matches[0].start+1); ok {
+			matches = append(matches, m)
+		}
+	}
+	return matches
+}
+
+func (p *place) nextExact(old string, from int) (match, bool) {
+	for {
+		i := strings.Index(p.text[from:], old)
+		if i < 0 {
+			return match{}, false
+		}
+		start := from + i
+		end := start + len(old)
+		if !p.splitsEnding(start) && !p.splitsEnding(end) {
+			return match{start: start, end: end}, true
+		}
+		from = start + 1
+	}
+}
+
+// splitsEnding reports whether an offset lies between \r and \n.
+func (p *place) splitsEnding(offset int) bool {
+	return offset > 0 && offset < len(p.text) && p.text[offset-1] == '\r' && p.text[offset] == '\n'
+}
+
+func (p *place) content(i int) string { return p.text[p.lines[i].start:p.lines[i].end] }
+
+// scan tries each line of the text as the first line of a match; matches do not overlap.
+func (p *place) scan(try func(first int) (match, bool)) []match {
+	var matches []match
+	for i := 0; i+len(p.old) <= len(p.lines); i++ {
+		if m, ok := try(i); ok && (len(matches) == 0 || m.start >= matches[len(matches)-1].end) {
+			matches = append(matches, m)
+		}
+	}
+	return matches
+}
+
+// anyEnding finds old with other line endings: its first line ends a line, its last begins one.
+func (p *place) anyEnding() []match {
+	last := len(p.old) - 1
+	if last == 0 {
+		return nil
+	}
+	return p.scan(func(i int) (match, bool) {
+		if !strings.HasSuffix(p.content(i), p.old[0]) || !strings.HasPrefix(p.content(i+last), p.old[last]) {
+			return match{}, false
+		}
+		for k := 1; k < last; k++ {
+			if p.content(i+k) != p.old[k] {
+				return match{}, false
+			}
+		}
+		return match{start: p.lines[i].end - len(p.old[0]), end: p.lines[i+last].start + len(p.old[last])}, true
+	})
+}
+
+// anyTrailing finds old with other spaces and tabs at the ends of lines.
+func (p *place) anyTrailing() []match {
+	last := len(p.old) - 1
+	if allBlank(p.old) || last == 0 && trimRight(p.old[0]) == p.old[0] {
+		return nil
+	}
+	return p.scan(func(i int) (match, bool) {
+		first, wanted := trimRight(p.content(i)), trimRight(p.old[0])
+		if !strings.HasSuffix(first, wanted) {
+			return match{}, false
+		}
+		m := match{start: p.lines[i].start + len(first) - len(wanted), end: p.lines[i].end}
+		for k := 1; k < last; k++ {
+			if trimRight(p.content(i+k)) != trimRight(p.old[k]) {
+				return match{}, false
+			}
+		}
+		if last > 0 {
+			content := p.content(i + last)
+			switch {
+			case strings.HasPrefix(content, p.old[last]):
+				m.end = p.lines[i+last].start + len(p.old[last])
+			case trimRight(content) == trimRight(p.old[last]):
+				m.end = p.lines[i+last].end
+			default:
+				return match{}, false
+			}
+		}
+		return m, true
+	})
+}
+
+// anyIndent finds old with another indentation, the same change in every line that is not blank. Whole
+// lines match; old may end in a line ending.
+func (p *place) anyIndent() []match {
+	if allBlank(p.old) {
+		return nil
+	}
+	last := len(p.old) - 1
+	return p.scan(func(i int) (match, bool) {
+		var shifts []shift
+		for k, wanted := range p.old {
+			if k == last && k > 0 && wanted == "" {
+				continue
+			}
+			content := p.content(i + k)
+			if strings.Trim(content, " \t") != strings.Trim(wanted, " \t") {
+				return match{}, false
+			}
+			if !blank(wanted) {
+				shifts = append(shifts, shift{old: indentOf(wanted), file: indentOf(content)})
+			}
+		}
+		indent := uniform(shifts)
+		if indent == nil {
+			return match{}, false
+		}
+		end := p.lines[i+last].end
+		if last > 0 && p.old[last] == "" {
+			end = p.lines[i+last].start
+		}
+		return match{start: p.lines[i].start, end: end, indent: indent}, true
+	})
+}
+
+// shift is how one line is indented in old and in the file.
+type shift struct{ old, file string }
+
+// uniform returns the one change of indentation that explains all shifts, or nil.
+func uniform(shifts []shift) func(string) (string, bool) {
+	every := func(holds func(shift) bool) bool {
+		return !slices.ContainsFunc(shifts, func(s shift) bool { return !holds(s) })
+	}
+	first := shifts[0]
+	if more, ok := strings.CutSuffix(first.file, first.old); ok && every(func(s shift) bool { return s.file == more+s.old }) {
+		return func(indent string) (string, bool) { return more + indent, true }
+	}
+	if less, ok := strings.CutSuffix(first.old, first.file); ok && every(func(s shift) bool { return s.old == less+s.file }) {
+		return func(indent string) (string, bool) { return strings.CutPrefix(indent, less) }
+	}
+	for _, width := range []int{8, 4, 3, 2} {
+		unit := strings.Repeat(" ", width)
+		if every(func(s shift) bool { return s.old == strings.ReplaceAll(s.file, "\t", unit) }) {
+			return func(indent string) (string, bool) { return strings.ReplaceAll(indent, unit, "\t"), true }
+		}
+		if every(func(s shift) bool { return s.file == strings.ReplaceAll(s.old, "\t", unit) }) {
+			return func(indent string) (string, bool) { return strings.ReplaceAll(indent, "\t", unit), true }
+		}
+	}
+	return otherPrefix(first, every)
+}
+
+// otherPrefix explains shifts by one beginning of the indentation that is another in the file. A line of new that
+// goes deeper can follow only if that does not mix tabs and spaces.
+func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (string, bool) {
+	old, file := first.old, first.file
+	for old != "" && file != "" && old[len(old)-1] == file[len(file)-1] {
+		old, file = old[:len(old)-1], file[:len(file)-1]
+	}
+	same := func(s shift) bool {
+		rest, ok := strings.CutPrefix(s.old, old)
+		return ok && s.file == file+rest
+	}
+	if !every(same) {
+		return nil
+	}
+	return func(indent string) (string, bool) {
+		rest, ok := strings.CutPrefix(indent, old)
+		return file + rest, ok && strings.Trim(rest, file) == ""
+	}
+}
+
+// replace builds the new text from left to right.
+func (p *place) replace(matches []match, newLines []string) (Replacement, error) {
+	var out strings.Builder
+	var result Replacement
+	from := 0
+	for _, m := range matches {
+		out.WriteString(p.text[from:m.start])
+		at := lineAt(p.lines, m.start)
+		piece, err := p.adapt(m, newLines, at)
+		if err != nil {
+			return Replacement{}, err
+		}
+		out.WriteString(piece)
+		result.Lines = append(result.Lines, at+1)
+		from = m.end
+	}
+	out.WriteString(p.text[from:])
+	result.Text = out.String()
+	return result, nil
+}
+
+// adapt writes new for one match: lines that old and new share at both ends are taken from the file.
+func (p *place) adapt(m match, newLines []string, at int) (string, error) {
+	found := p.text[m.start:m.end]
+	lines := splitLines(found)
+	shorter := min(len(p.old), len(newLines))
+	head := 0
+	for head < shorter && p.old[head] == newLines[head] {
+		head++
+	}
+	tail := 0
+	for tail < shorter-head && p.old[len(p.old)-1-tail] == newLines[len(newLines)-1-tail] {
+		tail++
+	}
+	ending := p.ending(lines, found, at)
+	var out strings.Builder
+	for k, content := range newLines {
+		// fromEnd is this line's counterpart in the file, counted from the end.
+		fromEnd := k + len(lines) - len(newLines)
+		switch {
+		case k < head:
+			out.WriteString(found[lines[k].start:lines[k].end])
+		case k >= len(newLines)-tail:
+			out.WriteString(found[lines[fromEnd].start:lines[fromEnd].end])
+		default:
+			if m.indent != nil && !blank(content) {
+				before := indentOf(content)
+				after, ok := m.indent(before)
+				if !ok {
+					return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and the lines of new_string cannot be moved there without mixing; read the place again and copy its indentation exactly", at+1)}
+				}
+				content = after + content[len(before):]
+			}
+			out.WriteString(content)
+		}
+		switch {
+		case k == len(newLines)-1:
+		case k < head && k < len(lines)-1:
+			out.WriteString(found[lines[k].end:lines[k].next])
+		case k+1 >= len(newLines)-tail && fromEnd >= 0:
+			out.WriteString(found[lines[fromEnd].end:lines[fromEnd].next])
+		default:
+			out.WriteString(ending)
+		}
+	}
+	return out.String(), nil
+}
+
+// ending is how lines end at a place: in the match, on its line, or on the line before.
+func (p *place) ending(lines []line, found string, at int) string {
+	if len(lines) > 1 {
+		return found[lines[0].end:lines[0].next]
+	}
+	for _, i := range []int{at, at - 1} {
+		if i >= 0 && p.lines[i].next > p.lines[i].end {
+			return p.text[p.lines[i].end:p.lines[i].next]
+		}
+	}
+	return "\n"
+}
+
+func (p *place) ambiguous(matches []match, several bool) error {
+	e := &MatchError{Kind: Ambiguous}
+	for _, m := range matches {
+		e.Lines = append(e.Lines, lineAt(p.lines, m.start)+1)
+	}
+	e.text = fmt.Sprintf("old_string occurs %d times, at lines %s; add neighbouring lines to it until it fits one place", len(matches), numbers(e.Lines, 20))
+	if several {
+		e.text += ", or set replace_all"
+	}
+	return e
+}
+
+// numbers writes a list, of which it shows at most limit.
+func numbers(list []int, limit int) string {
+	var out strings.Builder
+	for i, n := range list {
+		if i == limit {
+			fmt.Fprintf(&out, " and %d more", len(list)-limit)
+			break
+		}
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		fmt.Fprint(&out, n)
+	}
+	return out.String()
+}
+
+// AsMatchError returns the MatchError in err, or nil.
+func AsMatchError(err error) *MatchError {
+	var e *MatchError
+	errors.As(err, &e)
+	return e
+}

@@ -1,0 +1,131 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+const (
+	// processOutput bounds what is kept of each stream, in bytes; the rest is read and dropped.
+	processOutput = 1 << 20
+	// processGrace is how long a stream may stay open after the process has ended or was killed.
+	processGrace = 2 * time.Second
+)
+
+// process is one run of a checker's program. It executes nothing but the named file, gets an environment
+// from an allow-list and, unless stdin is set, an empty standard input. It ends with its whole process group.
+type process struct {
+	program string // absolute
+	args    []string
+	dir     string
+	env     []string // in addition to the allow-list
+	stdin   string
+	limit   time.Duration
+	run     event.RunID
+}
+
+// output is what a process left behind. A status other than 0 is no error: checkers use it.
+type output struct {
+	stdout, stderr string
+	status         int
+}
+
+// passedOn are the variables that a checker's process inherits, and no others: no key or token is in them.
+var passedOn = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP", "TEMP",
+	"GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT", "XDG_CACHE_HOME",
+	"SystemRoot", "SYSTEMROOT", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PATHEXT", "ComSpec",
+}
+
+func (p process) output(ctx context.Context) (output, error) {
+	limited, cancel := context.WithTimeout(ctx, p.limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, p.program, p.args...)
+	cmd.Dir = p.dir
+	cmd.Env = []string{"AGENTLS_RUN=" + string(p.run)}
+	for _, name := range passedOn {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.Env = append(cmd.Env, p.env...)
+	if p.stdin != "" {
+		cmd.Stdin = strings.NewReader(p.stdin)
+	}
+	var stdout, stderr bounded
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = processGrace
+	err := cmd.Run()
+	if cmd.Process != nil {
+		// What the program left running in its group ends with it; that nothing is left is the usual case.
+		_ = killGroup(cmd)
+	}
+	name := filepath.Base(p.program)
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return output{}, ctx.Err()
+	case limited.Err() != nil:
+		return output{}, fmt.Errorf("%s took longer than %s and was stopped", name, p.limit)
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return output{}, fmt.Errorf("start %s: %w", name, err)
+	}
+	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
+}
+
+// bounded keeps the first bytes that are written to it.
+type bounded struct{ kept bytes.Buffer }
+
+func (b *bounded) Write(data []byte) (int, error) {
+	if room := processOutput - b.kept.Len(); room > 0 {
+		b.kept.Write(data[:min(room, len(data))])
+	}
+	return len(data), nil
+}
+
+func (b *bounded) String() string { return b.kept.String() }
+
+// findProgram looks a program up on PATH. One that lies in a workspace folder, as an activated virtual
+// environment does, is the project's own and does not count.
+func findProgram(name string, roots []string) (string, bool) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", false
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", false
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", false
+	}
+	inside := func(root string) bool { return within(root, path) || within(root, real) }
+	return path, !slices.ContainsFunc(roots, inside)
+}
+
+// within reports whether path is root or below it, by the names alone.
+func within(root, path string) bool {
+	relative, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// neutralDir is a folder that holds no configuration of a project.
+func neutralDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = os.TempDir()
+	}
+	return filepath.VolumeName(home) + string(filepath.Separator)
+}

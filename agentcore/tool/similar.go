@@ -1,0 +1,121 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Limits of the search for similar lines, so that a miss in a huge file stays cheap.
+const (
+	similarLines     = 50_000
+	similarLineBytes = 400
+	// similarEnough is the least share of common bigrams (Dice's coefficient) worth showing.
+	similarEnough = 0.5
+	similarShown  = 12
+)
+
+var numberedLine = regexp.MustCompile(`^\s*\d+(\t|→|\|)`)
+
+// notFound tells the model where the text comes nearest to old.
+func (p *place) notFound(old string) error {
+	e := &MatchError{Kind: NotFound}
+	var out strings.Builder
+	out.WriteString("old_string does not occur in the file")
+	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) && !allBlank(p.old) {
+		out.WriteString("; it seems to hold the line numbers that read shows: leave them out")
+	}
+	if p.text == "" {
+		out.WriteString("; the file is empty, so old_string must be empty too")
+	} else if start, ok := p.similar(); ok {
+		end := min(start+min(len(p.old), similarShown), len(p.lines))
+		out.WriteString(". The nearest lines are:\n")
+		out.WriteString(p.excerpt(start, end))
+		for k := start; k < end; k++ {
+			if wanted := p.old[k-start]; p.content(k) != wanted {
+				fmt.Fprintf(&out, "Line %d is %q there and %q in old_string. ", k+1, clip(p.content(k), 120), clip(wanted, 120))
+				break
+			}
+		}
+		e.Lines = []int{start + 1}
+		out.WriteString("Copy the text exactly as read shows it")
+	} else {
+		out.WriteString(", nor anything similar; read the file again")
+	}
+	e.text = out.String()
+	return e
+}
+
+// excerpt writes the lines [start, end), 0-based, as read shows them.
+func (p *place) excerpt(start, end int) string {
+	var out strings.Builder
+	for i := max(start, 0); i < min(end, len(p.lines)); i++ {
+		fmt.Fprintf(&out, "%d\t%s\n", i+1, clip(p.content(i), lineLimit))
+	}
+	return out.String()
+}
+
+// similar finds the 0-based line where a text like old seems to begin: it looks for the line most like the
+// longest one of old.
+func (p *place) similar() (int, bool) {
+	longest := 0
+	for k, s := range p.old {
+		if len(strings.TrimSpace(s)) > len(strings.TrimSpace(p.old[longest])) {
+			longest = k
+		}
+	}
+	wanted := newBigrams(p.old[longest])
+	best, at := similarEnough, -1
+	for i := range min(len(p.lines), similarLines) {
+		if score := wanted.dice(p.content(i)); score > best {
+			best, at = score, i
+		}
+	}
+	return max(at-longest, 0), at >= 0
+}
+
+// bigrams counts the pairs of neighbouring bytes of a line without its indentation.
+type bigrams struct {
+	counts [1 << 16]uint16
+	total  int
+	// taken is scratch of dice.
+	taken []int
+}
+
+func newBigrams(text string) *bigrams {
+	b := &bigrams{}
+	text = compared(text)
+	for i := 1; i < len(text); i++ {
+		b.counts[pair(text, i)]++
+		b.total++
+	}
+	return b
+}
+
+// compared is the part of a line that counts.
+func compared(text string) string {
+	text = strings.TrimSpace(text)
+	return text[:min(len(text), similarLineBytes)]
+}
+
+func pair(text string, i int) int { return int(text[i-1])<<8 | int(text[i]) }
+
+// dice returns 2|A∩B| / (|A|+|B|) for the bigrams of two lines.
+func (b *bigrams) dice(text string) float64 {
+	text = compared(text)
+	if len(text) < 2 || b.total == 0 {
+		return 0
+	}
+	b.taken = b.taken[:0]
+	for i := 1; i < len(text); i++ {
+		if p := pair(text, i); b.counts[p] > 0 {
+			b.counts[p]--
+			b.taken = append(b.taken, p)
+		}
+	}
+	for _, p := range b.taken {
+		b.counts[p]++
+	}
+	return 2 * float64(len(b.taken)) / float64(b.total+len(text)-1)
+}

@@ -1,0 +1,247 @@
+// Package tooltest has a Host for the tests of tools: a real workspace in a temporary folder, and a record
+// of what a tool told the engine. Only tests import it.
+package tooltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Run is the id of the run that every Host acts for.
+const Run event.RunID = "run-of-a-test"
+
+// Host is one run's, and implements tool.Host. It may be used from any goroutine.
+type Host struct {
+	t       testing.TB
+	root    string
+	view    *workspace.View
+	session *workspace.Session
+	layer   *workspace.Layer
+
+	mu          sync.Mutex
+	findings    []tool.Finding
+	todos       []event.Todo
+	diagnostics []tool.Diagnostic
+	progress    []string
+	untrusted   bool
+	version     int32
+}
+
+var _ tool.Host = (*Host)(nil)
+
+// New makes a workspace of one folder with the given files, by slash path, and a layer on it. All of it is
+// closed and removed when the test ends.
+func New(t testing.TB, files map[string]string) *Host {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Host{t: t, root: root}
+	for name, text := range files {
+		h.write(h.Path(name), text)
+	}
+	if h.view, err = workspace.Open([]workspace.Root{{Path: root, Name: "project"}}, workspace.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h.session = h.view.NewSession(workspace.SessionOptions{ID: event.NewProposalID()})
+	h.layer = h.session.Fork()
+	t.Cleanup(func() {
+		h.session.Close()
+		if err := h.view.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// AddRoot opens one more workspace folder and returns its path.
+func (h *Host) AddRoot(name string, files map[string]string) string {
+	h.t.Helper()
+	path, err := filepath.EvalSymlinks(h.t.TempDir())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for file, text := range files {
+		h.write(filepath.Join(path, filepath.FromSlash(file)), text)
+	}
+	if err := h.view.SetRoots(append(h.view.Roots(), workspace.Root{Path: path, Name: name})); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+// Path is the absolute path of a file in the first folder.
+func (h *Host) Path(name string) string { return filepath.Join(h.root, filepath.FromSlash(name)) }
+
+// Type is what the editor does when its user opens a document or types: it now shows this text.
+func (h *Host) Type(name, text string) {
+	h.mu.Lock()
+	h.version++
+	version := h.version
+	h.mu.Unlock()
+	h.view.SetDocument(h.Path(name), text, version)
+}
+
+// Save writes a file to disk, as a program outside does, and tells the view.
+func (h *Host) Save(name, text string) {
+	h.t.Helper()
+	h.write(h.Path(name), text)
+	h.view.DiskChanged([]string{h.Path(name)})
+}
+
+func (h *Host) write(path, text string) {
+	h.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Text is what the run sees at a path. It does not count as read by the run.
+func (h *Host) Text(name string) string {
+	h.t.Helper()
+	file, err := h.layer.Fork().Read(h.Path(name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return file.Text
+}
+
+// Call does what the engine does for a model's call: it resolves the name, checks the arguments and runs
+// the tool.
+func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, error) {
+	canonical, ok := tool.Resolve(name)
+	if !ok {
+		return tool.Result{}, fmt.Errorf("no tool is called %q", name)
+	}
+	for _, t := range tool.Builtin() {
+		if t.Spec().Name != canonical {
+			continue
+		}
+		checked, err := tool.Check(t, json.RawMessage(arguments))
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return t.Run(ctx, h, checked)
+	}
+	return tool.Result{}, fmt.Errorf("the tool %q is not built in", canonical)
+}
+
+// View is the workspace.
+func (h *Host) View() *workspace.View { return h.view }
+
+// Session is the session whose layer the run's lies on.
+func (h *Host) Session() *workspace.Session { return h.session }
+
+// Files implements tool.Host.
+func (h *Host) Files() *workspace.Layer { return h.layer }
+
+// Author implements tool.Host.
+func (h *Host) Author(reason string) workspace.Author {
+	return workspace.Author{Run: Run, Agent: "tester", Reason: reason}
+}
+
+// Report implements tool.Host. The fix, if any, is written into the layer.
+func (h *Host) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
+	if fix := finding.Fix; fix != nil {
+		file, err := h.layer.Read(finding.Path)
+		if err != nil {
+			return "", err
+		}
+		if n := strings.Count(file.Text, fix.OldString); n != 1 || fix.OldString == "" {
+			return "", fmt.Errorf("the fix does not fit: old_string occurs %d times", n)
+		}
+		text := strings.Replace(file.Text, fix.OldString, fix.NewString, 1)
+		if _, err := h.layer.Write(finding.Path, text, file.Stamp, h.Author(finding.Message)); err != nil {
+			return "", err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.findings = append(h.findings, finding)
+	return event.FindingID(fmt.Sprintf("finding-%d", len(h.findings))), nil
+}
+
+// Findings are those reported so far, in order.
+func (h *Host) Findings() []tool.Finding {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.findings)
+}
+
+// Todos implements tool.Host.
+func (h *Host) Todos() []event.Todo {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.todos)
+}
+
+// SetTodos implements tool.Host.
+func (h *Host) SetTodos(_ context.Context, items []event.Todo) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.todos = slices.Clone(items)
+	return nil
+}
+
+// EditorDiagnostics implements tool.Host.
+func (h *Host) EditorDiagnostics(path string) []tool.Diagnostic {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []tool.Diagnostic
+	for _, d := range h.diagnostics {
+		if d.Path == path {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// SetEditorDiagnostics replaces what the editor says.
+func (h *Host) SetEditorDiagnostics(list ...tool.Diagnostic) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.diagnostics = slices.Clone(list)
+}
+
+// Trusted implements tool.Host.
+func (h *Host) Trusted() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.untrusted
+}
+
+// SetTrusted says whether the workspace is trusted; a new Host's is.
+func (h *Host) SetTrusted(trusted bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.untrusted = !trusted
+}
+
+// Progress implements tool.Host.
+func (h *Host) Progress(message string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.progress = append(h.progress, message)
+}
+
+// Progressed are the messages of Progress so far.
+func (h *Host) Progressed() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.progress)
+}

@@ -1,0 +1,116 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// startOf returns the absolute folders, or the one file, that a search begins at: all roots for an empty
+// name.
+func startOf(host Host, name string) ([]string, error) {
+	view := host.Files().View()
+	if name == "" || name == "." || name == "/" || name == "./" {
+		var starts []string
+		for _, root := range view.Roots() {
+			starts = append(starts, root.Path)
+		}
+		if len(starts) == 0 {
+			return nil, errors.New("no folder is open; read an open file by its path")
+		}
+		return starts, nil
+	}
+	resolved, err := view.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	return []string{resolved}, nil
+}
+
+// found is one entry below a start. relative is its slash path from there.
+type found struct {
+	workspace.Entry
+	relative string
+}
+
+// walk yields what lies below the starts, sorted within each. A start that is a file is yielded alone, with
+// its base name as the relative path.
+func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[found, error] {
+	layer := host.Files().Fork()
+	return func(yield func(found, error) bool) {
+		for _, start := range starts {
+			for entry, err := range layer.Walk(ctx, start, workspace.WalkOptions{Depth: depth}) {
+				if ctx.Err() != nil {
+					yield(found{}, ctx.Err())
+					return
+				}
+				if err != nil {
+					yield(found{}, explain(host, start, err))
+					return
+				}
+				if !yield(found{entry, relativeTo(start, entry.Path)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isFile reports whether the layer shows a file at a path, without reading more of it than that takes.
+func isFile(layer *workspace.Layer, name string) bool {
+	entries, err := layer.List(filepath.Dir(name))
+	if err != nil {
+		// The folder cannot be listed: a walk of the path will say why.
+		return false
+	}
+	for _, entry := range entries {
+		if entry.Path == name {
+			return !entry.Dir
+		}
+	}
+	return false
+}
+
+func relativeTo(start, name string) string {
+	relative, err := filepath.Rel(start, name)
+	if err != nil {
+		// Both are absolute and on one volume, since one was found below the other.
+		return filepath.ToSlash(name)
+	}
+	return filepath.ToSlash(relative)
+}
+
+// glob is a pattern for slash paths. One without a slash is for the base name, at any depth.
+type globPattern struct {
+	pattern string
+	base    bool
+}
+
+func newGlob(pattern string) (globPattern, error) {
+	pattern = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(pattern)), "./")
+	if strings.Contains(pattern, ",") && !strings.Contains(pattern, "{") {
+		// "*.go,*.mod": several patterns, as some models write them.
+		pattern = "{" + strings.Join(strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' }), ",") + "}"
+	}
+	if !doublestar.ValidatePattern(pattern) {
+		return globPattern{}, fmt.Errorf("%q is no glob pattern; use *, ?, [a-z], {a,b} and ** for folders, such as **/*.go", pattern)
+	}
+	return globPattern{pattern, !strings.Contains(pattern, "/")}, nil
+}
+
+func (g globPattern) match(relative string) bool {
+	if g.base {
+		relative = path.Base(relative)
+	}
+	// The pattern was validated, so Match has no error.
+	ok, _ := doublestar.Match(g.pattern, relative)
+	return ok
+}

@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+type writeArguments struct {
+	Path    string `json:"path" jsonschema:"file to write" alias:"file_path,file,filename,target_file"`
+	Content string `json:"content" jsonschema:"the whole new text" alias:"contents,text,file_text"`
+}
+
+func writeTool() Tool {
+	return New(Definition[writeArguments]{
+		Name: "write",
+		Description: "Propose a new file, or the whole new text of one that you have read. " +
+			"To change a part of a file, use edit.",
+		Effect:  Proposes,
+		Example: writeArguments{Path: "docs/notes.md", Content: "# Notes\n"},
+		Title:   func(a writeArguments) string { return "write " + a.Path },
+		Run:     write,
+	})
+}
+
+func write(_ context.Context, host Host, a writeArguments) (Result, error) {
+	layer := host.Files()
+	path, err := layer.View().Resolve(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	shown := layer.View().Relative(path)
+	file, err := peek(layer, path)
+	var problem *workspace.FileError
+	switch {
+	case errors.As(err, &problem) && problem.Kind == workspace.NotFound:
+		file = workspace.File{Path: path}
+	case err != nil:
+		return Result{}, explain(host, path, err)
+	default:
+		seen, ok := layer.Seen(path)
+		if !ok {
+			return Result{}, fmt.Errorf("%s exists and you have not read it: read it first, or change a part of it with edit", shown)
+		}
+		if seen != file.Stamp {
+			return Result{}, fmt.Errorf("%s changed since you read it, so nothing was written: read it again, then write", shown)
+		}
+	}
+	text := a.Content
+	if file.Stamp != "" {
+		text = workspace.Normalize(a.Content, file.Text)
+		if text == file.Text {
+			return Result{}, fmt.Errorf("%s already reads so; nothing would change", shown)
+		}
+	}
+	if _, err := layer.Write(path, text, file.Stamp, host.Author("")); err != nil {
+		return Result{}, explain(host, path, err)
+	}
+	lines := 0
+	if text != "" {
+		lines = len(shownLines(text))
+	}
+	verb := "Wrote"
+	if file.Stamp == "" {
+		verb = "Created"
+	}
+	return Result{
+		Text:    fmt.Sprintf("%s %s, %s.", verb, shown, count(lines, "line", "lines")),
+		Summary: changeSummary(file.Text, text),
+		Paths:   []string{path},
+	}, nil
+}

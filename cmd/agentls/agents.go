@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore/agent"
+)
+
+// agentReport is one agent in the output of `agentls agents list --json` and `agents show --json`. Durations are
+// strings such as "5m0s"; a limit that is absent is the configuration's default.
+type agentReport struct {
+	Slug        string           `json:"slug"`
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Categories  []agent.Category `json:"categories"`
+	Mode        agent.Mode       `json:"mode"`
+	Model       string           `json:"model,omitempty"`
+	Temperature *float64         `json:"temperature,omitempty"`
+	MaxTokens   int              `json:"maxTokens,omitempty"`
+	Limits      limitsReport     `json:"limits"`
+	AsChild     limitsReport     `json:"asChild"`
+	// Tools and Subagents are null for all.
+	Tools           []string `json:"tools"`
+	DisallowedTools []string `json:"disallowedTools,omitempty"`
+	Subagents       []string `json:"subagents"`
+	Permissions     string   `json:"permissions,omitempty"`
+	ContextMode     string   `json:"contextMode,omitempty"`
+	Aliases         []string `json:"aliases,omitempty"`
+	Source          string   `json:"source"`
+	// Prompt is only shown by `agents show`.
+	Prompt string `json:"prompt,omitempty"`
+}
+
+type limitsReport struct {
+	MaxTurns int     `json:"maxTurns,omitempty"`
+	Timeout  string  `json:"timeout,omitempty"`
+	Tokens   int64   `json:"tokens,omitempty"`
+	Cost     float64 `json:"cost,omitempty"`
+}
+
+func reportLimits(l agent.Limits) limitsReport {
+	r := limitsReport{MaxTurns: l.MaxTurns, Tokens: l.Tokens, Cost: l.Cost}
+	if l.Timeout > 0 {
+		r.Timeout = l.Timeout.String()
+	}
+	return r
+}
+
+func reportAgent(d *agent.Definition) agentReport {
+	return agentReport{
+		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
+		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
+		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild),
+		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
+		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source,
+	}
+}
+
+func (p *process) agentsCommand(*settings) *cobra.Command {
+	list := p.agentsListCommand()
+	c := &cobra.Command{
+		Use:   "agents",
+		Short: "List the agents, or show one",
+		Args:  subcommands,
+		RunE:  list.RunE,
+	}
+	c.Flags().AddFlagSet(list.Flags())
+	c.AddCommand(list, p.agentsShowCommand())
+	return c
+}
+
+func (p *process) agentsListCommand() *cobra.Command {
+	var asJSON, all bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the agents",
+		Args:  exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			agents, err := p.agents()
+			if err != nil {
+				return err
+			}
+			definitions := agents.List("")
+			if all {
+				definitions = append(definitions, agents.List(agent.Hidden)...)
+			}
+			if asJSON {
+				reports := make([]agentReport, len(definitions))
+				for i, d := range definitions {
+					reports[i] = reportAgent(d)
+				}
+				return p.printJSON(reports)
+			}
+			return p.print(agentTable(definitions))
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&all, "all", false, "also list the agents that agentls itself uses")
+	return c
+}
+
+// agentTable is the listing for people.
+func agentTable(definitions []*agent.Definition) string {
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, d := range definitions {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", visible(d.Slug), categories(d), oneLine(d.Description))
+	}
+	table.Flush() // a bytes.Buffer takes everything
+	return b.String()
+}
+
+func categories(d *agent.Definition) string {
+	words := make([]string, len(d.Categories))
+	for i, c := range d.Categories {
+		words[i] = string(c)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *process) agentsShowCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show AGENT",
+		Short: "Show the whole definition of an agent",
+		Args:  exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			agents, err := p.agents()
+			if err != nil {
+				return err
+			}
+			d, err := findAgent(agents, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				report := reportAgent(d)
+				report.Prompt = d.Prompt
+				return p.printJSON(report)
+			}
+			return p.print(agentPage(d))
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// agentPage is a definition for people.
+func agentPage(d *agent.Definition) string {
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(table, "%s\t%s\n", name, oneLine(value))
+		}
+	}
+	row("agent", d.Slug)
+	row("title", d.Title)
+	row("description", d.Description)
+	row("category", categories(d))
+	row("aliases", strings.Join(d.Aliases, ", "))
+	row("mode", string(d.Mode))
+	row("model", d.Model)
+	row("limits", limitsText(d.Limits))
+	row("as a child", limitsText(d.AsChild))
+	row("tools", listText(d.Tools))
+	row("not", strings.Join(d.DisallowedTools, ", "))
+	row("delegates to", listText(d.Subagents))
+	row("permissions", d.Permissions)
+	row("context", d.ContextMode)
+	row("source", d.Source)
+	table.Flush() // a bytes.Buffer takes everything
+	return b.String() + "\n" + visible(d.Prompt) + "\n"
+}
+
+func limitsText(l agent.Limits) string {
+	var words []string
+	if l.MaxTurns > 0 {
+		words = append(words, count(l.MaxTurns, "turn"))
+	}
+	if l.Timeout > 0 {
+		words = append(words, l.Timeout.String())
+	}
+	if l.Tokens > 0 {
+		words = append(words, count(int(l.Tokens), "token"))
+	}
+	if l.Cost > 0 {
+		words = append(words, fmt.Sprintf("$%.2f", l.Cost))
+	}
+	return strings.Join(words, ", ")
+}
+
+// listText is a list whose absence means all.
+func listText(list []string) string {
+	switch {
+	case list == nil:
+		return "all"
+	case len(list) == 0:
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// oneLine makes one visible line of a text.
+func oneLine(text string) string {
+	return visible(strings.Join(strings.Fields(text), " "))
+}
+
+// printJSON prints a value as indented JSON.
+func (p *process) printJSON(value any) error {
+	text, err := encodeJSON(value)
+	if err != nil {
+		return err
+	}
+	return p.print(text)
+}
+
+// encodeJSON returns indented JSON with a final newline, safe to show on a terminal.
+func encodeJSON(value any) (string, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return "", fmt.Errorf("encode the result: %w", err)
+	}
+	return visibleJSON(b.Bytes()), nil
+}

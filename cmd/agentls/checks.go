@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// checkConfig tells which configuration files there are and what is wrong in them.
+func checkConfig(dirs config.Dirs, dir string, problems []config.Problem) []check {
+	var checks []check
+	user := check{Name: "configuration", Outcome: checkOK, Detail: dirs.File}
+	if _, err := os.Stat(dirs.File); errors.Is(err, fs.ErrNotExist) {
+		user.Detail += " does not exist; the defaults count"
+	}
+	checks = append(checks, user)
+	project := filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
+	if _, err := os.Stat(project); err == nil {
+		checks = append(checks, check{
+			Name: "project configuration", Outcome: checkWarning, Detail: project + " is not used: this folder is not trusted",
+			Hint: "only an editor whose user trusts the folder makes it count",
+		})
+	}
+	for _, p := range problems {
+		outcome := checkWarning
+		if p.Severity == config.SeverityError {
+			outcome = checkFailed
+		}
+		bare := p
+		bare.Hint = ""
+		checks = append(checks, check{Name: "configuration", Outcome: outcome, Detail: bare.String(), Hint: p.Hint})
+	}
+	return checks
+}
+
+// checkState opens the database in the state folder, which makes both where they are missing.
+func checkState(ctx context.Context, dirs config.Dirs) check {
+	result := check{Name: "state", Outcome: checkOK, Detail: dirs.State}
+	fail := func(err error) check {
+		result.Outcome = checkFailed
+		result.Detail = err.Error()
+		result.Hint = "make " + dirs.State + " writable, or name another folder in AGENTLS_STATE"
+		return result
+	}
+	opened, err := store.Open(ctx, filepath.Join(dirs.State, "agentls.db"), store.Options{})
+	if err != nil {
+		return fail(err)
+	}
+	if err := opened.Close(ctx); err != nil {
+		return fail(fmt.Errorf("close the store: %w", err))
+	}
+	result.Detail += " is writable, the database opens"
+	return result
+}
+
+// checkProviders tells which providers could be asked. It shows no key.
+func (p *process) checkProviders(cfg *config.Config) []check {
+	var checks []check
+	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
+		provider := cfg.Providers[name]
+		result := check{Name: "provider " + name, Outcome: checkOK}
+		_, found := provider.Key(p.getenv)
+		switch {
+		case provider.KeyEnv == "":
+			result.Detail = "is asked without a key"
+		case found:
+			result.Detail = "has a key in " + provider.KeyEnv
+		default:
+			result.Detail = "has no key"
+			result.Hint = "set " + provider.KeyEnv + " to use it"
+		}
+		if provider.BaseURL != "" {
+			result.Detail += ", at " + withoutPassword(provider.BaseURL)
+		}
+		checks = append(checks, result)
+	}
+	return checks
+}
+
+// withoutPassword is a URL that can be shown: user information and queries may hold keys.
+func withoutPassword(raw string) string {
+	parsed, err := url.Parse(raw)
+	if err != nil {
+		return "a base_url that is no URL"
+	}
+	parsed.User, parsed.RawQuery = nil, ""
+	return parsed.String()
+}
+
+// checkModel tells which model a run would get and why, without asking it.
+func (p *process) checkModel(cfg *config.Config) check {
+	name, because := agentcore.Choice{Config: cfg}.Resolve(p.getenv)
+	result := check{Name: "model", Outcome: checkOK, Detail: name + ", because of " + because}
+	if name == agentcore.Offline {
+		result.Outcome = checkWarning
+		result.Detail = "the offline rules, because " + because
+		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+	}
+	return result
+}
+
+// checkWorkspace tells what folder a command started here would work on.
+func checkWorkspace(dir string) check {
+	top := gitTop(dir)
+	if top == "" {
+		return check{Name: "workspace", Outcome: checkOK, Detail: dir + " is in no git repository"}
+	}
+	return check{Name: "workspace", Outcome: checkOK, Detail: dir + ", in the git repository " + top}
+}
+
+// program is one that agentls uses where it is on PATH.
+type program struct {
+	name    string
+	version []string // arguments that print its version
+	use     string
+}
+
+// programs are those that the diagnostics tool runs, and git.
+var programs = []program{
+	{"git", []string{"--version"}, "knows the repository"},
+	{"go", []string{"version"}, "checks Go"},
+	{"python3", []string{"--version"}, "checks Python's syntax"},
+	{"ruff", []string{"--version"}, "checks Python"},
+	{"node", []string{"--version"}, "checks JavaScript's syntax"},
+	{"shellcheck", []string{"--version"}, "checks shell scripts"},
+}
+
+// programTime is how long a program may take to tell its version.
+const programTime = 5 * time.Second
+
+// checkPrograms looks for the programs and asks each for its version, all at once.
+func (p *process) checkPrograms(ctx context.Context) []check {
+	checks := make([]check, len(programs))
+	var group sync.WaitGroup
+	for i, program := range programs {
+		group.Go(func() { checks[i] = p.checkProgram(ctx, program) })
+	}
+	group.Wait()
+	return checks
+}
+
+func (p *process) checkProgram(ctx context.Context, program program) check {
+	result := check{Name: program.name, Outcome: checkOK}
+	path := p.lookPath(program.name)
+	if path == "" {
+		result.Outcome = checkWarning
+		result.Detail = "is not on PATH"
+		result.Hint = "install it if you need it: it " + program.use
+		return result
+	}
+	ctx, cancel := context.WithTimeout(ctx, programTime)
+	defer cancel()
+	command := exec.CommandContext(ctx, path, program.version...)
+	command.Dir = os.TempDir() // far from any project that could tell it what to do
+	command.WaitDelay = time.Second
+	var out bytes.Buffer
+	command.Stdout = &out
+	if err := command.Run(); err != nil {
+		result.Outcome = checkWarning
+		result.Detail = fmt.Sprintf("%s does not tell its version: %v", path, cmp.Or(context.Cause(ctx), err))
+		result.Hint = "repair or remove it: it " + program.use
+		return result
+	}
+	result.Detail = versionLine(out.String()) + " (" + path + ")"
+	return result
+}
+
+// versionLine is the line of a program's output that has a digit, as the version does.
+func versionLine(out string) string {
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); strings.ContainsAny(line, "0123456789") {
+			return fit(oneLine(line), 60)
+		}
+	}
+	return "no version"
+}
+
+// lookPath finds a program on the PATH of p's environment. Relative entries are left out, as what lies in
+// the current folder is not to be run.
+func (p *process) lookPath(name string) string {
+	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore/config"
+)
+
+// configReport is the output of `agentls config --json`.
+type configReport struct {
+	// File is the path of the user's config.toml, whether it exists or not; State is the state folder.
+	File  string `json:"file"`
+	State string `json:"state"`
+	// Values are the effective values, each with its origin. Secrets are "***".
+	Values []config.Value `json:"values"`
+	// Problems are what is wrong in the sources, in their order.
+	Problems []config.Problem `json:"problems"`
+}
+
+func (p *process) configCommand(s *settings) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print the effective configuration, each value with its origin",
+		Long: `Print the effective configuration, each value with its origin: default, a file with its line, the environment,
+or a flag. What is wrong in a source is told on standard error with its place. A project's .agentls/config.toml
+counts only in a folder that you trust; editors have their own settings on top.`,
+		Args: exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, problems, dirs, err := p.load(s, p.dir)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.printJSON(configReport{
+					File: dirs.File, State: dirs.State,
+					Values: slices.Collect(cfg.Values()), Problems: append([]config.Problem{}, problems...),
+				})
+			}
+			p.tellProblems(problems, false)
+			return p.print(configTable(cfg))
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the problems")
+	return c
+}
+
+// configTable is the configuration for people: TOML with the origins as comments.
+func configTable(cfg *config.Config) string {
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for v := range cfg.Values() {
+		fmt.Fprintf(table, "%s = %s\t# %s\n", visible(v.Key), oneLine(v.Text), visible(v.Origin.String()))
+	}
+	table.Flush() // a bytes.Buffer takes everything
+	return b.String()
+}

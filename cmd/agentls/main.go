@@ -1,0 +1,128 @@
+// Command agentls is a language server for AI agents. An editor starts it as `agentls serve`; the other
+// subcommands run the same agents, on the same engine, from a command line.
+//
+// The exit codes are 0 for success, 1 for findings at or above --fail-on (for doctor: a failed check), 2 for
+// a command line, file, agent or model that cannot be used, 3 for a run that failed, 130 after an interrupt and 143
+// after SIGTERM.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// The exit codes of the process.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitUsage       = 2
+	exitFailed      = 3
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// process is what the command line gets from its surroundings. Tests bring their own.
+type process struct {
+	args   []string // without the program's name
+	dir    string   // the current folder, absolute
+	home   string   // the user's home folder, "" where there is none
+	getenv func(string) string
+
+	stdin         io.ReadCloser
+	stdinTerminal bool
+	stdout        screen
+	stderr        screen
+
+	// openModel makes models; nil means the engine's own wires.
+	openModel func(agentcore.Choice) (model.Model, error)
+}
+
+// screen is an output and what it can show.
+type screen struct {
+	io.Writer
+	terminal bool
+	color    bool
+	// size returns columns and rows; nil where the output is no terminal.
+	size func() (width, height int)
+}
+
+func main() {
+	p, err := system()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
+		os.Exit(exitUsage)
+	}
+	os.Exit(p.run(interruptible(context.Background())))
+}
+
+// system is the command line as the operating system started it.
+func system() (*process, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the current folder: %w; change to a folder that exists", err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // who needs it says so
+	}
+	return &process{
+		args: os.Args[1:], dir: dir, home: home, getenv: os.Getenv,
+		stdin: os.Stdin, stdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
+	}, nil
+}
+
+// screenOf looks at a file of this process: is it a terminal, and does it want colours (https://no-color.org)?
+func screenOf(file *os.File) screen {
+	s := screen{Writer: file, terminal: term.IsTerminal(int(file.Fd()))}
+	if s.terminal {
+		s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		s.size = func() (int, int) {
+			width, height, err := term.GetSize(int(file.Fd()))
+			if err != nil {
+				return 80, 24
+			}
+			return width, height
+		}
+	}
+	return s
+}
+
+// interrupted is the cause of a context that a signal ended.
+type interrupted struct{ code int }
+
+func (i interrupted) Error() string {
+	if i.code == exitTerminated {
+		return "ended by SIGTERM"
+	}
+	return "interrupted"
+}
+
+// interruptible returns a context that the first interrupt or SIGTERM cancels, with an interrupted as the
+// cause. The second one ends the process at once.
+func interruptible(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { // lives as long as the process
+		cancel(interrupted{codeOf(<-signals)})
+		os.Exit(codeOf(<-signals))
+	}()
+	return ctx
+}
+
+func codeOf(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}

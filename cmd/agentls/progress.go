@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// redrawInterval is the least time between two drawings of the live tree.
+const redrawInterval = 100 * time.Millisecond
+
+// progress shows on standard error how a run goes: as a tree that is drawn again and again on a terminal, as
+// lines of the events that matter elsewhere, and only warnings and errors if it is quiet. It belongs to the goroutine
+// that reads the events. The cursor stays below the tree between drawings, so that a process which dies leaves a
+// usable terminal.
+type progress struct {
+	out   screen
+	quiet bool
+	tree  *tree
+
+	drawn int       // lines of the tree on the screen
+	last  time.Time // of the last drawing
+}
+
+func (d *progress) live() bool { return d.out.terminal && !d.quiet }
+
+// show takes in one event.
+func (d *progress) show(e event.Event) {
+	d.tree.apply(e)
+	if line := d.line(e); line != "" {
+		d.erase()
+		d.write(line + "\n")
+	}
+	if d.live() && time.Since(d.last) >= redrawInterval {
+		d.draw()
+	}
+}
+
+// tick draws the tree again, for the time that has passed.
+func (d *progress) tick() {
+	if d.live() {
+		d.draw()
+	}
+}
+
+// end draws the tree for the last time.
+func (d *progress) end() { d.tick() }
+
+func (d *progress) draw() {
+	width, height := d.out.size()
+	lines := d.tree.render(time.Now(), width-1, height-1, d.out.color)
+	var b strings.Builder
+	if d.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", d.drawn)
+	}
+	for _, line := range lines {
+		b.WriteString("\r" + line + "\x1b[K\n")
+	}
+	if d.drawn > len(lines) {
+		b.WriteString("\x1b[J")
+	}
+	d.write(b.String())
+	d.drawn, d.last = len(lines), time.Now()
+}
+
+// erase takes the tree off the screen, so that a line can stand where it was.
+func (d *progress) erase() {
+	if d.drawn > 0 {
+		d.write(fmt.Sprintf("\x1b[%dA\r\x1b[J", d.drawn))
+		d.drawn = 0
+	}
+}
+
+// write shows something. If standard error is gone the run goes on without it.
+func (d *progress) write(text string) { _, _ = fmt.Fprint(d.out, text) }
+
+// line is what an event is worth telling in a line of its own, or "".
+func (d *progress) line(e event.Event) string {
+	if notice, ok := e.Body.(event.Notice); ok {
+		return d.noticeLine(e, notice)
+	}
+	n := d.tree.nodes[e.Run]
+	if n == nil || d.quiet || d.live() {
+		return ""
+	}
+	head := strings.Repeat("  ", n.depth) + oneLine(n.agent)
+	switch body := e.Body.(type) {
+	case event.RunCreated:
+		return fmt.Sprintf("%s: %s (%s)", head, oneLine(n.title), oneLine(n.model))
+	case event.RetryScheduled:
+		return fmt.Sprintf("%s: %s", head, oneLine(n.message))
+	case event.ToolCallFinished:
+		if body.Status != event.CallOK {
+			return fmt.Sprintf("%s: %s: %s: %s", head, oneLine(body.Tool), body.Status, oneLine(body.Summary))
+		}
+	case event.RunFinished:
+		return fmt.Sprintf("%s: %s: %s, %s", head, oneLine(n.title), body.Status, strings.Join(n.facts(e.Time), ", "))
+	}
+	return ""
+}
+
+func (d *progress) noticeLine(e event.Event, notice event.Notice) string {
+	if d.quiet && notice.Level == event.NoticeInfo {
+		return ""
+	}
+	text := "agentls: "
+	if n := d.tree.nodes[e.Run]; n != nil {
+		text += oneLine(n.agent) + ": "
+	}
+	text += oneLine(notice.Message)
+	if notice.Hint != "" {
+		text += "; " + oneLine(notice.Hint)
+	}
+	return text
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// result is what came of a job: the material of all formats.
+type result struct {
+	root    workspace.Root
+	dir     string // the current folder, which names for people are relative to
+	session event.SessionID
+	run     event.RunID
+	agent   string
+	model   string
+	outcome event.RunResult
+	// partial says that some run of the tree did not complete.
+	partial bool
+
+	findings []event.Finding  // by place
+	hunks    []workspace.Hunk // open or in conflict, by place
+	edits    []workspace.FileEdit
+	// files are the texts that findings and edits are about, by path, as the agents saw them at the end.
+	files map[string]workspace.File
+	// written and refused are the files of edits that --write wrote and did not write.
+	written map[string]bool
+	refused map[string]bool
+}
+
+// gather collects the result of a run that has ended. dir is the current folder.
+func gather(ctx context.Context, dir string, session *agentcore.Session, w *watch, run event.RunID) (*result, error) {
+	r := &result{
+		root: session.View().Roots()[0], dir: dir, session: session.ID, run: run,
+		files: map[string]workspace.File{}, written: map[string]bool{}, refused: map[string]bool{},
+		partial: w.progress.tree.unfinished(),
+	}
+	if n := w.progress.tree.root; n != nil {
+		r.agent, r.model = n.agent, n.model
+	}
+	var err error
+	if r.outcome, err = w.engine.Wait(context.WithoutCancel(ctx), run); err != nil {
+		return nil, err
+	}
+	for _, f := range w.findings {
+		r.findings = append(r.findings, f.Finding)
+	}
+	slices.SortFunc(r.findings, func(a, b event.Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.URI, b.URI), cmp.Compare(a.Span.StartLine, b.Span.StartLine),
+			cmp.Compare(a.Span.StartColumn, b.Span.StartColumn), cmp.Compare(a.ID, b.ID),
+		)
+	})
+	var open []event.HunkID
+	for _, h := range session.Proposal().Hunks() {
+		switch h.State {
+		case event.StateOpen:
+			open = append(open, h.ID)
+			r.hunks = append(r.hunks, h)
+		case event.StateConflict:
+			r.hunks = append(r.hunks, h)
+		}
+	}
+	slices.SortFunc(r.hunks, func(a, b workspace.Hunk) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.ID, b.ID))
+	})
+	var failures []workspace.HunkFailure
+	r.edits, failures = session.Proposal().Edits(open)
+	for _, f := range failures {
+		for i := range r.hunks {
+			if r.hunks[i].ID == f.ID {
+				r.hunks[i].State = event.StateConflict
+			}
+		}
+	}
+	slices.SortFunc(r.edits, func(a, b workspace.FileEdit) int { return cmp.Compare(a.Path, b.Path) })
+	r.read(session.View())
+	return r, nil
+}
+
+// read keeps the texts that columns and formats are taken from. A file that cannot be read any more, or does
+// not exist yet, has none.
+func (r *result) read(view *workspace.View) {
+	keep := func(path string) {
+		if file, err := view.Read(path); err == nil {
+			r.files[path] = file
+		}
+	}
+	for _, f := range r.findings {
+		keep(event.FilePath(f.URI))
+	}
+	for _, e := range r.edits {
+		keep(e.Path)
+	}
+}
+
+// complete reports whether every run came to its end.
+func (r *result) complete() bool { return r.outcome.Status == event.StatusCompleted && !r.partial }
+
+// hunk returns the proposed hunk that would resolve a finding.
+func (r *result) hunk(f event.Finding) (workspace.Hunk, bool) {
+	for _, h := range r.hunks {
+		if f.Hunk != "" && h.ID == f.Hunk && h.State == event.StateOpen {
+			return h, true
+		}
+	}
+	return workspace.Hunk{}, false
+}
+
+// fixed reports whether the fix of a finding was written.
+func (r *result) fixed(f event.Finding) bool {
+	h, ok := r.hunk(f)
+	return ok && r.written[h.Path]
+}
+
+// name is a path for people: relative to the current folder if it lies there.
+func (r *result) name(path string) string {
+	if rel, err := filepath.Rel(r.dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// below is a path relative to the workspace folder, with slashes.
+func (r *result) below(path string) string {
+	if rel, err := filepath.Rel(r.root.Path, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(path)
+}
+
+// diffBase is the folder that the names in a diff are relative to: the current one if all edits lie there, else
+// the workspace folder.
+func (r *result) diffBase() string {
+	for _, e := range r.edits {
+		if !inside(r.dir, e.Path) {
+			return r.root.Path
+		}
+	}
+	return r.dir
+}
+
+// diff is all proposed edits as a unified diff.
+func (r *result) diff() string {
+	base := r.diffBase()
+	var b strings.Builder
+	for _, e := range r.edits {
+		rel, err := filepath.Rel(base, e.Path)
+		if err != nil {
+			rel = e.Path
+		}
+		b.WriteString(unified(filepath.ToSlash(rel), r.files[e.Path], e))
+	}
+	return b.String()
+}
+
+// encode renders the result in a format.
+func (r *result) encode(format string, p *process) (string, error) {
+	switch format {
+	case "json":
+		return encodeJSON(r.report())
+	case "sarif":
+		return encodeJSON(r.sarif())
+	case "diff":
+		if p.stdout.terminal {
+			return paintDiff(visible(r.diff()), p.stdout.color), nil
+		}
+		return r.diff(), nil
+	}
+	return r.text(p.stdout.color), nil
+}
+
+// exitCode is the code that the result itself asks for.
+func (r *result) exitCode(failOn string) int {
+	switch r.outcome.Status {
+	case event.StatusCompleted:
+	case event.StatusInterrupted:
+		return exitTerminated
+	default:
+		return exitFailed
+	}
+	if r.partial {
+		return exitFailed
+	}
+	if failOn == "never" {
+		return exitOK
+	}
+	least := rank(event.Severity(failOn))
+	for _, f := range r.findings {
+		if rank(f.Severity) <= least && !r.fixed(f) {
+			return exitFindings
+		}
+	}
+	return exitOK
+}
+
+// rank orders severities, 0 for the gravest; what is not known counts as an error.
+func rank(s event.Severity) int { return max(0, slices.Index(severities, string(s))) }
+
+// failure says why a run did not complete; nil for one that did.
+func (r *result) failure() error {
+	if r.outcome.Status == event.StatusCompleted {
+		return nil // what of it failed was told as a notice
+	}
+	text := fmt.Sprintf("%s %s", r.agent, r.outcome.Status)
+	if e := r.outcome.Error; e != nil {
+		text += ": " + e.Detail
+		if e.Hint != "" {
+			text += "; " + e.Hint
+		}
+	}
+	return fmt.Errorf("%s", text)
+}

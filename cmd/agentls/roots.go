@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// inside reports whether a clean absolute path lies in, or is, a folder.
+func inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// absolute makes clean absolute paths of names from the command line.
+func (p *process) absolute(names []string) []string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(p.dir, name)
+		}
+		paths[i] = filepath.Clean(name)
+	}
+	return paths
+}
+
+// chooseRoot finds the workspace folder of some files: the named one, else the current folder if it
+// contains all of them, else the top of the first file's git repository, else its folder. The path of a file that
+// reaches the root only through symbolic links is rewritten below the root.
+func (p *process) chooseRoot(named string, paths []string) (workspace.Root, []string, error) {
+	root := p.dir
+	if named != "" {
+		root = p.absolute([]string{named})[0]
+		info, err := os.Stat(root)
+		if err != nil {
+			return workspace.Root{}, nil, usage("use --root: %w; name a folder that exists", err)
+		}
+		if !info.IsDir() {
+			return workspace.Root{}, nil, usage("--root %s is no folder; name the workspace folder", root)
+		}
+	}
+	below, all := rebase(root, paths)
+	if !all && named == "" {
+		folder := filepath.Dir(paths[0])
+		if top := gitTop(folder); top != "" {
+			folder = top
+		}
+		root = folder
+		below, _ = rebase(root, paths)
+	}
+	return workspace.Root{Path: root, Name: filepath.Base(root)}, below, nil
+}
+
+// rebase returns the paths with those below root in terms of root, and whether all of them are. The same
+// folder may have several names where links lead to it.
+func rebase(root string, paths []string) (below []string, all bool) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	all = true
+	for _, path := range paths {
+		if !inside(root, path) {
+			// Only the folder is resolved: a file that is itself a link stays one, and is judged by the workspace.
+			if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && inside(real, folder) {
+				if rel, err := filepath.Rel(real, folder); err == nil {
+					path = filepath.Join(root, rel, filepath.Base(path))
+				}
+			}
+		}
+		all = all && inside(root, path)
+		below = append(below, path)
+	}
+	return below, all
+}
+
+// gitTop returns the folder at or above one that holds .git, or "". Nothing of git is run.
+func gitTop(folder string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
+			return folder
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return ""
+		}
+		folder = parent
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *process) runCommand(s *settings) *cobra.Command {
+	f := &workFlags{settings: s}
+	var agentName string
+	var each bool
+	c := &cobra.Command{
+		Use:   "run [--agent AGENT] PROMPT [FILE...]",
+		Short: "Have an agent carry out a prompt",
+		Long: `Have an agent carry out a prompt, about files if some are named. Its answer, findings and proposed edits go to
+standard output, progress to standard error. Nothing is written unless --write is given.
+
+A PROMPT of - is read from standard input. A FILE of - is a text from standard input; --stdin-filename says which
+file it stands for.
+
+Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option that cannot be used, 3 a run that
+failed or an edit that could not be written, 130 interrupted.`,
+		Example: `  agentls run "Where is the cache filled?"
+  agentls run --agent explore "How are orders priced?"
+  agentls run --each --write "Give every exported name a doc comment" *.go`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("there is no prompt; write `agentls run PROMPT [FILE...]`")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			prompt, files := args[0], args[1:]
+			if prompt == "-" {
+				text, err := io.ReadAll(io.LimitReader(p.stdin, maxStdin+1))
+				switch {
+				case err != nil:
+					return fmt.Errorf("read the prompt from standard input: %w", err)
+				case len(text) > maxStdin:
+					return usage("the prompt on standard input has more than %d bytes; write a shorter one", maxStdin)
+				case !validText(text):
+					return usage("what is on standard input is no UTF-8 text")
+				}
+				prompt = string(text)
+			}
+			if prompt = strings.TrimSpace(prompt); prompt == "" {
+				return usage("the prompt is empty; say what the agent should do")
+			}
+			if each && len(files) == 0 {
+				return usage("--each starts a run for each file, but no file is named")
+			}
+			return p.work(c.Context(), f, job{agent: agentName, prompt: prompt, files: files, each: each})
+		},
+	}
+	c.Flags().StringVar(&agentName, "agent", "", "slug or alias of the `agent` (default: default_agent of the configuration)")
+	c.Flags().BoolVar(&each, "each", false, "start a run for each file, in parallel")
+	f.add(c, "never")
+	return c
+}
+
+// validText reports whether bytes are UTF-8.
+func validText(data []byte) bool { return utf8.Valid(data) }

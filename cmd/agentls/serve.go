@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/lsp"
+)
+
+// editorFlags accepts what editors' client libraries add to every server's command line; it changes nothing.
+func editorFlags(c *cobra.Command) {
+	c.Flags().Bool("stdio", true, "speak over standard input and output")
+	c.Flags().Int("clientProcessId", 0, "the editor's process; initialize tells it")
+	for _, name := range []string{"stdio", "clientProcessId"} {
+		if err := c.Flags().MarkHidden(name); err != nil {
+			panic(err) // the flag was made three lines above
+		}
+	}
+}
+
+func (p *process) serveCommand(s *settings) *cobra.Command {
+	var logFile, level string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve an editor over standard input and output (the default without a terminal)",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			dirs, err := config.FindDirs(p.getenv, p.home)
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			logger, done, err := p.openLog(logFile, level)
+			if err != nil {
+				return err
+			}
+			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
+				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Logger: logger,
+			})
+			err = errors.Join(err, done())
+			if err != nil || code != 0 {
+				return &exitError{code, err}
+			}
+			return nil
+		},
+	}
+	editorFlags(c)
+	c.Flags().StringVar(&logFile, "log", "", "append the log to `FILE` instead of writing it to standard error")
+	c.Flags().StringVar(&level, "log-level", "warn", "least level to log: debug, info, warn or error")
+	return c
+}
+
+// openLog makes the logger of the server; done closes its file.
+func (p *process) openLog(file, level string) (logger *slog.Logger, done func() error, err error) {
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); level != "" && err != nil {
+		return nil, nil, usage("--log-level is %q; write debug, info, warn or error", level)
+	}
+	if level == "" { // called as plain agentls
+		least = slog.LevelWarn
+	}
+	options := &slog.HandlerOptions{Level: least}
+	if file == "" {
+		return slog.New(slog.NewTextHandler(p.stderr, options)), func() error { return nil }, nil
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, usage("open the log: %w; name a file that can be written", err)
+	}
+	return slog.New(slog.NewTextHandler(out, options)), out.Close, nil
+}
+
+// writeCloser gives an output a Close. The process's own standard output closes for good: the editor sees the end.
+type writeCloser struct{ io.Writer }
+
+func (w writeCloser) Close() error {
+	if s, ok := w.Writer.(screen); ok {
+		if c, ok := s.Writer.(io.Closer); ok {
+			if err := c.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+				return fmt.Errorf("close standard output: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+const (
+	// cancelTime is how long a cancelled run may take to end.
+	cancelTime = 5 * time.Second
+	// closeTime is how long the engine may take to end.
+	closeTime = 2 * time.Second
+	// maxStdin bounds a text from standard input, in bytes.
+	maxStdin = 8 << 20
+)
+
+// workFlags are the flags that review and run share.
+type workFlags struct {
+	*settings
+	format        string
+	write         bool
+	failOn        string
+	model         string
+	maxTurns      int
+	timeout       time.Duration
+	root          string
+	quiet         bool
+	stdinFilename string
+}
+
+func (f *workFlags) add(c *cobra.Command, failOn string) {
+	flags := c.Flags()
+	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or diff")
+	flags.BoolVar(&f.write, "write", false, "write the proposed edits to the files")
+	flags.StringVar(&f.failOn, "fail-on", failOn, "exit with 1 for findings at or above error, warning, information or hint, or never")
+	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
+	flags.IntVar(&f.maxTurns, "max-turns", 0, "greatest number of requests to the model in a run (0: the agent's own)")
+	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
+	flags.StringVar(&f.root, "root", "", "the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
+}
+
+// formats are the values of --format.
+var formats = []string{"text", "json", "sarif", "diff"}
+
+// severities are the values of --fail-on but for never, the gravest first.
+var severities = []string{
+	string(event.SeverityError), string(event.SeverityWarning), string(event.SeverityInformation), string(event.SeverityHint),
+}
+
+// check refuses values that mean nothing, before anything is done.
+func (f *workFlags) check() error {
+	switch {
+	case !slices.Contains(formats, f.format):
+		return usage("there is no format %q%s", f.format, cmp.Or(didYouMean(f.format, formats), "; write --format "+strings.Join(formats, ", ")))
+	case f.failOn != "never" && !slices.Contains(severities, f.failOn):
+		known := append(slices.Clone(severities), "never")
+		return usage("there is no severity %q%s", f.failOn, cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
+	case f.maxTurns < 0:
+		return usage("--max-turns is %d; write a number of turns, or 0 for the agent's own", f.maxTurns)
+	case f.timeout < 0:
+		return usage("--timeout is %s; write a time such as 90s, or 0 for the agent's own", f.timeout)
+	}
+	return nil
+}
+
+// job is what a command asks of an agent.
+type job struct {
+	agent  string // "" for the default agent
+	prompt string
+	title  string
+	files  []string // as they were named; "-" is a text on standard input
+	each   bool     // a run for each file
+}
+
+// work has an agent do a job and prints the result.
+func (p *process) work(ctx context.Context, f *workFlags, j job) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	files, text, err := p.readStdin(f, j.files)
+	if err != nil {
+		return err
+	}
+	root, paths, err := p.chooseRoot(f.root, p.absolute(files))
+	if err != nil {
+		return err
+	}
+	cfg, problems, dirs, err := p.load(f.settings, root.Path)
+	if err != nil {
+		return err
+	}
+	p.tellProblems(problems, f.quiet)
+	agents, err := p.agents()
+	if err != nil {
+		return err
+	}
+	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil {
+		return err
+	}
+	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	defer view.Close()
+	if text != nil {
+		view.SetDocument(paths[slices.Index(j.files, "-")], *text, 0)
+	}
+	if err := readable(view, paths); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	engine, err := agentcore.Open(ctx, agentcore.Options{
+		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
+	})
+	if err != nil {
+		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
+	}
+	paths = distinct(paths)
+	request := agentcore.RunRequest{
+		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
+		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout},
+	}
+	if j.each && len(paths) > 1 {
+		request.Each = paths
+	} else {
+		request.Context.Paths = paths
+	}
+	err = p.conduct(ctx, f, engine, view, request)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
+		err = errors.Join(err, closed)
+	}
+	return err
+}
+
+// conduct starts the run, follows it to its end, and delivers what came of it.
+func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, request agentcore.RunRequest) error {
+	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
+	if err != nil {
+		return err
+	}
+	w := &watch{
+		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
+		findings: map[event.FindingID]reported{},
+	}
+	events := engine.Subscribe("", 0)
+	run, err := session.Start(ctx, request)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if err := w.follow(ctx, events, run); err != nil {
+		return err
+	}
+	r, err := gather(ctx, p.dir, session, w, run)
+	if err != nil {
+		return err
+	}
+	var refused error
+	if f.write {
+		if refused, err = r.accept(ctx, session); err != nil {
+			return err
+		}
+	}
+	text, err := r.encode(f.format, p)
+	if err != nil {
+		return err
+	}
+	code := r.exitCode(f.failOn)
+	if err := p.print(text); err != nil {
+		return err
+	}
+	if refused != nil {
+		return &exitError{exitFailed, refused}
+	}
+	if code == exitOK {
+		return nil
+	}
+	return &exitError{code, r.failure()}
+}
+
+// readStdin returns the files with the one that "-" stands for, and the text from standard input if it is
+// asked for.
+func (p *process) readStdin(f *workFlags, files []string) ([]string, *string, error) {
+	at := slices.Index(files, "-")
+	switch {
+	case at < 0 && f.stdinFilename != "":
+		return nil, nil, usage("--stdin-filename is for a text from standard input; write - among the files")
+	case at < 0:
+		return files, nil, nil
+	case f.stdinFilename == "":
+		return nil, nil, usage("- reads a text from standard input; say with --stdin-filename which file it stands for")
+	case f.write:
+		return nil, nil, usage("--write does not go with a text from standard input; take the edits from --format diff")
+	case slices.Contains(files[at+1:], "-"):
+		return nil, nil, usage("- is there twice; standard input can be read once")
+	}
+	data, err := io.ReadAll(io.LimitReader(p.stdin, maxStdin+1))
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("read standard input: %w", err)
+	case len(data) > maxStdin:
+		return nil, nil, usage("the text on standard input has more than %d bytes; work on a smaller one", maxStdin)
+	case bytes.IndexByte(data, 0) >= 0 || !validText(data):
+		return nil, nil, usage("what is on standard input is no UTF-8 text")
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	named := slices.Clone(files)
+	named[at] = f.stdinFilename
+	return named, &text, nil
+}
+
+// readable looks at every file, so that all that cannot be worked on are told at once.
+func readable(view *workspace.View, paths []string) error {
+	var faults []error
+	for _, path := range paths {
+		if _, err := view.Read(path); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// distinct leaves out what is named again.
+func distinct(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		if !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// reported is a finding with the run that made it.
+type reported struct {
+	event.Finding
+	run event.RunID
+}
+
+// watch follows a run.
+type watch struct {
+	engine   *agentcore.Engine
+	progress progress
+	findings map[event.FindingID]reported
+	// cut says that the run did not come to its own end.
+	cut bool
+}
+
+type delivery struct {
+	event event.Event
+	err   error
+}
+
+// follow reads the events until the run has ended. When ctx ends it ends the run, and waits for that a
+// bounded time.
+func (w *watch) follow(ctx context.Context, events *agentcore.Subscription, root event.RunID) error {
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	deliveries := make(chan delivery)
+	go func() {
+		for {
+			e, err := events.Next(reading)
+			select {
+			case deliveries <- delivery{e, err}:
+			case <-reading.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	ticks := time.NewTicker(redrawInterval)
+	defer ticks.Stop()
+	defer w.progress.end()
+	ended := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case d := <-deliveries:
+			if d.err != nil {
+				if w.cut && errors.Is(d.err, agentcore.ErrClosed) {
+					return nil
+				}
+				return fmt.Errorf("follow the run: %w", d.err)
+			}
+			w.take(d.event)
+			if _, finished := d.event.Body.(event.RunFinished); finished && d.event.Run == root {
+				return nil
+			}
+		case <-ticks.C:
+			w.progress.tick()
+		case <-ended:
+			ended, w.cut = nil, true
+			late = time.After(cancelTime)
+			w.end(ctx, root)
+		case <-late:
+			return errors.New("the run did not end in time after it was cancelled; its findings so far are in the state folder")
+		}
+	}
+}
+
+// end cancels the run, or for SIGTERM lets the engine interrupt it, so that it can be resumed.
+func (w *watch) end(ctx context.Context, root event.RunID) {
+	var cause interrupted
+	if errors.As(context.Cause(ctx), &cause) && cause.code == exitTerminated {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+		go func() {
+			defer cancel()
+			_ = w.engine.Close(closing) // told when it is closed again at the end
+		}()
+		return
+	}
+	_ = w.engine.Cancel(root) // the only error is that there is no such run, and there is
+}
+
+// take notes one event.
+func (w *watch) take(e event.Event) {
+	switch body := e.Body.(type) {
+	case event.FindingReported:
+		if e.Run != "" { // those of former sessions come along without a run
+			w.findings[body.Finding.ID] = reported{body.Finding, e.Run}
+			w.recount()
+		}
+	case event.FindingCleared:
+		delete(w.findings, body.Finding)
+		w.recount()
+	}
+	w.progress.show(e)
+}
+
+// recount tells the tree how many findings each run has, those of its children included.
+func (w *watch) recount() {
+	counts := map[event.RunID]int{}
+	for _, f := range w.findings {
+		counts[f.run]++
+	}
+	for id, n := range w.progress.tree.nodes {
+		n.findings = counts[id]
+	}
+	for id := range counts {
+		if n := w.progress.tree.nodes[id]; n != nil {
+			for above := n.parent; above != nil; above = above.parent {
+				above.findings += counts[id]
+			}
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// accept writes the proposed edits to the files, which is what an editor does elsewhere, and accepts the
+// hunks that were written. Refused says which files were left as they are and why; an error is one of the store.
+func (r *result) accept(ctx context.Context, session *agentcore.Session) (refused, _ error) {
+	if !r.complete() {
+		for _, e := range r.edits {
+			r.refused[e.Path] = true
+		}
+		if len(r.edits) == 0 {
+			return nil, nil
+		}
+		return fmt.Errorf("nothing was written, because not every run completed; run it again, or apply what there is with --format diff"), nil
+	}
+	folder, err := os.OpenRoot(r.root.Path)
+	if err != nil {
+		return fmt.Errorf("open the workspace folder for writing: %w; nothing was written", err), nil
+	}
+	defer folder.Close()
+	var faults []error
+	var paths []string
+	for _, e := range r.edits {
+		if err := writeEdit(folder, r.root.Path, e, r.files[e.Path].Format); err != nil {
+			r.refused[e.Path] = true
+			faults = append(faults, fmt.Errorf("%s was not written: %w", r.name(e.Path), err))
+			continue
+		}
+		r.written[e.Path] = true
+		paths = append(paths, e.Path)
+	}
+	var accepted []event.HunkID
+	for _, h := range r.hunks {
+		if h.State == event.StateOpen && r.written[h.Path] {
+			accepted = append(accepted, h.ID)
+		}
+	}
+	session.Proposal().Confirm(accepted, true, "")
+	session.View().DiskChanged(paths)
+	ctx = context.WithoutCancel(ctx) // the files are written: that has to be stored
+	settling, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	if err := errors.Join(session.View().Settle(settling), session.Flush(settling)); err != nil {
+		return errors.Join(faults...), fmt.Errorf("the edits were written, but not stored as accepted: %w", err)
+	}
+	return errors.Join(faults...), nil
+}
+
+// errChanged refuses to write over what the agent has not seen.
+var errChanged = errors.New("the file was changed meanwhile; run the agent again")
+
+// writeEdit makes the edit of one file on disk: all of it or nothing, through a temporary file in the same folder
+// that takes its place. Mode, encoding, byte order mark and line endings stay. It refuses a file that is not byte for
+// byte what the edit was made for, one with other hard links, and what lies outside the folder.
+func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format workspace.Format) error {
+	rel, err := filepath.Rel(root, e.Path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("it lies outside the workspace folder %s", root)
+	}
+	if e.Create {
+		return createFile(folder, rel, applyEdits(e))
+	}
+	if rel, err = followLink(folder, root, rel); err != nil {
+		return err
+	}
+	before, err := encodeText(e.Before, format)
+	if err != nil {
+		return err
+	}
+	info, err := unchanged(folder, rel, before)
+	if err != nil {
+		return err
+	}
+	if e.Delete {
+		return folder.Remove(rel)
+	}
+	after, err := encodeText(applyEdits(e), format)
+	if err != nil {
+		return err
+	}
+	temp, err := writeTemp(folder, filepath.Dir(rel), after, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	// Between the look and the rename somebody may have saved; a second look makes the gap as small as it gets.
+	if _, err = unchanged(folder, rel, before); err == nil {
+		err = folder.Rename(temp, rel)
+	}
+	if err != nil {
+		return errors.Join(err, folder.Remove(temp))
+	}
+	return nil
+}
+
+// applyEdits is the text that an edit makes.
+func applyEdits(e workspace.FileEdit) string {
+	var b strings.Builder
+	at := 0
+	for _, one := range e.Edits {
+		b.WriteString(e.Before[at:one.Start])
+		b.WriteString(one.New)
+		at = one.End
+	}
+	b.WriteString(e.Before[at:])
+	return b.String()
+}
+
+// followLink returns where a link leads, so that the link stays and its target is written.
+func followLink(folder *os.Root, root, rel string) (string, error) {
+	info, err := folder.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errChanged
+	case err != nil || info.Mode()&fs.ModeSymlink == 0:
+		return rel, err
+	}
+	target, err := filepath.EvalSymlinks(filepath.Join(root, rel))
+	if err != nil {
+		return "", err
+	}
+	top, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	below, err := filepath.Rel(top, target)
+	if err != nil || !filepath.IsLocal(below) {
+		return "", fmt.Errorf("it is a link out of the workspace folder, to %s", target)
+	}
+	return below, nil
+}
+
+// unchanged makes sure that a file still holds the bytes that it should.
+func unchanged(folder *os.Root, rel string, want []byte) (fs.FileInfo, error) {
+	file, err := folder.Open(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errChanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if n := hardLinks(info); n > 1 {
+		return nil, fmt.Errorf("it has %d hard links, which would come apart; apply the edit with --format diff", n)
+	}
+	have, err := io.ReadAll(io.LimitReader(file, int64(len(want))+1))
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(have, want) {
+		return nil, errChanged
+	}
+	return info, nil
+}
+
+// writeTemp makes a file with a name of its own in a folder, durable and with exactly this mode.
+func writeTemp(folder *os.Root, dir string, content []byte, mode fs.FileMode) (name string, err error) {
+	name = filepath.Join(dir, ".agentls-"+rand.Text()[:12]+".tmp")
+	file, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, folder.Remove(name))
+		}
+	}()
+	_, err = file.Write(content)
+	return name, errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
+}
+
+// createFile makes a new file, and the folders above it; it never replaces one.
+func createFile(folder *os.Root, rel, text string) error {
+	dir := filepath.Dir(rel)
+	if err := folder.MkdirAll(dir, 0o777); err != nil { // the umask decides, as for any new folder
+		return err
+	}
+	file, err := folder.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return errors.New("there is such a file now; run the agent again")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, folder.Remove(rel))
+	}
+	return nil
+}
+
+// encodeText turns a text into the bytes of a file of that format.
+func encodeText(text string, format workspace.Format) ([]byte, error) {
+	var order binary.AppendByteOrder
+	switch format.Encoding {
+	case "", "utf-8":
+		if format.BOM {
+			return []byte("\ufeff" + text), nil
+		}
+		return []byte(text), nil
+	case "utf-16le":
+		order = binary.LittleEndian
+	case "utf-16be":
+		order = binary.BigEndian
+	default:
+		return nil, fmt.Errorf("its encoding %s cannot be written", format.Encoding)
+	}
+	var data []byte
+	if format.BOM {
+		data = order.AppendUint16(data, 0xfeff)
+	}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		data = order.AppendUint16(data, unit)
+	}
+	return data, nil
+}

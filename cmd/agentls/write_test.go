@@ -1,0 +1,222 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// writing is a folder with one file, and the edit of one word in it.
+func writing(t *testing.T, name, content string) (folder *os.Root, path string, edit workspace.FileEdit) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(content), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folder.Close() })
+	return folder, path, workspace.FileEdit{Path: path, Before: "one two\n", Edits: []workspace.Edit{{Start: 4, End: 7, New: "2"}}}
+}
+
+var plainFormat = workspace.Format{Encoding: "utf-8"}
+
+// holds expects a file's bytes, and that nothing else is left in its folder.
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s holds %q, want %q", path, got, want)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".tmp") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+func TestWriteEncodings(t *testing.T) {
+	text := "one two\n"
+	units := func(text string, order func(uint16) []byte) string {
+		data := order(0xfeff)
+		for _, u := range utf16.Encode([]rune(text)) {
+			data = append(data, order(u)...)
+		}
+		return string(data)
+	}
+	little := func(u uint16) []byte { return []byte{byte(u), byte(u >> 8)} }
+	big := func(u uint16) []byte { return []byte{byte(u >> 8), byte(u)} }
+	for _, test := range []struct {
+		format       workspace.Format
+		before, want string
+	}{
+		{plainFormat, text, "one 2\n"},
+		{workspace.Format{Encoding: "utf-8", BOM: true}, "\ufeff" + text, "\ufeffone 2\n"},
+		{workspace.Format{Encoding: "utf-16le", BOM: true}, units(text, little), units("one 2\n", little)},
+		{workspace.Format{Encoding: "utf-16be", BOM: true}, units(text, big), units("one 2\n", big)},
+	} {
+		folder, path, edit := writing(t, "a.txt", test.before)
+		if err := writeEdit(folder, folder.Name(), edit, test.format); err != nil {
+			t.Errorf("%+v: %v", test.format, err)
+		}
+		holds(t, path, test.want)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o640 {
+			t.Errorf("the mode became %v", info.Mode())
+		}
+	}
+}
+
+func TestWriteRefusals(t *testing.T) {
+	t.Run("changed meanwhile", func(t *testing.T) {
+		folder, path, edit := writing(t, "a.txt", "one two three\n")
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+			t.Errorf("the error is %v", err)
+		}
+		holds(t, path, "one two three\n")
+	})
+	t.Run("deleted meanwhile", func(t *testing.T) {
+		folder, path, edit := writing(t, "a.txt", "")
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+			t.Errorf("the error is %v", err)
+		}
+		if exists(path) {
+			t.Error("the file is back")
+		}
+	})
+	t.Run("created meanwhile", func(t *testing.T) {
+		folder, path, edit := writing(t, "a.txt", "mine\n")
+		edit = workspace.FileEdit{Path: edit.Path, Create: true, Edits: []workspace.Edit{{New: "theirs\n"}}}
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "there is such a file now") {
+			t.Errorf("the error is %v", err)
+		}
+		holds(t, path, "mine\n")
+	})
+	t.Run("another encoding meanwhile", func(t *testing.T) {
+		folder, path, edit := writing(t, "a.txt", "\ufeffone two\n")
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil {
+			t.Error("there is no error")
+		}
+		holds(t, path, "\ufeffone two\n")
+	})
+	t.Run("hard links", func(t *testing.T) {
+		folder, path, edit := writing(t, "a.txt", "one two\n")
+		if err := os.Link(path, filepath.Join(folder.Name(), "b.txt")); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "hard links") {
+			t.Errorf("the error is %v", err)
+		}
+		holds(t, path, "one two\n")
+	})
+	t.Run("outside", func(t *testing.T) {
+		folder, _, edit := writing(t, "a.txt", "one two\n")
+		other := filepath.Join(t.TempDir(), "a.txt")
+		if err := os.WriteFile(other, []byte("one two\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		edit.Path = other
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "outside") {
+			t.Errorf("the error is %v", err)
+		}
+		holds(t, other, "one two\n")
+	})
+	t.Run("link out", func(t *testing.T) {
+		folder, _, edit := writing(t, "a.txt", "one two\n")
+		other := filepath.Join(t.TempDir(), "a.txt")
+		if err := os.WriteFile(other, []byte("one two\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		edit.Path = filepath.Join(folder.Name(), "link.txt")
+		if err := os.Symlink(other, edit.Path); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "link out") {
+			t.Errorf("the error is %v", err)
+		}
+		holds(t, other, "one two\n")
+	})
+}
+
+func TestWriteThroughLink(t *testing.T) {
+	folder, path, edit := writing(t, "a.txt", "one two\n")
+	edit.Path = filepath.Join(folder.Name(), "link.txt")
+	if err := os.Symlink("a.txt", edit.Path); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeEdit(folder, folder.Name(), edit, plainFormat); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "one 2\n")
+	if target, err := os.Readlink(edit.Path); err != nil || target != "a.txt" {
+		t.Errorf("the link is %q (%v)", target, err)
+	}
+}
+
+func TestWriteCreatesAndDeletes(t *testing.T) {
+	folder, path, edit := writing(t, "a.txt", "one two\n")
+	if err := writeEdit(folder, folder.Name(), workspace.FileEdit{Path: path, Before: edit.Before, Delete: true}, plainFormat); err != nil {
+		t.Fatal(err)
+	}
+	if exists(path) {
+		t.Error("the file is still there")
+	}
+	deep := filepath.Join(folder.Name(), "x", "y", "new.txt")
+	if err := writeEdit(folder, folder.Name(), workspace.FileEdit{Path: deep, Create: true, Edits: []workspace.Edit{{New: "new\n"}}}, plainFormat); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, deep, "new\n")
+}
+
+// TestWriteAfterChange changes a file while the agent is at work on another.
+func TestWriteAfterChange(t *testing.T) {
+	c := newCall(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"}, "", "run", "--write", "Change both.")
+	turns := c.useScript(t, `
+turn
+call read {"path": "a.txt"}
+call read {"path": "b.txt"}
+turn
+call edit {"path": "a.txt", "old_string": "a", "new_string": "A"}
+call edit {"path": "b.txt", "old_string": "b", "new_string": "B"}
+turn
+wait changed
+text Done.
+`)
+	ended := make(chan int, 1)
+	go func() { ended <- c.run(t.Context()) }()
+	if err := turns.Reached(t.Context(), "changed", 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "b.txt"), []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	turns.Release("changed")
+	code := <-ended
+	holds(t, filepath.Join(c.dir, "a.txt"), "A\n")
+	holds(t, filepath.Join(c.dir, "b.txt"), "mine\n")
+	// What changed before the edits were computed is a conflict, what changed behind that a refusal.
+	told := c.out.String() + c.err.String()
+	if !strings.Contains(told, "in conflict") && !strings.Contains(told, "changed meanwhile") {
+		t.Errorf("nothing is said of b.txt (exit code %d):\n%s", code, told)
+	}
+}

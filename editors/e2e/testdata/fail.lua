@@ -1,0 +1,2 @@
+-- A story that fails.
+error('this story fails on purpose')

@@ -1,0 +1,386 @@
+package agentls_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// modulePath is the path of this module, as in go.mod.
+const modulePath = "github.com/agentls/agentls"
+
+// because maps what may be imported to the reason. A key is either a package of this module, by its folder, or a
+// module or package of others, which covers everything below it. The standard library needs no leave.
+type because map[string]string
+
+// imports lists what each package may import: cmd → lsp → agentcore → the rooms → event. A package that is
+// not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
+var imports = map[string]because{
+	"cmd/agentls": {
+		"agentcore":              "the command line runs the engine in its own process",
+		"agentcore/agent":        "lists and checks definitions",
+		"agentcore/config":       "flags, files and environment become the configuration",
+		"agentcore/event":        "ids and events, shown as a live tree",
+		"agentcore/model":        "names and kinds of models",
+		"agentcore/store":        "opens the database",
+		"agentcore/tool":         "wires the tools",
+		"agentcore/workspace":    "prints and writes proposals",
+		"lsp":                    "serve",
+		"schema":                 "prints the schemas",
+		"github.com/spf13/cobra": "commands and flags",
+		"github.com/spf13/pflag": "cobra's flags and their errors",
+		"golang.org/x/term":      "is the output a terminal, and how wide",
+		"golang.org/x/sys":       "signals that os has no names for",
+	},
+
+	"lsp": {
+		"agentcore":           "drives the engine",
+		"agentcore/agent":     "lists definitions",
+		"agentcore/config":    "editor settings are a configuration layer",
+		"agentcore/event":     "events become progress, findings and prompts",
+		"agentcore/model":     "the editor's own model is a Model",
+		"agentcore/store":     "lists sessions and runs as they are stored",
+		"agentcore/tool":      "the editor's side of Host",
+		"agentcore/workspace": "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/methods":         "the custom methods, generated",
+		"lsp/wire":            "the connection",
+		"go.lsp.dev/jsonrpc2": "raw params and errors",
+		"go.lsp.dev/protocol": "LSP types",
+		"go.lsp.dev/uri":      "document URIs",
+	},
+	"lsp/lsptest": {
+		"agentcore":                       "the engine below the server under test",
+		"agentcore/config":                "settings of a scenario",
+		"agentcore/event":                 "scenarios name events",
+		"agentcore/model":                 "scenarios name models",
+		"agentcore/model/script":          "scenarios script the model",
+		"lsp":                             "the server under test",
+		"lsp/methods":                     "the custom methods, generated",
+		"schema":                          "what goes over the wire is checked with it",
+		"github.com/google/go-cmp":        "differences to what was expected",
+		"github.com/google/jsonschema-go": "what goes over the wire is checked",
+		"github.com/rogpeppe/go-internal": "txtar scenarios",
+		"github.com/sourcegraph/jsonrpc2": "the client side, independent of the server's library",
+		"go.lsp.dev/protocol":             "LSP types",
+		"go.lsp.dev/uri":                  "document URIs",
+		"golang.org/x/tools/txtar":        "txtar scenarios",
+	},
+	"lsp/methods": {
+		"agentcore/event":     "events are sent as they are",
+		"go.lsp.dev/protocol": "LSP types inside ours",
+		"go.lsp.dev/uri":      "document URIs",
+	},
+	"lsp/wire": {
+		"go.lsp.dev/jsonrpc2": "connection and ordering",
+		"go.lsp.dev/protocol": "codec and error codes",
+		"golang.org/x/sys":    "waits for the end of the parent process",
+	},
+
+	"agentcore": {
+		"agentcore/agent":           "definitions of what runs",
+		"agentcore/config":          "limits and defaults",
+		"agentcore/event":           "publishes",
+		"agentcore/model":           "streams turns",
+		"agentcore/model/anthropic": "opened for the provider of that kind",
+		"agentcore/model/offline":   "opened where there is no provider",
+		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/store":           "commits before it publishes",
+		"agentcore/tool":            "calls tools",
+		"agentcore/workspace":       "forks and merges layers",
+	},
+	"agentcore/agent": {
+		"go.yaml.in/yaml/v3": "frontmatter of definitions",
+	},
+	"agentcore/config": {
+		"github.com/BurntSushi/toml": "the format of the file",
+	},
+	"agentcore/event": {},
+	"agentcore/model": {},
+	"agentcore/model/anthropic": {
+		"agentcore/model":                        "implements it",
+		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",
+		"github.com/anthropics/anthropic-sdk-go": "Anthropic Messages",
+	},
+	"agentcore/model/internal/transport": {
+		"agentcore/model": "failures become its errors",
+	},
+	"agentcore/model/internal/conformance": {
+		"agentcore/model":    "tests of what every wire promises",
+		"go.uber.org/goleak": "no goroutine is left",
+	},
+	"agentcore/model/offline": {
+		"agentcore/model": "implements it",
+	},
+	"agentcore/model/openai": {
+		"agentcore/model":                    "implements it",
+		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
+		"github.com/openai/openai-go/v3":     "Chat Completions",
+	},
+	"agentcore/model/script": {
+		"agentcore/model": "implements it, for tests",
+	},
+	"agentcore/model/wiretest": {
+		"agentcore/model":        "the turns are its events",
+		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/store": {
+		"agentcore/event":    "what is stored",
+		"modernc.org/sqlite": "the database",
+	},
+	"agentcore/tool": {
+		"agentcore/event":                  "ids and findings",
+		"agentcore/workspace":              "the view that tools read and write",
+		"github.com/BurntSushi/toml":       "checks the syntax of a file",
+		"github.com/bmatcuk/doublestar/v4": "glob",
+		"github.com/go-git/go-git/v5":      "patterns of .gitignore",
+		"github.com/google/jsonschema-go":  "arguments are checked",
+		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
+	},
+	"agentcore/tool/tooltest": {
+		"agentcore/event":     "ids and findings",
+		"agentcore/tool":      "a Host in memory, for tests",
+		"agentcore/workspace": "the view of that Host",
+	},
+	"agentcore/workspace": {
+		"agentcore/event":          "ids",
+		"github.com/sergi/go-diff": "line differences",
+	},
+
+	"editors/e2e": {},
+
+	"schema":          {},
+	"schema/generate": {},
+}
+
+// testImports is what test files may import besides what their package may.
+var testImports = because{
+	"agentcore/model/script":          "a model that says what the test wants",
+	"agentcore/model/wiretest":        "a vendor's server on the loopback",
+	"agentcore/tool/tooltest":         "what a tool runs on",
+	"lsp/lsptest":                     "the fake editor",
+	"github.com/google/go-cmp":        "differences",
+	"github.com/rogpeppe/go-internal": "txtar, testscript",
+	"github.com/sourcegraph/jsonrpc2": "an independent peer",
+	"go.uber.org/goleak":              "no goroutine is left",
+	"golang.org/x/tools/txtar":        "txtar",
+	"pgregory.net/rapid":              "random inputs",
+}
+
+// packageTestImports is what the test files of one package may import besides that.
+var packageTestImports = map[string]because{
+	"agentcore/config": {
+		"github.com/google/jsonschema-go": "the generated schema accepts what the loader accepts",
+	},
+	"agentcore/model/anthropic": {
+		"agentcore/model/internal/conformance": "what every wire promises",
+	},
+	"agentcore/model/openai": {
+		"agentcore/model/internal/conformance": "what every wire promises",
+	},
+	"agentcore/model/wiretest": {
+		"agentcore/model/anthropic": "the client of the server under test",
+		"agentcore/model/openai":    "the client of the server under test",
+	},
+	"lsp/lsptest": {
+		"go.lsp.dev/jsonrpc2": "a server to talk to",
+		"lsp/wire":            "a server to talk to",
+	},
+	"lsp/methods": {
+		"schema": "the documented examples pass the dispatch",
+	},
+	"schema/generate": {
+		"agentcore/event":                 "the documented events survive their way through Go",
+		"github.com/google/jsonschema-go": "the documented examples fit the schema",
+	},
+}
+
+// TestImports fails on an import that no table names, and on a package that has no entry.
+func TestImports(t *testing.T) {
+	for _, file := range goFiles(t) {
+		folder := path.Dir(file)
+		allowed, known := imports[folder]
+		inTest := strings.HasSuffix(file, "_test.go")
+		if !known && !inTest {
+			t.Errorf("%s: the package %s has no entry in the table of imports; add it with what it may import, and why", file, folder)
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Errorf("parse the imports: %v", err)
+			continue
+		}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Errorf("%s: import %s: %v", file, spec.Path.Value, err)
+				continue
+			}
+			switch {
+			case standard(name), allowed.covers(name):
+			case inTest && (name == modulePath+"/"+folder || testImports.covers(name) || packageTestImports[folder].covers(name)):
+			default:
+				t.Errorf("%s imports %s, which the table of imports does not allow for %s; if it should, add it there with the reason", file, name, folder)
+			}
+		}
+	}
+}
+
+// TestImportTable fails on an entry without a reason, and on one against the direction of imports.
+func TestImportTable(t *testing.T) {
+	for folder, allowed := range imports {
+		if _, known := floor(folder); !known {
+			t.Errorf("%s belongs to none of the houses: cmd, lsp, agentcore, editors, schema", folder)
+		}
+		for name, reason := range allowed {
+			if reason == "" {
+				t.Errorf("%s may import %s without a reason", folder, name)
+			}
+			if fault := against(folder, name); fault != "" {
+				t.Errorf("%s may import %s, but %s", folder, name, fault)
+			}
+		}
+	}
+	if len(imports["agentcore/event"]) != 0 {
+		t.Error("agentcore/event is a leaf and may import the standard library only")
+	}
+}
+
+// TestDirection shows that the direction of imports is noticed whatever the table says.
+func TestDirection(t *testing.T) {
+	for _, test := range []struct {
+		folder, name string
+		fine         bool
+	}{
+		{"cmd/agentls", "lsp", true},
+		{"cmd/agentls", "agentcore/store", true},
+		{"cmd/agentls", "schema", true},
+		{"lsp", "cmd/agentls", false},
+		{"lsp", "agentcore", true},
+		{"lsp", "lsp/wire", true},
+		{"lsp", "go.lsp.dev/protocol", true},
+		{"lsp/wire", "go.lsp.dev/jsonrpc2", true},
+		{"lsp/wire", "lsp", false},
+		{"lsp/lsptest", "lsp", true},
+		{"lsp/methods", "agentcore/event", true},
+		{"agentcore", "lsp", false},
+		{"agentcore", "lsp/methods", false},
+		{"agentcore", "go.lsp.dev/uri", false},
+		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
+		{"agentcore", "agentcore/model/offline", true},
+		{"agentcore/tool", "agentcore", false},
+		{"agentcore/tool", "go.lsp.dev/protocol", false},
+		{"agentcore/tool", "agentcore/workspace", true},
+		{"agentcore/model/openai", "agentcore/model", true},
+		{"agentcore/event", "agentcore/model", false},
+		{"agentcore/event", "agentcore", false},
+		{"agentcore/store", "agentcore/event", true},
+		{"schema", "agentcore", false},
+	} {
+		if fault := against(test.folder, test.name); (fault == "") != test.fine {
+			t.Errorf("%s imports %s: %q, fine should be %v", test.folder, test.name, fault, test.fine)
+		}
+	}
+}
+
+// floor is how high a package of this module stands. A package imports those of lower floors, and, where the
+// table says so, those of its own floor.
+func floor(folder string) (height int, known bool) {
+	house, room, _ := strings.Cut(folder, "/")
+	switch {
+	case house == "cmd", house == "editors":
+		return 6, true
+	case folder == "lsp/lsptest":
+		return 5, true
+	case folder == "lsp":
+		return 4, true
+	case house == "lsp":
+		return 3, true
+	case folder == "agentcore":
+		return 2, true
+	case house == "agentcore" && room != "event":
+		return 1, true
+	case folder == "agentcore/event", house == "schema":
+		return 0, true
+	}
+	return 0, false
+}
+
+// against tells what is wrong with an import, of another package of this module by its folder or of another
+// module; empty where its direction is right.
+func against(folder, name string) string {
+	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+		return "nothing in agentcore knows LSP"
+	}
+	from, _ := floor(folder)
+	switch to, own := floor(name); {
+	case !own, to < from, to == from && from == 1:
+		return ""
+	case to == from:
+		return "packages of that floor do not know each other"
+	default:
+		return "that package stands above it"
+	}
+}
+
+// covers tells whether an import path is one of the entries: exactly, for our own packages; it or something
+// below it, for those of others.
+func (b because) covers(name string) bool {
+	if own, ok := strings.CutPrefix(name, modulePath+"/"); ok {
+		_, ok = b[own]
+		return ok
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(b)), func(module string) bool {
+		return name == module || strings.HasPrefix(name, module+"/")
+	})
+}
+
+// standard tells whether an import path is of the standard library: only the others begin with a host name.
+func standard(name string) bool {
+	host, _, _ := strings.Cut(name, "/")
+	return !strings.Contains(host, ".")
+}
+
+// goFiles lists the Go files of this module, slash-separated and relative to its root. It leaves out what the go
+// command leaves out (testdata, names that begin with a dot or an underscore, nested modules), the files of this
+// folder, which are only tests over the tree, and those of agentcore/deps, which no build contains.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() {
+			if name == "." {
+				return nil
+			}
+			nested, err := filepath.Glob(filepath.Join(name, "go.mod"))
+			if err != nil {
+				return err
+			}
+			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || name == filepath.Join("agentcore", "deps") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(base, ".go") && filepath.Dir(name) != "." {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("list the Go files: %v", err)
+	}
+	if len(files) == 0 {
+		t.Fatal("there are no Go files below this folder")
+	}
+	return files
+}

@@ -1,0 +1,244 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// The kinds of our code actions. What launches an agent has kinds of its own, below kindAgent, so that
+// no editor runs it by itself on save as it may do with "source" actions.
+const (
+	kindAgent    protocol.CodeActionKind = "agentls"
+	kindReview                           = kindAgent + ".review"
+	kindExplain                          = kindAgent + ".explain"
+	kindProposal                         = kindAgent + ".proposal"
+)
+
+// action is one thing to offer, before it takes the form that the client understands.
+type action struct {
+	title      string
+	kind       protocol.CodeActionKind
+	command    string
+	argument   any
+	diagnostic *protocol.Diagnostic
+	preferred  bool
+	// hunks are those that the action accepts. A client that cannot be sent edits gets them inside the
+	// action.
+	hunks []event.HunkID
+}
+
+// codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
+// and the edits that are proposed for it.
+func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+	path := pathOf(p.TextDocument.URI)
+	actions := []action{}
+	if session := s.opened(); session != nil {
+		if x, _, err := s.textOf(path); err == nil {
+			first, last := touchedLines(p.Range)
+			actions = append(actions, s.findingActions(session, path, x, first, last)...)
+			actions = append(actions, s.proposalActions(session, path, x, first, last)...)
+		}
+	}
+	actions = append(actions, launchActions(p)...)
+	answer := []protocol.CommandOrCodeAction{}
+	for _, a := range actions {
+		if !wanted(a.kind, p.Context.Only) {
+			continue
+		}
+		shown, err := s.codeActionOf(a)
+		if err != nil {
+			return nil, err
+		}
+		if shown != nil {
+			answer = append(answer, shown)
+		}
+	}
+	return answer, nil
+}
+
+// touchedLines are the lines that a range covers, 0-based, both inclusive. A range that ends at the start
+// of a line does not cover that line.
+func touchedLines(r protocol.Range) (first, last int) {
+	first, last = int(r.Start.Line), int(r.End.Line)
+	if last > first && r.End.Character == 0 {
+		last--
+	}
+	return first, max(first, last)
+}
+
+func overlaps(start, end, first, last int) bool { return start <= last && first <= end }
+
+// wanted reports whether a kind is one of those asked for, or below one of them.
+func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
+	if len(only) == 0 {
+		return true
+	}
+	for _, o := range only {
+		if o == "" || kind == o || strings.HasPrefix(string(kind), string(o)+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func launchActions(p *protocol.CodeActionParams) []action {
+	u := p.TextDocument.URI
+	if p.Range.Start == p.Range.End {
+		return []action{{
+			title: "agentls: Review this file", kind: kindReview,
+			command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
+		}, {
+			title: "agentls: Explain this file", kind: kindExplain,
+			command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u},
+		}}
+	}
+	return []action{{
+		title: "agentls: Review selection", kind: kindReview,
+		command: methods.CommandReview, argument: methods.ReviewParams{URI: u, Range: &p.Range},
+	}, {
+		title: "agentls: Explain selection", kind: kindExplain,
+		command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u, Range: &p.Range},
+	}, {
+		title: "agentls: Review this file", kind: kindReview,
+		command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
+	}}
+}
+
+// findingActions are the fixes of the findings on the lines. A finding that came with an edit is fixed by
+// accepting it; for any other an agent can be asked.
+func (s *Server) findingActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
+	var list []action
+	for _, f := range session.Findings(path) {
+		if !overlaps(f.Span.StartLine, f.Span.EndLine, first, last) {
+			continue
+		}
+		d := s.findingDiagnostic(f, x)
+		a := action{
+			title: "agentls: Fix this finding: " + shortened(f.Message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+			command: methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
+		}
+		if h, ok := session.Proposal().Hunk(f.Hunk); ok && h.State == event.StateOpen {
+			a.preferred = true
+			a.command, a.argument = methods.CommandAcceptProposal, s.proposalParams(session, nil, h.ID)
+			a.hunks = []event.HunkID{h.ID}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// proposalActions accept, reject and show the hunks on the lines, in the file, and in all files.
+func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
+	var list []action
+	var inFile, all []event.HunkID
+	files := map[string]bool{}
+	for _, h := range session.Proposal().Hunks() {
+		if h.State != event.StateOpen && h.State != event.StateConflict {
+			continue
+		}
+		open := h.State == event.StateOpen
+		if open {
+			all = append(all, h.ID)
+			files[h.Path] = true
+		}
+		if h.Path != path {
+			continue
+		}
+		if open {
+			inFile = append(inFile, h.ID)
+		}
+		if !overlaps(h.StartLine, max(h.StartLine, h.EndLine-1), first, last) {
+			continue
+		}
+		d := s.hunkDiagnostic(h, x)
+		what := "this edit"
+		if h.Author.Reason != "" {
+			what += ": " + shortened(h.Author.Reason)
+		}
+		one := s.proposalParams(session, nil, h.ID)
+		if open {
+			list = append(list, action{
+				title: "agentls: Accept " + what, kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+				command: methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
+			})
+		}
+		list = append(list, action{
+			title: "agentls: Reject " + what, kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+			command: methods.CommandRejectProposal, argument: one,
+		})
+	}
+	if len(inFile) > 0 {
+		file := s.proposalParams(session, []string{path})
+		list = append(list, action{
+			title: fmt.Sprintf("agentls: Accept all edits in this file (%d)", len(inFile)), kind: kindProposal,
+			command: methods.CommandAcceptProposal, argument: file, hunks: inFile,
+		}, action{
+			title: fmt.Sprintf("agentls: Reject all edits in this file (%d)", len(inFile)), kind: kindProposal,
+			command: methods.CommandRejectProposal, argument: file,
+		}, action{
+			title: "agentls: Show the proposed diff of this file", kind: kindProposal,
+			command: methods.CommandDiffProposal, argument: file,
+		})
+	}
+	if len(files) > 1 {
+		list = append(list, action{
+			title: fmt.Sprintf("agentls: Accept all edits (%d in %d files)", len(all), len(files)), kind: kindProposal,
+			command: methods.CommandAcceptProposal, argument: s.proposalParams(session, nil), hunks: all,
+		})
+	}
+	return list
+}
+
+func (s *Server) proposalParams(session *agentcore.Session, paths []string, hunks ...event.HunkID) methods.ProposalParams {
+	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: hunks}
+	for _, path := range paths {
+		p.Files = append(p.Files, s.documents.uriOf(path))
+	}
+	return p
+}
+
+// codeActionOf gives an action the form that the client takes; nil for one that it cannot carry out.
+func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
+	argument, err := json.Marshal(a.argument)
+	if err != nil {
+		return nil, fmt.Errorf("encode the argument of %s: %w", a.command, err)
+	}
+	command := protocol.Command{Title: a.title, Command: a.command, Arguments: []protocol.LSPAny{argument}}
+	if !s.client.codeActionLiterals() {
+		return &command, nil
+	}
+	shown := &protocol.CodeAction{Title: a.title, Kind: &a.kind, Command: command}
+	if a.diagnostic != nil {
+		shown.Diagnostics = []protocol.Diagnostic{*a.diagnostic}
+	}
+	if a.preferred && yes(s.client.codeAction().IsPreferredSupport) {
+		shown.IsPreferred = pointer(true)
+	}
+	if len(a.hunks) > 0 && !s.client.applyEdit() {
+		edits, failed := s.opened().Proposal().Edits(a.hunks)
+		edit, refused := s.workspaceEdit(edits)
+		if len(failed)+len(refused) > 0 {
+			return nil, nil
+		}
+		shown.Command, shown.Edit = protocol.Command{}, &edit
+	}
+	return shown, nil
+}
+
+// shortened is the beginning of a text, for a menu.
+func shortened(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:59]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,192 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// The agents behind the commands.
+const (
+	reviewerAgent  = "reviewer"
+	explainerAgent = "explore"
+	fixerAgent     = "coder"
+)
+
+// executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
+// results, so what a person has to see is shown to it by standard messages.
+func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
+	result, handled, err := methods.DispatchCommand(ctx, s, p.Command, p.Arguments)
+	var bad *methods.ParamsError
+	switch {
+	case !handled:
+		err = wire.InvalidParams(fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
+	case errors.As(err, &bad):
+		err = wire.InvalidParams(err)
+	case err != nil:
+		err = failed(err)
+	}
+	if err != nil {
+		if s.client.hidesErrors() && ctx.Err() == nil {
+			s.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
+		}
+		return nil, err
+	}
+	if !s.client.knowsProtocol() {
+		s.present(ctx, result)
+	}
+	return result, nil
+}
+
+// present shows the result of a command.
+func (s *Server) present(ctx context.Context, result any) {
+	switch r := result.(type) {
+	case *methods.RunStarted:
+		s.goes(func(ctx context.Context) {
+			if err := s.showAnswer(ctx, s.engine, r.Run); err != nil && ctx.Err() == nil {
+				s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
+			}
+		})
+	case *methods.AcceptResult:
+		s.presentFailures(ctx, r.Failed)
+	case *methods.RejectResult:
+		s.presentFailures(ctx, r.Failed)
+	case *methods.ProposalDiff:
+		s.goes(func(ctx context.Context) {
+			session := s.opened() // there is one: the diff is of its proposal
+			if err := s.showText(ctx, "proposals/"+string(session.ProposalID())+".diff", r.Diff); err != nil && ctx.Err() == nil {
+				s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
+			}
+		})
+	}
+}
+
+func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
+	if len(failures) > 0 {
+		s.tell(ctx, protocol.MessageTypeWarning, fmt.Sprintf("agentls: %s not done: %s", plural(len(failures), "edit"), failures[0].Reason))
+	}
+}
+
+// Review carries out `agentls.review`: the document, or the one that was touched last.
+func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
+	if len(p.URIs) > 1 {
+		return s.startRun(ctx, "", agentcore.RunRequest{
+			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review", Each: paths(p.URIs), Model: p.Model,
+		})
+	}
+	u := p.URI
+	if u == "" && len(p.URIs) == 1 {
+		u = p.URIs[0]
+	}
+	if u == "" {
+		doc := s.documents.last()
+		if doc == nil {
+			return nil, &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: "no document is open that could be reviewed", Hint: "open a file, or give its uri"}
+		}
+		u = doc.uri
+	}
+	about, title, err := s.about(u, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	prompt := "Review this file."
+	if p.Range != nil {
+		prompt = "Review these lines of the file."
+	}
+	return s.startRun(ctx, "", agentcore.RunRequest{
+		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about, Model: p.Model,
+	})
+}
+
+// ExplainCode carries out `agentls.explain`.
+func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
+	about, title, err := s.about(p.URI, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	prompt := "Explain this file: what it is for, how it works, and what a reader has to know."
+	if p.Range != nil {
+		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
+	}
+	return s.startRun(ctx, "", agentcore.RunRequest{Agent: explainerAgent, Prompt: prompt, Title: "explain " + title, Context: about})
+}
+
+// Fix carries out `agentls.fix`.
+func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
+	session, err := s.current(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	finding, path, err := session.Finding(p.Finding)
+	if err != nil {
+		return nil, err
+	}
+	return s.startRun(ctx, session.ID, agentcore.RunRequest{
+		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
+		Title:   "fix " + shortened(finding.Message),
+		Context: agentcore.Context{Paths: []string{path}, Finding: &finding},
+	})
+}
+
+// startRun starts a run in the session, the window's own for "".
+func (s *Server) startRun(ctx context.Context, id event.SessionID, request agentcore.RunRequest) (*methods.RunStarted, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var session *agentcore.Session
+	if id == "" {
+		session, err = s.current(ctx, request.Title)
+	} else {
+		session, err = engine.Session(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	run, err := session.Start(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
+// about is a document, or a part of it, as a run's context, and its name for people.
+func (s *Server) about(u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+	path := pathOf(u)
+	about := agentcore.Context{Paths: []string{path}}
+	title := s.view.Relative(path)
+	if part == nil {
+		return about, title, nil
+	}
+	first, last := touchedLines(*part)
+	x, _, err := s.textOf(path)
+	if err != nil {
+		return about, title, err
+	}
+	about.StartLine = min(first, max(x.Len()-1, 0)) + 1
+	about.EndLine = min(last, max(x.Len()-1, 0)) + 1
+	return about, fmt.Sprintf("%s:%d-%d", title, about.StartLine, about.EndLine), nil
+}
+
+func prompted(task, more string) string {
+	if more == "" {
+		return task
+	}
+	return task + "\n\n" + more
+}
+
+func paths(uris []uri.URI) []string {
+	list := make([]string, 0, len(uris))
+	for _, u := range uris {
+		list = append(list, pathOf(u))
+	}
+	return list
+}

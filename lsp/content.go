@@ -1,0 +1,115 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// contentScheme is that of the documents which the server itself has the text of:
+//
+//	agentls:/answers/RUN.md       what a run answered
+//	agentls:/proposals/ID.diff    what a proposal would change
+const contentScheme = "agentls"
+
+// textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
+func (s *Server) textDocumentContent(ctx context.Context, p *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
+	text, err := s.virtualText(ctx, string(p.URI))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return &protocol.TextDocumentContentResult{Text: text}, nil
+}
+
+func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	name := strings.TrimPrefix(u, contentScheme+":")
+	if run, ok := cutBoth(name, "/answers/", ".md"); ok {
+		row, err := engine.Store().Run(ctx, event.RunID(run))
+		if err != nil {
+			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)
+		}
+		return row.Response, nil
+	}
+	if proposal, ok := cutBoth(name, "/proposals/", ".diff"); ok {
+		diff, err := s.DiffProposal(ctx, &methods.ProposalParams{Proposal: event.ProposalID(proposal)})
+		if err != nil {
+			return "", err
+		}
+		return diff.Diff, nil
+	}
+	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
+}
+
+func cutBoth(text, prefix, suffix string) (string, bool) {
+	rest, ok := strings.CutPrefix(text, prefix)
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(rest, suffix)
+}
+
+// showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
+// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md".
+func (s *Server) showText(ctx context.Context, name, text string) error {
+	if s.client.showDocument() && s.client.textDocumentContent() {
+		if shown, err := s.client.open(ctx, uri.URI(contentScheme+":/"+name)); err != nil || shown {
+			return err
+		}
+	}
+	if s.client.showDocument() {
+		path := filepath.Join(s.options.Dirs.State, "documents", filepath.FromSlash(name))
+		if err := keep(path, text); err != nil {
+			return err
+		}
+		if shown, err := s.client.open(ctx, uri.File(path)); err != nil || shown {
+			return err
+		}
+	}
+	return s.client.show(ctx, protocol.MessageTypeInfo, text)
+}
+
+// keep writes a text into the state folder, readable for the user alone and writable for nobody, so that an
+// editor opens it as read-only.
+func keep(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the folder for shown documents: %w", err)
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write a document to show: %w", err)
+	}
+	if err := os.Chmod(temporary, 0o400); err != nil {
+		return fmt.Errorf("write a document to show: %w", err)
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return fmt.Errorf("write a document to show: %w", err)
+	}
+	return nil
+}
+
+// showAnswer waits for the end of a run and shows what it answered. Findings and edits have places of their
+// own, so the answer of a review is shown only where it has neither.
+func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
+	result, err := engine.Wait(ctx, id)
+	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
+		return err // a failure is told by the event
+	}
+	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
+		return nil
+	}
+	return s.showText(ctx, "answers/"+string(id)+".md", result.Output)
+}

@@ -1,0 +1,207 @@
+package lsptest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Command is LSP's.
+type Command struct {
+	Title     string            `json:"title"`
+	Command   string            `json:"command"`
+	Arguments []json.RawMessage `json:"arguments,omitempty"`
+}
+
+// Action is what a code action request offers: LSP's CodeAction, or a Command in its Command member.
+type Action struct {
+	Title       string          `json:"title"`
+	Kind        string          `json:"kind,omitempty"`
+	Diagnostics []Diagnostic    `json:"diagnostics,omitempty"`
+	IsPreferred *bool           `json:"isPreferred,omitempty"`
+	Disabled    json.RawMessage `json:"disabled,omitempty"`
+	Edit        json.RawMessage `json:"edit,omitempty"`
+	Command     *Command        `json:"command,omitempty"`
+	Data        json.RawMessage `json:"data,omitempty"`
+
+	bare bool // a Command, not a CodeAction
+	raw  json.RawMessage
+}
+
+// UnmarshalJSON decodes either form.
+func (a *Action) UnmarshalJSON(data []byte) error {
+	if c := lookup(data, "command"); len(c) > 0 && c[0] == '"' {
+		var command Command
+		if err := json.Unmarshal(data, &command); err != nil {
+			return err
+		}
+		*a = Action{Title: command.Title, Command: &command, bare: true, raw: slices.Clone(data)}
+		return nil
+	}
+	type plain Action
+	if err := json.Unmarshal(data, (*plain)(a)); err != nil {
+		return err
+	}
+	a.raw = slices.Clone(data)
+	return nil
+}
+
+type codeActionContext struct {
+	Diagnostics []Diagnostic `json:"diagnostics"`
+	Only        []string     `json:"only,omitempty"`
+	TriggerKind int          `json:"triggerKind,omitempty"`
+}
+
+// Actions asks for the code actions at a range of an open document, as the menu of an editor does: with
+// the diagnostics that touch the range.
+func (e *Editor) Actions(ctx context.Context, path string, r Range, only ...string) ([]Action, error) {
+	e.mu.Lock()
+	context := codeActionContext{Diagnostics: []Diagnostic{}, Only: only, TriggerKind: 1}
+	for _, d := range e.diagnostics[e.URI(path)].list {
+		if !before(d.Range.End, r.Start) && !before(r.End, d.Range.Start) {
+			context.Diagnostics = append(context.Diagnostics, d)
+		}
+	}
+	p := e.begin("textDocument/codeAction", struct {
+		TextDocument textDocument      `json:"textDocument"`
+		Range        Range             `json:"range"`
+		Context      codeActionContext `json:"context"`
+	}{textDocument{URI: e.URI(path)}, r, context})
+	e.mu.Unlock()
+	raw, err := p.Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []Action
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("decode the code actions: %w", err)
+	}
+	return list, nil
+}
+
+func before(a, b Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
+}
+
+// checkActions checks the answer to a code action request. The lock is held.
+func (e *Editor) checkActions(c *call, result json.RawMessage) {
+	const base, method = "textDocument.codeAction.", "textDocument/codeAction"
+	if !truthy(lookup(e.server, "codeActionProvider")) {
+		e.fault("%s is served but not announced", method)
+	}
+	var list []Action
+	if err := json.Unmarshal(result, &list); err != nil {
+		e.fault("%s: bad result %s: %v", method, shorten(string(result)), err)
+		return
+	}
+	var context codeActionContext
+	if err := json.Unmarshal(lookup(c.params, "context"), &context); err != nil {
+		return // somebody's request by hand
+	}
+	for _, a := range list {
+		what := fmt.Sprintf("%s: %q", method, a.Title)
+		if a.Title == "" {
+			e.fault("%s: an action without a title", method)
+		}
+		if a.Command != nil {
+			e.checkCommand(*a.Command, what)
+		}
+		if a.bare {
+			continue
+		}
+		e.needs(base+"codeActionLiteralSupport", what)
+		if a.Command == nil && a.Edit == nil && a.Disabled == nil {
+			e.fault("%s has neither an edit nor a command", what)
+		}
+		if a.Disabled != nil {
+			e.needs(base+"disabledSupport", what)
+		}
+		if a.IsPreferred != nil {
+			e.needs(base+"isPreferredSupport", what)
+		}
+		if a.Data != nil {
+			e.needs(base+"dataSupport", what)
+		}
+		if len(context.Only) > 0 && !slices.ContainsFunc(context.Only, func(kind string) bool { return kind == "" || a.Kind == kind || strings.HasPrefix(a.Kind, kind+".") }) {
+			e.fault("%s is of kind %q; only %q were asked for", what, a.Kind, context.Only)
+		}
+		if a.Kind == "" {
+			e.fault("%s has no kind", what)
+		}
+		e.checkKind(a.Kind, what)
+	}
+}
+
+// checkKind checks that the server announced an action's kind, if it announced kinds at all.
+func (e *Editor) checkKind(kind, what string) {
+	var kinds []string
+	if json.Unmarshal(lookup(e.server, "codeActionProvider.codeActionKinds"), &kinds) != nil {
+		return
+	}
+	if !slices.ContainsFunc(kinds, func(k string) bool { return kind == k || strings.HasPrefix(kind, k+".") }) {
+		e.fault("%s: the kind %q is not among the announced %q", what, kind, kinds)
+	}
+}
+
+// checkCommand checks that a command which the server offers can be executed. The lock is held.
+func (e *Editor) checkCommand(c Command, what string) {
+	var commands []string
+	if err := json.Unmarshal(lookup(e.server, "executeCommandProvider.commands"), &commands); err != nil || !slices.Contains(commands, c.Command) {
+		e.fault("%s: the command %q is not in executeCommandProvider", what, c.Command)
+	}
+	if c.Title == "" {
+		e.fault("%s: the command %q has no title", what, c.Command)
+	}
+}
+
+// RunAction does what choosing a code action in the menu does: it resolves the action if needed, applies its
+// edit, then executes its command, and returns the command's result.
+func (e *Editor) RunAction(ctx context.Context, a Action) (json.RawMessage, error) {
+	if a.Disabled != nil {
+		return nil, fmt.Errorf("the action %q is disabled: %s", a.Title, a.Disabled)
+	}
+	e.mu.Lock()
+	resolves := truthy(lookup(e.server, "codeActionProvider.resolveProvider")) &&
+		slices.Contains(e.profile.strings("textDocument.codeAction.resolveSupport.properties"), "edit")
+	e.mu.Unlock()
+	command := a.Command
+	if !a.bare && a.Edit == nil && resolves && (a.Command == nil || a.Data != nil) {
+		raw, err := e.Call(ctx, "codeAction/resolve", a.raw)
+		if err != nil {
+			return nil, err
+		}
+		var resolved Action
+		if err := json.Unmarshal(raw, &resolved); err != nil {
+			return nil, fmt.Errorf("decode the resolved action: %w", err)
+		}
+		a.Edit = resolved.Edit
+		if !e.profile.CommandOfUnresolvedOnly {
+			command = resolved.Command
+		}
+	}
+	if a.Edit != nil {
+		e.mu.Lock()
+		send, err := e.applyEdit(a.Edit, fmt.Sprintf("the edit of %q", a.Title))
+		if err == nil {
+			send()
+		}
+		e.mu.Unlock()
+		if err != nil {
+			return nil, fmt.Errorf("the edit of %q cannot be applied: %w", a.Title, err)
+		}
+	}
+	if command == nil {
+		return nil, nil
+	}
+	return e.Execute(ctx, command.Command, command.Arguments...)
+}
+
+// Execute runs a command of the server.
+func (e *Editor) Execute(ctx context.Context, command string, arguments ...json.RawMessage) (json.RawMessage, error) {
+	return e.Call(ctx, "workspace/executeCommand", struct {
+		Command   string            `json:"command"`
+		Arguments []json.RawMessage `json:"arguments,omitempty"`
+	}{command, arguments})
+}

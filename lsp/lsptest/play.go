@@ -1,0 +1,290 @@
+package lsptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// play is one run of a scenario: the state of its script. It belongs to the goroutine of the test.
+type play struct {
+	t        *testing.T
+	ctx      context.Context
+	scenario *Scenario
+	profile  *Profile
+	start    func(Env) (*Server, error)
+	base     string
+	env      Env
+	log      *logBuffer
+
+	// What is set before the server starts.
+	encodings []Encoding
+	init      json.RawMessage
+	settings  json.RawMessage
+	answers   []answer
+
+	server *Server
+	editor *Editor
+	disk   map[string][]byte
+	// faults are those of the editors before a restart.
+	faults []string
+
+	vars    map[string]string
+	begun   map[string]*Pending
+	last    json.RawMessage // result of the last request
+	lastErr error
+	matched []string // messages that the script expects
+}
+
+// logBuffer keeps what a server logs.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// fail reports a failure, with what went over the wire.
+func (p *play) fail(format string, args ...any) {
+	p.t.Helper()
+	p.t.Errorf(format, args...)
+	if p.editor != nil {
+		for _, f := range append(p.faults, p.editor.Faults()...) {
+			p.t.Errorf("protocol: %s", f)
+		}
+		trace := p.editor.Trace()
+		if len(trace) > 120 {
+			trace = append(append([]string{}, trace[:20]...), append([]string{"…"}, trace[len(trace)-100:]...)...)
+		}
+		p.t.Logf("the wire:\n%s", strings.Join(trace, "\n"))
+	}
+	if text := p.log.String(); text != "" {
+		p.t.Logf("the server's log:\n%s", text)
+	}
+}
+
+// begin starts the server and the editor, if they do not run.
+func (p *play) begin() error {
+	if p.editor != nil {
+		return nil
+	}
+	if p.disk == nil {
+		var err error
+		if p.disk, err = snapshot(p.env.Root); err != nil {
+			return err
+		}
+	}
+	server, err := p.start(p.env)
+	if err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	p.server = server
+	p.editor = NewEditor(server.Stream, EditorOptions{
+		Root: p.env.Root, Profile: p.profile, Encodings: p.encodings, InitializationOptions: p.init, Settings: p.settings, Foreign: p.env.State,
+	})
+	p.editor.answers = p.answers
+	return p.editor.Initialize(p.ctx)
+}
+
+// crash ends the server without a word; the editor keeps its documents for the restart.
+func (p *play) crash() error {
+	if p.editor == nil {
+		return errors.New("no server is running")
+	}
+	p.server.Kill()
+	if err := p.editor.Close(); err != nil {
+		return err
+	}
+	// The exit of a killed server says nothing.
+	_, _ = p.server.Wait()
+	return nil
+}
+
+// restart starts the server again on the same state folder, as an editor does after a crash: with the documents that are open.
+func (p *play) restart() error {
+	old := p.editor
+	if old == nil {
+		return errors.New("no server was running")
+	}
+	p.faults = append(p.faults, old.Faults()...)
+	p.editor = nil
+	if err := p.begin(); err != nil {
+		return err
+	}
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	for _, d := range old.documents {
+		p.editor.open(d.uri, d.text, d.version)
+	}
+	for file := range old.written {
+		p.editor.written[file] = true
+	}
+	return nil
+}
+
+// quit ends the server properly and checks its end.
+func (p *play) quit() error {
+	if err := p.editor.Shutdown(p.ctx); err != nil {
+		return err
+	}
+	if err := p.editor.Close(); err != nil {
+		return err
+	}
+	code, err := p.server.Wait()
+	if err != nil || code != 0 {
+		return fmt.Errorf("the server ended with exit code %d: %w", code, err)
+	}
+	return nil
+}
+
+// finish ends the scenario with the checks that every scenario makes.
+func (p *play) finish() {
+	if p.editor == nil {
+		p.t.Error("the scenario has no line that starts the server")
+		return
+	}
+	select {
+	case <-p.editor.conn.DisconnectNotify():
+	default:
+		if err := p.quit(); err != nil {
+			p.fail("at the end: %v", err)
+			return
+		}
+	}
+	var wrong []string
+	for _, m := range p.editor.Messages() {
+		if m.Method == "window/showMessage" && m.Type == 1 && !slices.ContainsFunc(p.matched, func(text string) bool { return strings.Contains(m.Text, text) }) {
+			wrong = append(wrong, fmt.Sprintf("an error message that the scenario does not expect: %q", m.Text))
+		}
+	}
+	now, err := snapshot(p.env.Root)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	wrong = append(wrong, compareDisk(p.disk, now, p.editor.Written)...)
+	if p.env.Script != nil {
+		if err := p.env.Script.Check(); err != nil {
+			wrong = append(wrong, fmt.Sprintf("the scripted model: %v", err))
+		}
+	}
+	wrong = append(wrong, p.vows()...)
+	if len(wrong) > 0 || len(p.faults)+len(p.editor.Faults()) > 0 {
+		p.fail("at the end: %d things were wrong: %s", len(wrong)+len(p.faults)+len(p.editor.Faults()), strings.Join(wrong, "; "))
+	}
+}
+
+// vows are requests that the script has begun and not awaited.
+func (p *play) vows() []string {
+	var list []string
+	for name := range p.begun {
+		list = append(list, "the script never awaits "+name)
+	}
+	return list
+}
+
+// cleanUp ends what a failed scenario left running.
+func (p *play) cleanUp() {
+	if p.editor == nil {
+		return
+	}
+	p.server.Kill()
+	if err := p.editor.Close(); err != nil {
+		p.t.Errorf("close the editor: %v", err)
+	}
+	_, _ = p.server.Wait() // it was killed or is gone
+}
+
+// errExpected reports whether the next line that is for this profile looks at the error of the request before.
+func (p *play) errExpected(next []line) bool {
+	for _, l := range next {
+		if l.isFor(p.profile.Name) {
+			return l.verb == "error"
+		}
+	}
+	return false
+}
+
+var variable = regexp.MustCompile(`\$\{([^}]+)\}`)
+
+// expand puts in variables: ${uri:PATH}, ${path:PATH}, and those that were captured.
+func (p *play) expand(text string) (string, error) {
+	var unknown error
+	out := variable.ReplaceAllStringFunc(text, func(found string) string {
+		name := found[2 : len(found)-1]
+		if path, ok := strings.CutPrefix(name, "uri:"); ok {
+			return p.editor.URI(path)
+		}
+		if path, ok := strings.CutPrefix(name, "path:"); ok {
+			return pathOf(p.editor.URI(path))
+		}
+		value, known := p.vars[name]
+		if !known {
+			unknown = fmt.Errorf("nothing was captured as %s", name)
+		}
+		return value
+	})
+	return out, unknown
+}
+
+// took keeps the answer to a request. Runs that it names become variables.
+func (p *play) took(result json.RawMessage, err error) error {
+	var answered *jsonrpc2.Error
+	if err != nil && !errors.As(err, &answered) {
+		return err
+	}
+	p.last, p.lastErr = result, err
+	for _, name := range []string{"run", "session"} {
+		if id := text(lookup(result, name)); id != "" {
+			p.vars[name] = id
+		}
+	}
+	return nil
+}
+
+// compare compares a text with a section, or replaces the section.
+func (p *play) compare(section, got string) error {
+	f := p.scenario.sectionFor(section, p.profile.Name)
+	if f == nil {
+		return fmt.Errorf("there is no section %s; it would be:\n%s", section, got)
+	}
+	if got != "" && !strings.HasSuffix(got, "\n") {
+		got += "\n"
+	}
+	if string(f.Data) == got {
+		return nil
+	}
+	if *update {
+		f.Data = []byte(got)
+		p.scenario.changed = true
+		return nil
+	}
+	return fmt.Errorf("it is not as in the section %s (-want +got):\n%s", f.Name, cmp.Diff(string(f.Data), got))
+}
+
+// masked replaces what differs from run to run.
+func (p *play) masked(text string) string {
+	text = strings.ReplaceAll(text, p.editor.URI("."), "$ROOT")
+	text = strings.ReplaceAll(text, p.env.Root, "$ROOT")
+	return strings.ReplaceAll(text, p.base, "$BASE")
+}

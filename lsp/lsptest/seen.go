@@ -1,0 +1,379 @@
+package lsptest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// wait waits until something has come:
+//
+//	wait progress begin|end ["title"]   a progress was begun; all that were begun have ended (and one at least)
+//	wait diagnostics PATH N             the document has N diagnostics
+//	wait message|log|question "text"    the server said so
+//	wait event TYPE ["text"]            an agent/event of the type, with the text in it
+//	wait shown "text"                   a document was shown that holds the text
+//	wait text PATH "text"               the document holds the text
+//	wait edits N                        so many edits were asked for
+//	wait run [STATUS]                   the run that was started last has ended, completed or as said
+//	wait gate NAME [N]                  the scripted model has come to the gate
+func (p *play) wait(args []string) error {
+	e := p.editor
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	what := strings.Join(args, " ")
+	number := func(i int) (int, error) {
+		n, err := strconv.Atoi(arg(i))
+		if err != nil {
+			return 0, fmt.Errorf("%q is no number", arg(i))
+		}
+		return n, nil
+	}
+	switch args[0] {
+	case "progress":
+		if arg(1) == "begin" {
+			return e.wait(p.ctx, what, func() bool {
+				return slices.ContainsFunc(e.order, func(g *Progress) bool { return g.Begun && strings.Contains(g.Title, arg(2)) })
+			})
+		}
+		return e.wait(p.ctx, what, func() bool {
+			n := 0
+			for _, g := range e.order {
+				if g.Begun && strings.Contains(g.Title, arg(2)) {
+					n++
+					if !g.Ended {
+						return false
+					}
+				}
+			}
+			return n > 0
+		})
+	case "diagnostics":
+		n, err := number(2)
+		if err != nil {
+			return err
+		}
+		err = e.wait(p.ctx, what, func() bool { return len(e.diagnostics[e.URI(arg(1))].list) == n })
+		if err != nil {
+			return fmt.Errorf("%w; they are:\n%s", err, p.diagnosticText(arg(1)))
+		}
+		return nil
+	case "message", "log", "question":
+		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
+	case "event":
+		return e.wait(p.ctx, what, func() bool {
+			return slices.ContainsFunc(e.notifications, func(n Notification) bool {
+				return n.Method == "agent/event" && text(lookup(n.Params, "type")) == arg(1) && strings.Contains(string(n.Params), arg(2))
+			})
+		})
+	case "shown":
+		return e.wait(p.ctx, what, func() bool { return strings.Contains(e.shownText(), arg(1)) })
+	case "text":
+		return e.wait(p.ctx, what, func() bool {
+			d := e.documents[e.URI(arg(1))]
+			return d != nil && strings.Contains(d.text, arg(2))
+		})
+	case "edits":
+		n, err := number(1)
+		if err != nil {
+			return err
+		}
+		return e.wait(p.ctx, what, func() bool { return len(e.applied) >= n })
+	case "run":
+		return p.waitRun(cmp.Or(arg(1), "completed"))
+	case "gate":
+		if p.env.Script == nil {
+			return errors.New("there is no scripted model")
+		}
+		n := 1
+		if len(args) > 2 {
+			var err error
+			if n, err = number(2); err != nil {
+				return err
+			}
+		}
+		return p.env.Script.Reached(p.ctx, arg(1), n)
+	}
+	return fmt.Errorf("nobody can wait for %q", args[0])
+}
+
+// waitRun waits by the command, which every client can execute.
+func (p *play) waitRun(status string) error {
+	run := p.vars["run"]
+	if run == "" {
+		return errors.New("no run was started")
+	}
+	result, err := p.editor.Execute(p.ctx, "agentls.wait", encode(struct {
+		Run string `json:"run"`
+	}{run}))
+	if err != nil {
+		return err
+	}
+	p.last = result
+	if got := text(lookup(result, "status")); got != status {
+		return fmt.Errorf("the run ended as %s, not %s: %s", got, status, shorten(string(result)))
+	}
+	return nil
+}
+
+func (p *play) waitMessage(method, want string) error {
+	e := p.editor
+	p.matched = append(p.matched, want)
+	return e.wait(p.ctx, fmt.Sprintf("a %s with %q", method, want), func() bool {
+		return slices.ContainsFunc(e.messages, func(m Message) bool { return m.Method == method && strings.Contains(m.Text, want) })
+	})
+}
+
+// messageIs expects a message that has come or will come.
+func (p *play) messageIs(method string) func([]string) error {
+	return func(args []string) error { return p.waitMessage(method, args[0]) }
+}
+
+// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no edits, no action PATH PLACE "title".
+func (p *play) no(args []string) error {
+	e := p.editor
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch args[0] {
+	case "message", "log", "question":
+		for _, m := range e.messages {
+			kind := map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]]
+			if m.Method == kind && strings.Contains(m.Text, args[1]) {
+				return fmt.Errorf("there is one: %q", m.Text)
+			}
+		}
+		return nil
+	case "diagnostics":
+		if list := e.diagnostics[e.URI(args[1])].list; len(list) > 0 {
+			return fmt.Errorf("there are %d, the first is %q", len(list), list[0].Message)
+		}
+		return nil
+	}
+	return fmt.Errorf("it cannot be said that there is no %q", args[0])
+}
+
+var severityNames = []string{"none", "error", "warning", "information", "hint"}
+
+// diagnosticText shows the diagnostics of a document, a line each: place (1-based, in characters), severity, code, message.
+func (p *play) diagnosticText(path string) string {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	d := p.editor.diagnostics[p.editor.URI(path)]
+	list := slices.Clone(d.list)
+	slices.SortStableFunc(list, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line), cmp.Compare(a.Range.Start.Character, b.Range.Start.Character), cmp.Compare(a.Message, b.Message))
+	})
+	var out strings.Builder
+	for _, one := range list {
+		code := strings.Trim(string(one.Code), `"`)
+		fmt.Fprintf(&out, "%s %s %s: %s\n", p.placeText(d.text, one.Range), severityNames[min(max(one.Severity, 0), 4)], code, strings.ReplaceAll(one.Message, "\n", "\n\t"))
+	}
+	return out.String()
+}
+
+// placeText shows a range, 1-based and in characters. The editor's lock is held.
+func (p *play) placeText(content string, r Range) string {
+	start, end, err := p.editor.encoding.Span(content, r)
+	if err != nil {
+		return err.Error()
+	}
+	a, b := UTF32.Position(content, start), UTF32.Position(content, end)
+	return fmt.Sprintf("%d:%d-%d:%d", a.Line+1, a.Character+1, b.Line+1, b.Character+1)
+}
+
+// diagnosticsAre compares the diagnostics of a document with a section: PATH [want/diagnostics].
+func (p *play) diagnosticsAre(args []string) error {
+	return p.compare(section(args, 1, "want/diagnostics"), p.masked(p.diagnosticText(args[0])))
+}
+
+func section(args []string, i int, otherwise string) string {
+	if i < len(args) {
+		return args[i]
+	}
+	return otherwise
+}
+
+// actionsAre compares the code actions at a place with a section: PATH PLACE [want/actions].
+func (p *play) actionsAre(args []string) error {
+	r, err := p.place(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	list, err := p.editor.Actions(p.ctx, args[0], r)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	for _, a := range list {
+		fmt.Fprintf(&out, "%s: %s\n", cmp.Or(a.Kind, "command"), a.Title)
+	}
+	return p.compare(section(args, 2, "want/actions"), p.masked(out.String()))
+}
+
+// hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the variables hunk1, hunk2 and
+// so on, the proposal that they are in the variable proposal.
+func (p *play) hunksAre(args []string) error {
+	result, err := p.editor.Execute(p.ctx, "agentls.proposals", json.RawMessage("{}"))
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Proposals []struct {
+			ID    string `json:"id"`
+			State string `json:"state"`
+			Files []struct {
+				URI    string `json:"uri"`
+				State  string `json:"state"`
+				Change string `json:"change"`
+				Hunks  []struct {
+					ID     string `json:"id"`
+					State  string `json:"state"`
+					Range  Range  `json:"range"`
+					Before string `json:"before"`
+					After  string `json:"after"`
+					Reason string `json:"reason"`
+				} `json:"hunks"`
+			} `json:"files"`
+		} `json:"proposals"`
+	}
+	if err := json.Unmarshal(result, &list); err != nil {
+		return err
+	}
+	var out strings.Builder
+	n := 0
+	for _, proposal := range list.Proposals {
+		p.vars["proposal"] = proposal.ID
+		for _, f := range proposal.Files {
+			fmt.Fprintf(&out, "%s %s %s\n", f.URI, f.Change, f.State)
+			p.editor.mu.Lock()
+			content, err := p.editor.showing(f.URI)
+			for _, h := range f.Hunks {
+				n++
+				p.vars["hunk"+strconv.Itoa(n)] = h.ID
+				where := "new"
+				if err == nil {
+					where = p.placeText(content, h.Range)
+				}
+				fmt.Fprintf(&out, "%d: %s %s: %s\n%s%s", n, where, h.State, h.Reason, prefixed("-", h.Before), prefixed("+", h.After))
+			}
+			p.editor.mu.Unlock()
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return p.compare(args[0], p.masked(out.String()))
+}
+
+func prefixed(prefix, text string) string {
+	var out strings.Builder
+	for l := range strings.Lines(text) {
+		out.WriteString(prefix + strings.TrimRight(l, "\r\n") + "\n")
+	}
+	return out.String()
+}
+
+// textIs compares an open document with a section.
+func (p *play) textIs(args []string) error {
+	content, _, err := p.editor.Text(args[0])
+	if err != nil {
+		return err
+	}
+	return p.compare(args[1], content)
+}
+
+// diskIs compares a file with what it was at the start ("unchanged"), or with a section.
+func (p *play) diskIs(args []string) error {
+	file := pathOf(p.editor.URI(args[0]))
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if args[1] != "unchanged" {
+		return p.compare(args[1], string(content))
+	}
+	if string(content) != string(p.disk[file]) {
+		return fmt.Errorf("%s has changed on disk", args[0])
+	}
+	return nil
+}
+
+// shown expects a document that was or will be shown.
+func (p *play) shown(args []string) error { return p.wait([]string{"shown", args[0]}) }
+
+// editsAre expects so many edits that were asked for up to now.
+func (p *play) editsAre(args []string) error {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	if got := strconv.Itoa(len(p.editor.applied)); got != args[0] {
+		return fmt.Errorf("there were %s edits, not %s", got, args[0])
+	}
+	return nil
+}
+
+// progressIs compares all progress with a section: the titles, indented, with their ends.
+func (p *play) progressIs(args []string) error {
+	p.editor.mu.Lock()
+	var out strings.Builder
+	for _, g := range p.editor.order {
+		state := "under way"
+		if g.Ended {
+			state = "ended: " + g.Message
+		}
+		fmt.Fprintf(&out, "%s (%s)\n", g.Title, state)
+	}
+	p.editor.mu.Unlock()
+	return p.compare(section(args, 0, "want/progress"), p.masked(out.String()))
+}
+
+// resultIs looks at the result of the last request: contains "text", PATH "value", or PATH count N. The path is dotted.
+func (p *play) resultIs(args []string) error {
+	if args[0] == "contains" && len(args) == 2 {
+		if !strings.Contains(string(p.last), args[1]) {
+			return fmt.Errorf("it has no %q: %s", args[1], shorten(string(p.last)))
+		}
+		return nil
+	}
+	value := lookup(p.last, args[0])
+	switch {
+	case len(args) == 3 && args[1] == "count":
+		var list []json.RawMessage
+		if err := json.Unmarshal(value, &list); err != nil && value != nil {
+			return fmt.Errorf("%s is no list: %w", args[0], err)
+		}
+		if strconv.Itoa(len(list)) != args[2] {
+			return fmt.Errorf("%s has %d elements, not %s: %s", args[0], len(list), args[2], shorten(string(p.last)))
+		}
+		return nil
+	case len(args) == 3 && args[1] == "contains":
+		if !strings.Contains(string(value), args[2]) {
+			return fmt.Errorf("%s has no %q: %s", args[0], args[2], shorten(string(p.last)))
+		}
+		return nil
+	case len(args) == 2:
+		if got := strings.Trim(string(value), `"`); got != args[1] {
+			return fmt.Errorf("%s is %q, not %q: %s", args[0], got, args[1], shorten(string(p.last)))
+		}
+		return nil
+	}
+	return errors.New("it is PATH \"value\", PATH count N, PATH contains \"text\" or contains \"text\"")
+}
+
+// capture keeps a value of the last result under a name: NAME PATH.
+func (p *play) capture(args []string) error {
+	value := lookup(p.last, args[1])
+	if value == nil {
+		return fmt.Errorf("there is no %s in %s", args[1], shorten(string(p.last)))
+	}
+	p.vars[args[0]] = strings.Trim(string(value), `"`)
+	return nil
+}

@@ -1,0 +1,261 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// acceptAttempts is how often an edit is computed anew when the user typed while it was on its way.
+const acceptAttempts = 3
+
+// accept has the editor apply hunks. One edit at a time is on its way, since the next one has to be
+// computed against what the former left.
+func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []event.HunkID) (*methods.AcceptResult, error) {
+	if !s.client.applyEdit() {
+		return nil, &agentcore.Error{
+			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)",
+			Hint: "accept the edit by the code action on its line, which carries it",
+		}
+	}
+	select {
+	case s.accepting <- struct{}{}:
+		defer func() { <-s.accepting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	result := &methods.AcceptResult{}
+	refusal := ""
+	for range acceptAttempts {
+		edits, failed := session.Proposal().Edits(ids)
+		for _, f := range failed {
+			result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
+			ids = slices.DeleteFunc(slices.Clone(ids), func(id event.HunkID) bool { return id == f.ID })
+		}
+		edit, refused := s.workspaceEdit(edits)
+		if len(refused) > 0 {
+			for _, id := range ids {
+				if h, ok := session.Proposal().Hunk(id); ok && refused[h.Path] != "" {
+					result.Failed = append(result.Failed, methods.HunkFailure{Hunk: id, Reason: refused[h.Path]})
+					ids = slices.DeleteFunc(slices.Clone(ids), func(other event.HunkID) bool { return other == id })
+				}
+			}
+			continue // compute the edit of the rest
+		}
+		if len(ids) == 0 {
+			return result, nil
+		}
+		var err error
+		if refusal, err = s.client.apply(ctx, "agentls: "+label(edits), edit); err != nil {
+			return nil, err
+		}
+		if refusal == "" {
+			session.Proposal().Confirm(ids, true, "")
+			result.Applied = ids
+			return result, session.Flush(ctx)
+		}
+		if !s.moved(edits) {
+			break
+		}
+	}
+	session.Proposal().Confirm(ids, false, refusal)
+	for _, id := range ids {
+		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: id, Reason: refusal})
+	}
+	return result, session.Flush(ctx)
+}
+
+// moved reports whether a document has another version now than its edit was computed for.
+func (s *Server) moved(edits []workspace.FileEdit) bool {
+	return slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
+		doc := s.documents.get(e.Path)
+		return doc != nil && doc.version != e.Version || doc == nil && e.Version >= 0
+	})
+}
+
+// label names an edit in the editor's undo list.
+func label(edits []workspace.FileEdit) string {
+	count := 0
+	for _, e := range edits {
+		count += max(1, len(e.Edits))
+	}
+	if count == 1 && len(edits[0].Reasons) == 1 && edits[0].Reasons[0] != "" {
+		return shortened(edits[0].Reasons[0])
+	}
+	return plural(count, "accepted edit")
+}
+
+// annotation is the id of the one annotation that our edits have.
+const annotation protocol.ChangeAnnotationIdentifier = "agentls"
+
+// workspaceEdit gives edits the richest form that the client takes. Files that the client cannot create or
+// delete are left out; refused says why, by path.
+func (s *Server) workspaceEdit(edits []workspace.FileEdit) (edit protocol.WorkspaceEdit, refused map[string]string) {
+	refused = map[string]string{}
+	annotated := s.client.annotations()
+	for _, e := range edits {
+		u := s.documents.uriOf(e.Path)
+		texts := s.textEdits(e)
+		if !s.client.documentChanges() {
+			if e.Create || e.Delete {
+				refused[e.Path] = "this editor lets no server create or delete files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand"
+				continue
+			}
+			if edit.Changes == nil {
+				edit.Changes = map[uri.URI][]protocol.TextEdit{}
+			}
+			edit.Changes[u] = append(edit.Changes[u], texts...)
+			continue
+		}
+		operation, why := s.resourceOperation(e, u)
+		if why != "" {
+			refused[e.Path] = why
+			continue
+		}
+		if operation != nil {
+			edit.DocumentChanges = append(edit.DocumentChanges, operation)
+		}
+		if e.Delete {
+			continue
+		}
+		change := &protocol.TextDocumentEdit{}
+		change.TextDocument.URI = u
+		if e.Version >= 0 && !e.Create {
+			change.TextDocument.Version = &e.Version
+		}
+		for i, text := range texts {
+			if annotated {
+				change.Edits = append(change.Edits, &protocol.AnnotatedTextEdit{TextEdit: text, AnnotationID: annotation})
+			} else {
+				change.Edits = append(change.Edits, &texts[i])
+			}
+		}
+		edit.DocumentChanges = append(edit.DocumentChanges, change)
+	}
+	if annotated && len(edit.DocumentChanges) > 0 {
+		edit.ChangeAnnotations = map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{
+			annotation: {Label: "agentls", NeedsConfirmation: pointer(false), Description: pointer("edits that you accepted")},
+		}
+	}
+	return edit, refused
+}
+
+func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
+	x := workspace.NewIndex(e.Before)
+	list := make([]protocol.TextEdit, 0, len(e.Edits))
+	for _, one := range e.Edits {
+		list = append(list, protocol.TextEdit{
+			Range: protocol.Range{
+				Start: s.documents.encoding.position(x, one.Start),
+				End:   s.documents.encoding.position(x, one.End),
+			},
+			NewText: one.New,
+		})
+	}
+	return list
+}
+
+// resourceOperation makes or deletes the file of an edit, nil where it only changes; why says that the
+// client has no such operation.
+func (s *Server) resourceOperation(e workspace.FileEdit, u uri.URI) (operation protocol.DocumentChange, why string) {
+	switch {
+	case e.Create && s.client.resource(protocol.ResourceOperationKindCreate):
+		return &protocol.CreateFile{Kind: "create", URI: u, Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)}}, ""
+	case e.Delete && s.client.resource(protocol.ResourceOperationKindDelete):
+		return &protocol.DeleteFile{Kind: "delete", URI: u}, ""
+	case e.Create || e.Delete:
+		return nil, "this editor lets no server create or delete files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand"
+	}
+	return nil, ""
+}
+
+// chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
+func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*agentcore.Session, []event.HunkID, error) {
+	if _, err := s.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	session := s.opened()
+	if session == nil || session.ProposalID() != p.Proposal {
+		return nil, nil, &agentcore.Error{
+			Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
+			Hint: "list the proposals with agent/proposals",
+		}
+	}
+	ids := slices.Clone(p.Hunks)
+	if len(p.Hunks) > 0 && len(p.Files) == 0 {
+		return session, ids, nil
+	}
+	ids = ids[:0]
+	for _, h := range session.Proposal().Hunks() {
+		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
+		inFile := len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(u uri.URI) bool { return pathOf(u) == h.Path })
+		if named && inFile {
+			ids = append(ids, h.ID)
+		}
+	}
+	return session, ids, nil
+}
+
+// proposalOf is the session's proposal on the wire.
+func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
+	run, agent := session.Proposing()
+	p := methods.Proposal{
+		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: session.Title(),
+	}
+	byPath := map[string]int{}
+	for _, h := range session.Proposal().Hunks() {
+		at, ok := byPath[h.Path]
+		if !ok {
+			at = len(p.Files)
+			byPath[h.Path] = at
+			file := methods.ProposalFile{URI: s.documents.uriOf(h.Path), Change: methods.FileModified}
+			if doc := s.documents.get(h.Path); doc != nil {
+				file.Version = pointer(int(doc.version))
+			}
+			p.Files = append(p.Files, file)
+		}
+		file := &p.Files[at]
+		switch {
+		case h.Create:
+			file.Change = methods.FileCreated
+		case h.Delete:
+			file.Change = methods.FileDeleted
+		}
+		file.State = worse(file.State, h.State)
+		p.State = worse(p.State, h.State)
+		file.Hunks = append(file.Hunks, s.hunkOf(h))
+	}
+	if p.State == "" {
+		p.State = event.StateOpen
+	}
+	return p
+}
+
+// worse joins the states of parts into that of the whole: what still wants a decision counts most.
+func worse(a, b event.ProposalState) event.ProposalState {
+	for _, state := range []event.ProposalState{event.StateConflict, event.StateOpen, event.StateAccepted, event.StateRejected} {
+		if a == state || b == state {
+			return state
+		}
+	}
+	return b
+}
+
+func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
+	hunk := methods.Hunk{ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason}
+	if x, _, err := s.textOf(h.Path); err == nil {
+		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
+		hunk.Range = protocol.Range{
+			Start: s.documents.encoding.position(x, x.Start(start)), End: s.documents.encoding.position(x, x.Start(end)),
+		}
+	}
+	return hunk
+}
