@@ -74,10 +74,11 @@ func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
 	found := make(map[string]Entry)
 	err := r.list(rel, func(name string, info fs.FileInfo) {
 		full := filepath.Join(dir, name)
-		found[full] = Entry{Path: full, Dir: info.IsDir(), Size: info.Size()}
 		if info.IsDir() {
 			found[full] = Entry{Path: full, Dir: true}
+			return
 		}
+		found[full] = Entry{Path: full, Size: info.Size()}
 	})
 	virtual := false
 	for path, t := range overlay {

@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -345,6 +344,6 @@ func TestSessionAtRandom(t *testing.T) {
 		actions := rapid.StateMachineActions(m)
 		actions["Type again"] = m.Type
 		actions["Propose again"] = m.Propose
-		t.Repeat(maps.Collect(maps.All(actions)))
+		t.Repeat(actions)
 	})
 }
