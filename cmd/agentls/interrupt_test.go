@@ -56,7 +56,9 @@ func TestNoLeak(t *testing.T) {
 
 // TestSignal sends this process a signal.
 func TestSignal(t *testing.T) {
-	ctx := interruptible(t.Context())
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	ctx, stop := interruptible(t.Context())
+	defer stop()
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
@@ -61,7 +62,10 @@ func main() {
 		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
 		os.Exit(exitUsage)
 	}
-	os.Exit(p.run(interruptible(context.Background())))
+	ctx, stop := interruptible(context.Background())
+	code := p.run(ctx)
+	stop()
+	os.Exit(code)
 }
 
 // system is the command line as the operating system started it.
@@ -108,16 +112,30 @@ func (i interrupted) Error() string {
 }
 
 // interruptible returns a context that the first interrupt or SIGTERM cancels, with an interrupted as the
-// cause. The second one ends the process at once.
-func interruptible(parent context.Context) context.Context {
+// cause. The second one ends the process at once. stop gives the signals back.
+func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
+	stopped := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() { // lives as long as the process
-		cancel(interrupted{codeOf(<-signals)})
-		os.Exit(codeOf(<-signals))
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(interrupted{codeOf(s)})
+		case <-stopped:
+			return
+		}
+		select {
+		case s := <-signals:
+			os.Exit(codeOf(s))
+		case <-stopped:
+		}
 	}()
-	return ctx
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(stopped)
+		cancel(nil)
+	})
 }
 
 func codeOf(s os.Signal) int {

@@ -37,9 +37,11 @@ func scripted() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
 	file := os.Getenv(scriptVariable)
 	if file == "" {
-		os.Exit(p.run(interruptible(context.Background())))
+		os.Exit(p.run(ctx))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -53,7 +55,7 @@ func scripted() {
 	}
 	used := false
 	p.openModel = func(agentcore.Choice) (model.Model, error) { used = true; return turns, nil }
-	code := p.run(interruptible(context.Background()))
+	code := p.run(ctx)
 	if err := turns.Check(); used && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)

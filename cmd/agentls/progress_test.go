@@ -85,7 +85,7 @@ reviewer  review  running  1m04s  2 findings
 
 func TestRenderColor(t *testing.T) {
 	got := grown().render(began.Add(3*time.Second), 100, 10, true)[1]
-	want := "  reviewer  review a.go  \x1b[32mcompleted\x1b[0m\x1b[2m  1.5s  1.2k tokens  2 findings\x1b[0m"
+	want := "  reviewer  review a.go\x1b[32m  completed\x1b[0m\x1b[2m  1.5s  1.2k tokens  2 findings\x1b[0m"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -55,7 +55,7 @@ func (p *process) run(ctx context.Context) int {
 	var cause interrupted
 	if ctx.Err() != nil && errors.As(context.Cause(ctx), &cause) {
 		code = cause.code
-		if errors.Is(err, context.Canceled) {
+		if errors.Is(err, context.Canceled) || errors.As(err, &cause) {
 			err = nil // the user knows
 		}
 	}

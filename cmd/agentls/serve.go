@@ -58,11 +58,8 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 // openLog makes the logger of the server; done closes its file.
 func (p *process) openLog(file, level string) (logger *slog.Logger, done func() error, err error) {
 	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); level != "" && err != nil {
+	if err := least.UnmarshalText([]byte(level)); err != nil {
 		return nil, nil, usage("--log-level is %q; write debug, info, warn or error", level)
-	}
-	if level == "" { // called as plain agentls
-		least = slog.LevelWarn
 	}
 	options := &slog.HandlerOptions{Level: least}
 	if file == "" {

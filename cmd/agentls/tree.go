@@ -68,13 +68,6 @@ func (t *tree) apply(e event.Event) {
 	}
 }
 
-// count notes the number of findings of a run, with those of the runs below it.
-func (t *tree) count(run event.RunID, findings int) {
-	if n := t.nodes[run]; n != nil {
-		n.findings = findings
-	}
-}
-
 // unfinished reports whether any run of the tree ended otherwise than completed, or has not ended.
 func (t *tree) unfinished() bool {
 	for _, n := range t.nodes {

@@ -188,8 +188,11 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	if refused != nil {
 		return &exitError{exitFailed, refused}
 	}
-	if code == exitOK {
+	switch {
+	case code == exitOK:
 		return nil
+	case w.cut:
+		return &exitError{code, nil} // who interrupted it knows why
 	}
 	return &exitError{code, r.failure()}
 }
