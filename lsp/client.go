@@ -36,7 +36,12 @@ func (c *client) workspaceEdit() protocol.WorkspaceEditClientCapabilities {
 	return *c.caps.Workspace.WorkspaceEdit
 }
 
-func (c *client) documentChanges() bool { return yes(c.workspaceEdit().DocumentChanges) }
+// documentChanges says whether edits may have the form that carries the documents' versions. A client that announces
+// resource operations takes it, too, since they exist in no other form (LSP 3.18, WorkspaceEdit); Neovim is one, and it
+// does refuse an edit of an older version.
+func (c *client) documentChanges() bool {
+	return yes(c.workspaceEdit().DocumentChanges) || len(c.workspaceEdit().ResourceOperations) > 0
+}
 
 func (c *client) annotations() bool {
 	return c.documentChanges() && c.workspaceEdit().ChangeAnnotationSupport != nil

@@ -145,6 +145,10 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	result, handled, err := methods.Dispatch(ctx, s, method, params)
 	var bad *methods.ParamsError
 	switch {
+	case !handled && methods.Proposed(method):
+		refusal := wire.MethodNotFound(method)
+		refusal.Data.Kind = string(methods.KindNotServed)
+		return nil, refusal
 	case !handled:
 		return nil, wire.MethodNotFound(method)
 	case errors.As(err, &bad):

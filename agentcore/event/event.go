@@ -147,8 +147,12 @@ func (u Usage) Add(v Usage) Usage {
 	return sum
 }
 
-// FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation.
+// FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation. The name of a document that
+// has no file, such as "untitled:Untitled-1", is a URI already and stays as it is.
 func FileURI(path string) string {
+	if !filepath.IsAbs(path) {
+		return path
+	}
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed
@@ -156,11 +160,11 @@ func FileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
 
-// FilePath is the inverse of FileURI; it returns "" for any other URI.
+// FilePath is the inverse of FileURI.
 func FilePath(uri string) string {
 	parsed, err := url.Parse(uri)
 	if err != nil || parsed.Scheme != "file" {
-		return ""
+		return uri
 	}
 	path := parsed.Path
 	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
