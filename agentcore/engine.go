@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -49,6 +50,7 @@ type Engine struct {
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
 	getenv    func(string) string
+	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -87,7 +89,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		agents: o.Agents, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: o.Getenv, logger: o.Logger,
+		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
 	for _, t := range o.Tools {
@@ -131,6 +133,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		late = errors.New("a run did not end in time after it was interrupted")
 	}
+	e.client.CloseIdleConnections()
 	for _, s := range sessions {
 		s.proposal.Close()
 	}

@@ -59,15 +59,20 @@ func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) open() {
 	w.t.Helper()
+	w.openWith(agentcore.Options{
+		StateDir: w.state, Getenv: func(string) string { return "" },
+		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+	})
+}
+
+// openWith opens the engine with other options.
+func (w *world) openWith(options agentcore.Options) {
+	w.t.Helper()
 	var err error
 	if w.view, err = workspace.Open([]workspace.Root{{Path: w.dir, Name: "w"}}, workspace.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.engine, err = agentcore.Open(w.ctx, agentcore.Options{
-		StateDir: w.state, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
-	})
-	if err != nil {
+	if w.engine, err = agentcore.Open(w.ctx, options); err != nil {
 		w.t.Fatal(err)
 	}
 	w.events = w.engine.Subscribe("", 0)
@@ -76,11 +81,20 @@ func (w *world) open() {
 	}
 }
 
-// close ends the engine; the second call does nothing.
+// close ends the engine and checks the script; the second call does nothing.
 func (w *world) close() {
 	if w.engine == nil {
 		return
 	}
+	w.closeEngine()
+	if err := w.model.Check(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// closeEngine ends the engine, to open another.
+func (w *world) closeEngine() {
+	w.t.Helper()
 	if err := w.engine.Close(w.ctx); err != nil {
 		w.t.Errorf("close the engine: %v", err)
 	}
@@ -88,9 +102,6 @@ func (w *world) close() {
 		w.t.Errorf("close the view: %v", err)
 	}
 	w.engine = nil
-	if err := w.model.Check(); err != nil {
-		w.t.Error(err)
-	}
 }
 
 func (w *world) start(request agentcore.RunRequest) event.RunID {

@@ -101,9 +101,9 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	}
 	switch cmp.Or(p.Kind, provider) {
 	case "anthropic":
-		return anthropic.New(anthropic.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers}), nil
+		return anthropic.New(anthropic.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
 	case "openai":
-		return openai.New(openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers}), nil
+		return openai.New(openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
 	}
 	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic or openai"}
 }

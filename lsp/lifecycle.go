@@ -97,9 +97,12 @@ func rootsOf(p *protocol.InitializeParams) []workspace.Root {
 		}
 		return roots
 	}
+	//lint:ignore SA1019 older clients know no folders
 	if p.RootURI != nil {
+		//lint:ignore SA1019 older clients know no folders
 		return appendRoot(nil, *p.RootURI, "")
 	}
+	//lint:ignore SA1019 the oldest clients know only a path
 	if path, ok := p.RootPath.Get(); ok && path != "" {
 		return appendRoot(nil, uri.File(path), "")
 	}

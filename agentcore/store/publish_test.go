@@ -30,6 +30,26 @@ var (
 	planFaults   = []string{"", "", "", "no run", "no session"}
 )
 
+// group is batches that meet in one transaction, and says which of the COMMITs then fail.
+type group struct {
+	plans  []plan
+	refuse []bool
+}
+
+// drawGroups makes all that a case does. A draw may end the case, so that nothing may wait meanwhile.
+func drawGroups(t *rapid.T) []group {
+	groups := make([]group, rapid.IntRange(1, 6).Draw(t, "groups"))
+	number := 0
+	for i := range groups {
+		groups[i].refuse = rapid.SliceOfN(rapid.Bool(), 0, 5).Draw(t, "refuse")
+		for range rapid.IntRange(1, 5).Draw(t, "batches") {
+			groups[i].plans = append(groups[i].plans, drawPlan(t, number))
+			number++
+		}
+	}
+	return groups
+}
+
 // drawPlan makes a batch whose events carry its number.
 func drawPlan(t *rapid.T, number int) plan {
 	p := plan{fault: rapid.SampledFrom(planFaults).Draw(t, "fault")}
@@ -133,6 +153,7 @@ func TestPublishedIsCommitted(t *testing.T) {
 }
 
 func checkPublished(t *rapid.T, folder string) {
+	groups := drawGroups(t)
 	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	defer cancel()
 	noError := func(err error) {
@@ -160,24 +181,19 @@ func checkPublished(t *rapid.T, folder string) {
 	noError(o.injectRefusals(s))
 
 	var plans []plan
-	for range rapid.IntRange(1, 6).Draw(t, "groups") {
-		refuse := rapid.SliceOfN(rapid.Bool(), 0, 5).Draw(t, "refuse")
+	for _, g := range groups {
 		// The writer waits at the gate, so that the batches of a group meet in one transaction.
 		gate := make(chan struct{})
 		held := s.submitOwn(func(*writer) ([]event.Event, error) {
 			<-gate
 			return nil, nil
-		}, func(*writer) { o.refuse = refuse })
-		var group []plan
-		for range rapid.IntRange(1, 5).Draw(t, "batches") {
-			group = append(group, drawPlan(t, len(plans)+len(group)))
-		}
+		}, func(*writer) { o.refuse = g.refuse })
 		o.mu.Lock()
-		for _, p := range group {
+		for _, p := range g.plans {
 			o.commits = append(o.commits, s.Submit(p.batch()))
 		}
 		o.mu.Unlock()
-		plans = append(plans, group...)
+		plans = append(plans, g.plans...)
 		close(gate)
 		noError(held.Wait(ctx))
 		noError(o.settle(ctx))

@@ -72,6 +72,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		p.move(from, next, changes, taken, s)
 		s.publish(a, p)
 	}
+	v.release(a)
 }
 
 // lineChanges compares two texts for the view: the common head and tail are skipped bytewise, so that a

@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,29 +27,90 @@ type ignorePattern struct {
 	literal, suffix bool
 }
 
-// ignoresAbove collects the patterns that hold in a folder of a root, without its own.
-func (l *Layer) ignoresAbove(r *root, rel string) ignores {
+// ignoresAbove collects the patterns that hold in a folder of a root, without its own: those of its
+// repository, which may begin above the root. What ignores the folder itself, or one above it, does not
+// count: somebody asked for it nevertheless.
+func (l *Layer) ignoresAbove(r *root, dir string) ignores {
+	var chain []string // the folders above, innermost first
+	top := dir
+	for !isRepository(top) {
+		parent := filepath.Dir(top)
+		if parent == top {
+			// There is no repository: what lies above the root does not matter.
+			chain = slices.DeleteFunc(chain, func(above string) bool { _, ok := within(r.Path, above); return !ok })
+			break
+		}
+		chain = append(chain, parent)
+		top = parent
+	}
 	var rules ignores
-	rules = rules.add(r.Path, l.excludes(filepath.Join(r.Path, ".git", "info", "exclude")))
-	if rel == "." {
-		return rules
+	for _, folder := range slices.Backward(chain) {
+		rules = rules.unless(folder)
+		file := filepath.Join(folder, ".gitignore")
+		var own []ignorePattern
+		if _, inside := within(r.Path, folder); inside {
+			own = l.excludes(file)
+		} else {
+			own = parseIgnore(readSmall(file))
+		}
+		rules = rules.enter(folder, isRepository(folder), own)
 	}
-	dir := r.Path
-	for _, part := range strings.Split(rel, string(filepath.Separator)) {
-		rules = rules.add(dir, l.excludes(filepath.Join(dir, ".gitignore")))
-		dir = filepath.Join(dir, part)
-	}
-	return rules
+	return rules.unless(dir)
 }
 
-// enter adds the patterns of a folder's own file.
-func (g ignores) enter(dir string, l *Layer, entries []Entry) ignores {
-	for _, e := range entries {
-		if !e.Dir && filepath.Base(e.Path) == ".gitignore" {
-			return g.add(dir, l.excludes(e.Path))
-		}
+// unless drops all patterns if they ignore a folder that was asked for.
+func (g ignores) unless(dir string) ignores {
+	if g.ignored(dir, true) {
+		return ignores{}
 	}
 	return g
+}
+
+// enter adds the patterns of a folder's own file. A repository starts afresh.
+func (g ignores) enter(dir string, repository bool, own []ignorePattern) ignores {
+	if repository {
+		g = ignores{}.add(dir, parseIgnore(readSmall(excludeFile(dir))))
+	}
+	return g.add(dir, own)
+}
+
+// isRepository reports whether a folder is the top of a git work tree.
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+// excludeFile returns where a work tree has its info/exclude (gitrepository-layout(5)): in .git or, where
+// that is a file, in the repository that the work tree belongs to.
+func excludeFile(dir string) string {
+	git := filepath.Join(dir, ".git")
+	if target, ok := strings.CutPrefix(readSmall(git), "gitdir:"); ok {
+		git = absolute(dir, strings.TrimSpace(target))
+		if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"))); common != "" {
+			git = absolute(git, common)
+		}
+	}
+	return filepath.Join(git, "info", "exclude")
+}
+
+func absolute(dir, name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// readSmall reads a regular file of git's own, "" where there is none.
+func readSmall(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(string(data), "\ufeff")
 }
 
 func (g ignores) add(dir string, patterns []ignorePattern) ignores {

@@ -126,6 +126,49 @@ func TestIgnoreAgainstGit(t *testing.T) {
 	}
 }
 
+func TestIgnoreOfTheRepositoryAround(t *testing.T) {
+	_, top := open(t, map[string]string{
+		".gitignore": "*.log\n/sub/top\nsub/in/deep\n!sub/keep.log\n", "sub/.gitignore": "*.tmp\n", "sub/in/.gitignore": "!x.tmp\n",
+		"sub/a.log": "", "sub/keep.log": "", "sub/top": "", "sub/a.go": "", "sub/in/a.tmp": "", "sub/in/x.tmp": "", "sub/in/deep/x": "", "sub/in/more/x.log": "", "excluded": "", "sub/in/excluded": "",
+	})
+	repository(t, top)
+	put(t, filepath.Join(top, ".git", "info", "exclude"), "excluded\n")
+	for _, start := range []string{"sub", "sub/in"} {
+		dir := filepath.Join(top, start)
+		v, err := Open([]Root{{Path: dir}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		layer := v.NewSession(SessionOptions{}).Fork()
+		if got, want := walked(t, layer, dir, WalkOptions{}), gitFiles(t, dir); !slices.Equal(got, want) || len(got) < 2 {
+			t.Errorf("%s: we list %q, git lists %q", start, got, want)
+		}
+	}
+	// Somebody opened a folder that the repository around it ignores.
+	put(t, filepath.Join(top, ".gitignore"), "*\n")
+	v, err := Open([]Root{{Path: filepath.Join(top, "sub")}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if got := walked(t, v.NewSession(SessionOptions{}).Fork(), filepath.Join(top, "sub"), WalkOptions{}); len(got) != 10 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestIgnoreOfALinkedWorkTree(t *testing.T) {
+	v, dir := open(t, map[string]string{
+		"main/.git/info/exclude": "excluded\n", "main/.git/worktrees/w/commondir": "../..\n", "w/excluded": "", "w/a": "", "main/excluded": "", "main/sub/excluded": "",
+	})
+	put(t, filepath.Join(dir, "w", ".git"), "gitdir: "+filepath.Join(dir, "main", ".git", "worktrees", "w")+"\n")
+	put(t, filepath.Join(dir, ".gitignore"), "a\n") // of no repository that w belongs to
+	got := walked(t, v.NewSession(SessionOptions{}).Fork(), dir, WalkOptions{})
+	if want := []string{".gitignore", "w/a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestWildmatchStaysQuick(t *testing.T) {
 	// Without a memory of what failed, this takes longer than the age of the universe.
 	if wildmatch(strings.Repeat("a*", 40)+"b", strings.Repeat("a", 400)) {

@@ -74,10 +74,11 @@ func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
 	found := make(map[string]Entry)
 	err := r.list(rel, func(name string, info fs.FileInfo) {
 		full := filepath.Join(dir, name)
-		found[full] = Entry{Path: full, Dir: info.IsDir(), Size: info.Size()}
 		if info.IsDir() {
 			found[full] = Entry{Path: full, Dir: true}
+			return
 		}
+		found[full] = Entry{Path: full, Size: info.Size()}
 	})
 	virtual := false
 	for path, t := range overlay {
@@ -163,21 +164,21 @@ func (r *root) list(rel string, each func(name string, info fs.FileInfo)) error 
 
 // Walk lists a folder and what is below it, each folder before what is in it, names sorted; documents,
 // proposals and the layer's own edits included. What .gitignore files and .git/info/exclude leave out is
-// not listed, nor are .git folders; folders that are symbolic links are listed and not entered. An error of
-// the start is yielded, those of folders below it are skipped, since they may vanish meanwhile. When ctx
-// ends, its error is yielded last.
+// not listed, unless that is the start itself, nor are .git folders; folders that are symbolic links are
+// listed and not entered. An error of the start is yielded, those of folders below it are skipped, since
+// they may vanish meanwhile. When ctx ends, its error is yielded last.
 func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir := cleanPath(dir)
 		w := walk{layer: l, options: o, overlay: l.overlay(dir), yield: yield}
 		var rules ignores
 		if !o.Ignored {
-			r, rel := l.view.locate(dir)
+			r, _ := l.view.locate(dir)
 			if r == nil {
 				yield(Entry{}, l.view.outside(dir))
 				return
 			}
-			rules = l.ignoresAbove(r, rel)
+			rules = l.ignoresAbove(r, dir)
 		}
 		entries, err := l.entries(dir, w.overlay)
 		if err != nil {
@@ -198,7 +199,17 @@ type walk struct {
 // folder yields the entries of a folder and what is below them; it reports false where the walk has ended.
 func (w *walk) folder(ctx context.Context, dir string, entries []Entry, rules ignores, depth int) bool {
 	if !w.options.Ignored {
-		rules = rules.enter(dir, w.layer, entries)
+		var own []ignorePattern
+		repository := false
+		for _, e := range entries {
+			switch filepath.Base(e.Path) {
+			case ".git":
+				repository = true
+			case ".gitignore":
+				own = w.layer.excludes(e.Path)
+			}
+		}
+		rules = rules.enter(dir, repository, own)
 	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {

@@ -63,16 +63,26 @@ func (s *Session) Hunks() []Hunk {
 	v := s.view
 	v.mu.Lock()
 	hunks := slices.Clone(s.kept)
+	var texts []*text
 	for _, a := range v.anchors {
 		if p := a.piles[s]; p != nil {
 			for _, h := range p.hunks {
 				hunks = append(hunks, a.hunk(h))
+				texts = append(texts, a.text)
 			}
 		}
 	}
 	v.mu.Unlock()
+	stamp(hunks[len(hunks)-len(texts):], texts)
 	slices.SortStableFunc(hunks, byPlace)
 	return hunks
+}
+
+// stamp adds the stamps of texts to hunks. It hashes the texts, so nobody holds the lock meanwhile.
+func stamp(hunks []Hunk, texts []*text) {
+	for i := range hunks {
+		hunks[i].Stamp = texts[i].stamp()
+	}
 }
 
 func byPlace(a, b Hunk) int {
@@ -82,10 +92,13 @@ func byPlace(a, b Hunk) int {
 // Hunk returns one hunk.
 func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 	s.view.mu.Lock()
-	defer s.view.mu.Unlock()
 	if a, _, h := s.find(id); h != nil {
-		return a.hunk(h), true
+		found, shown := a.hunk(h), a.text
+		s.view.mu.Unlock()
+		found.Stamp = shown.stamp()
+		return found, true
 	}
+	defer s.view.mu.Unlock()
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
 	}
@@ -106,11 +119,11 @@ func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
 	return nil, nil, nil
 }
 
-// hunk is what others see of a hunk. The lock is held.
+// hunk is what others see of a hunk, without the stamp. The lock is held.
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail, Stamp: a.text.stamp(),
+		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail,
 	}
 	switch {
 	case h.gone:
@@ -161,8 +174,10 @@ func (s *Session) publish(a *anchor, p *pile) {
 		return
 	}
 	slices.SortStableFunc(changed, byPlace)
+	texts := slices.Repeat([]*text{a.text}, len(changed))
 	s.view.notices.add(func() {
 		if !s.closed.Load() {
+			stamp(changed, texts)
 			s.options.Changed(changed)
 		}
 	})

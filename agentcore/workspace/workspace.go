@@ -142,7 +142,8 @@ type Hunk struct {
 	Detail string
 	// Current is what stands at the lines now, for a conflict.
 	Current string
-	// Stamp is that of the shown text which the lines refer to, empty where there is no such file.
+	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
+	// for hunks that were settled before.
 	Stamp Stamp
 }
 

@@ -58,7 +58,7 @@ func TestReview(t *testing.T) {
 			s := newStory(t, nvim, "review.lua")
 			s.env = append(s.env, "AGENTLS_BIN="+server)
 			if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
-				t.Fatalf("copy the sample project: %v", err)
+				t.Fatalf("copy the sample project %s: %v", sample, err)
 			}
 			s.write(t, "shelf/shelf.go", shelf)
 			untouched := tree(t, s.workspace)

@@ -342,6 +342,8 @@ func (e *Editor) checkResult(c *call, result json.RawMessage) {
 	switch {
 	case c.method == "initialize":
 		e.initialized(result)
+	case c.method == "shutdown":
+		e.phase = max(e.phase, phaseShutdown)
 	case c.method == "textDocument/codeAction":
 		e.checkActions(c, result)
 	case c.method == "workspace/executeCommand":

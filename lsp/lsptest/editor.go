@@ -247,9 +247,6 @@ func (e *Editor) begin(method string, params any) *Pending {
 	if method == "agent/subscribe" || c.command == "agentls.subscribe" {
 		e.subscribed = true // consent to agent/event
 	}
-	if method == "shutdown" {
-		e.phase = phaseShutdown
-	}
 	e.pending[p.id] = c
 	e.giveToken(c)
 	e.post(func() {
@@ -444,13 +441,6 @@ func (e *Editor) Shutdown(ctx context.Context) error {
 	case <-e.conn.DisconnectNotify():
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the server to close its output: %w", context.Cause(ctx))
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.order {
-		if p.Begun && !p.Ended {
-			e.fault("progress %s (%q) was begun and never ended", p.Token, p.Title)
-		}
 	}
 	return nil
 }

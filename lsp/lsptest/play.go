@@ -43,6 +43,7 @@ type play struct {
 	last    json.RawMessage // result of the last request
 	lastErr error
 	matched []string // messages that the script expects
+	runs    int      // runs that were started since the server was
 }
 
 // logBuffer keeps what a server logs.
@@ -125,6 +126,7 @@ func (p *play) restart() error {
 	if old == nil {
 		return errors.New("no server was running")
 	}
+	p.runs = 0
 	p.faults = append(p.faults, old.Faults()...)
 	p.editor = nil
 	if err := p.begin(); err != nil {
@@ -139,6 +141,20 @@ func (p *play) restart() error {
 	}
 	for file := range old.written {
 		p.editor.written[file] = true
+	}
+	return nil
+}
+
+// settle waits until the progress of all runs has been shown and has ended.
+func (p *play) settle() error {
+	if p.profile.Announces("window.workDoneProgress") {
+		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
+		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
+			return len(p.editor.order) >= p.runs && !slices.ContainsFunc(p.editor.order, func(g *Progress) bool { return !g.Ended })
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -167,7 +183,7 @@ func (p *play) finish() {
 	select {
 	case <-p.editor.conn.DisconnectNotify():
 	default:
-		if err := p.quit(); err != nil {
+		if err := errors.Join(p.settle(), p.quit()); err != nil {
 			p.fail("at the end: %v", err)
 			return
 		}
@@ -257,6 +273,9 @@ func (p *play) took(result json.RawMessage, err error) error {
 	for _, name := range []string{"run", "session"} {
 		if id := text(lookup(result, name)); id != "" {
 			p.vars[name] = id
+			if name == "run" {
+				p.runs++
+			}
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the want/ sections of the scenarios")
 
 // watchdog ends a scenario that hangs. It is no expectation: nothing that works comes near to it.
-const watchdog = 3 * time.Minute
+var watchdog = flag.Duration("watchdog", 3*time.Minute, "end a scenario that hangs after so long")
 
 // Options are how scenarios are run.
 type Options struct {
@@ -162,7 +162,7 @@ func reserved(name string) bool {
 
 // run plays the scenario once.
 func (s *Scenario) run(t *testing.T, profile string, o Options) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), watchdog, errors.New("the scenario hangs"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), *watchdog, errors.New("the scenario hangs"))
 	defer cancel()
 	p, err := newPlay(t, s, profile, o)
 	if err != nil {
@@ -202,12 +202,12 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		vars: map[string]string{}, begun: map[string]*Pending{}, log: &logBuffer{},
 	}
 	p.env = Env{
-		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state"), Config: filepath.Join(base, "config"),
-		File: filepath.Join(base, "config", "config.toml"), Log: p.log,
+		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state", "agentls"), Config: filepath.Join(base, "config", "agentls"),
+		File: filepath.Join(base, "config", "agentls", "config.toml"), Log: p.log,
 	}
 	p.env.Vars = map[string]string{
 		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(),
-		"AGENTLS_STATE": p.env.State, "AGENTLS_CONFIG": p.env.File,
+		"XDG_STATE_HOME": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config"),
 	}
 	for _, dir := range []string{p.env.Root, p.env.State, p.env.Config, p.env.Vars["HOME"]} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -282,11 +282,17 @@ func prefixed(prefix, text string) string {
 	return out.String()
 }
 
-// textIs compares an open document with a section.
+// textIs compares an open document with a section, or with a text: PATH is "text".
 func (p *play) textIs(args []string) error {
 	content, _, err := p.editor.Text(args[0])
 	if err != nil {
 		return err
+	}
+	if len(args) == 3 {
+		if args[1] != "is" || content != args[2] {
+			return fmt.Errorf("%s is %q", args[0], content)
+		}
+		return nil
 	}
 	return p.compare(args[1], content)
 }

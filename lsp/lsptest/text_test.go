@@ -3,11 +3,7 @@ package lsptest
 import (
 	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestOffset(t *testing.T) {
 	const content = "aé\r\n😀b\rc\n"

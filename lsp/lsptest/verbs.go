@@ -63,11 +63,11 @@ func (p *play) do(l line) error {
 		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
 		"answer": {2, 2, p.setAnswer}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
-		"restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
+		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
 		"wait": {1, 3, p.wait},
 		// What has to be seen.
-		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 3, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 2, p.textIs},
+		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 3, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
 		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
 		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},

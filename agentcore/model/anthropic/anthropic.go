@@ -38,6 +38,7 @@ type Options struct {
 	// Headers are added to each request; a name that is there twice wins over the wire's own.
 	Headers map[string]string
 	// HTTPClient is used for the requests, without following redirects; nil means a client of its own.
+	// Models that share a client share its connections.
 	HTTPClient *http.Client
 	// IdleTimeout is how long the server may send nothing, comments and pings counted; 0 means 120 s.
 	IdleTimeout time.Duration

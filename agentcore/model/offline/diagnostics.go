@@ -3,7 +3,6 @@ package offline
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +17,9 @@ type checkers struct {
 }
 
 var (
-	diagnosticLine = regexp.MustCompile(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
-	usedLine       = regexp.MustCompile(`Checked with (.*?)\.(?: |$)`)
-	missingLine    = regexp.MustCompile(`Not on this machine: (.*?)\.(?: |$)`)
+	diagnosticLine = pattern(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
+	usedLine       = pattern(`Checked with (.*?)\.(?: |$)`)
+	missingLine    = pattern(`Not on this machine: (.*?)\.(?: |$)`)
 )
 
 // checkersOf gathers the answer of the diagnostics tool for a path: lines "path:12:5: severity: message [source
@@ -36,10 +35,10 @@ func (t *task) checkersOf(path string) checkers {
 			c.problem = e.text
 			continue
 		}
-		if match := usedLine.FindStringSubmatch(e.text); match != nil {
+		if match := usedLine().FindStringSubmatch(e.text); match != nil {
 			c.used = strings.Split(match[1], ", ")
 		}
-		if match := missingLine.FindStringSubmatch(e.text); match != nil {
+		if match := missingLine().FindStringSubmatch(e.text); match != nil {
 			c.missing = strings.Split(match[1], ", ")
 		}
 		for line := range strings.Lines(e.text) {
@@ -52,7 +51,7 @@ func (t *task) checkersOf(path string) checkers {
 }
 
 func (c *checkers) parse(line string) (finding, bool) {
-	match := diagnosticLine.FindStringSubmatch(line)
+	match := diagnosticLine().FindStringSubmatch(line)
 	if match == nil {
 		return finding{}, false
 	}
@@ -93,12 +92,11 @@ func combine(checked, own []finding) []finding {
 	}
 	from := len(out)
 	for _, found := range own {
-		r, _ := findRule(found.rule)
 		twin := slices.IndexFunc(out[:from], func(o finding) bool {
 			if o.line < found.line || o.line > found.endLine && o.line != found.line {
 				return false
 			}
-			return slices.ContainsFunc(r.same, func(word string) bool {
+			return slices.ContainsFunc(found.same, func(word string) bool {
 				return strings.EqualFold(o.rule, word) || len(word) > 6 && strings.Contains(strings.ToLower(o.message), word)
 			})
 		})

@@ -1,7 +1,9 @@
 package offline
 
 import (
+	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,7 +21,14 @@ type file struct {
 	// whole is false if lines are missing or cut; then nothing is said that depends on the rest.
 	whole bool
 
+	lexed
+
+	// goSyntax is nil for other languages and for invalid Go.
 	goSyntax *goFile
+	// logical are the logical lines of Python.
+	logical []logicalLine
+	// blocks are the brackets of a script.
+	blocks *brackets
 }
 
 // newFile prepares a text for the rules.
@@ -33,10 +42,80 @@ func newFile(name, text string) *file {
 	if f.language == other && strings.HasPrefix(text, "#!") {
 		f.language = interpreter(f.line(1))
 	}
-	if f.language == golang {
+	f.lexed = lex(f.language, text)
+	switch f.language {
+	case golang:
 		f.goSyntax = parseGo(name, text)
+	case python:
+		f.logical = logicalLines(f)
+	case javascript, typescript:
+		f.blocks = findBrackets(f.code)
 	}
 	return f
+}
+
+// codeLine returns a line of the code, without comments and what stands in strings.
+func (f *file) codeLine(number int) string {
+	start := f.starts[number-1]
+	if number < len(f.starts) {
+		return f.code[start : f.starts[number]-1]
+	}
+	return f.code[start:]
+}
+
+// linesWith yields the numbers of the lines whose code has one of the words in it.
+func (f *file) linesWith(words ...string) iter.Seq[int] { return f.containing(f.code, words) }
+
+// containing yields the numbers of the lines that have one of the words in them, in order. The text is the file's
+// or its code. Looking for plain words first keeps regular expressions away from most lines.
+func (f *file) containing(text string, words []string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		next := make([]int, len(words))
+		for i := range next {
+			next[i] = -1
+		}
+		for at := 0; at < len(text); {
+			first := len(text)
+			for i, word := range words {
+				if next[i] < at {
+					found := strings.Index(text[at:], word)
+					if found < 0 {
+						next[i] = len(text)
+					} else {
+						next[i] = at + found
+					}
+				}
+				first = min(first, next[i])
+			}
+			if first == len(text) {
+				return
+			}
+			number := f.lineAt(first)
+			if !yield(number) {
+				return
+			}
+			if number == len(f.starts) {
+				return
+			}
+			at = f.starts[number]
+		}
+	}
+}
+
+// matches finds the lines that have one of the words and that the expression fits, in the code.
+func (f *file) matches(expression *regexp.Regexp, words ...string) []hit {
+	var hits []hit
+	for number := range f.linesWith(words...) {
+		if expression.MatchString(f.codeLine(number)) {
+			hits = append(hits, hit{line: number})
+		}
+	}
+	return hits
+}
+
+// squeezed returns a part of the text with each run of blanks as one, to compare it by.
+func (f *file) squeezed(s span) string {
+	return strings.Join(strings.Fields(f.text[s.start:s.end]), " ")
 }
 
 // interpreter returns the language that a "#!" line names.
@@ -75,13 +154,31 @@ func (f *file) lineAt(offset int) int {
 // isTest reports whether the file is a test, an example or a fixture, where made-up secrets and odd code belong.
 func (f *file) isTest() bool {
 	lower := "/" + strings.ToLower(f.path)
-	for _, folder := range []string{"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/", "/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/"} {
+	for _, folder := range []string{"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/", "/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/", "/_examples/", "/benchmarks/", "/benchmark/", "/bench/"} {
 		if strings.Contains(lower, folder) {
 			return true
 		}
 	}
 	base := path.Base(lower)
 	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || base == "conftest.py"
+}
+
+// comment reports whether a comment stands on one of the lines.
+func (f *file) comment(first, last int) bool {
+	for _, c := range f.comments {
+		if line := f.lineAt(c.start); line >= first && line <= last {
+			return true
+		}
+	}
+	return false
+}
+
+// isGenerated reports whether a program wrote the file, or squeezed it: then nobody reads it line by line.
+func (f *file) isGenerated() bool {
+	const wide = 200 // bytes of an average line
+	head := f.text[:min(len(f.text), 2000)]
+	return strings.Contains(f.path, ".min.") || len(f.text) > wide*len(f.starts) ||
+		strings.Contains(head, "Code generated ") && strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@"+"generated")
 }
 
 // removeLines is the edit that takes whole lines away, from 1, inclusive.
@@ -93,6 +190,17 @@ func (f *file) removeLines(first, last int) *edit {
 		e.start-- // the last line goes with the line ending before it
 	}
 	return e
+}
+
+// removeStatement is the edit that takes away the lines of a statement, or nil if something else stands on them.
+func (f *file) removeStatement(start, end int) *edit {
+	first, last := f.lineAt(start), f.lineAt(end)
+	before := f.text[f.starts[first-1]:start]
+	behind := f.text[end : f.starts[last-1]+len(f.line(last))]
+	if strings.TrimSpace(before) != "" || strings.Trim(behind, " \t;") != "" {
+		return nil
+	}
+	return f.removeLines(first, last)
 }
 
 // fixContext is how many lines around an edit are taken in to make its old_string unique.

@@ -89,8 +89,10 @@ type finding struct {
 	rule          string
 	message       string
 	source        string
-	edit          *edit
-	fix           *fix
+	// same is that of its rule.
+	same []string
+	edit *edit
+	fix  *fix
 }
 
 // fix is an edit in the form of the tools: old_string occurs exactly once in the file.
@@ -104,23 +106,15 @@ const ownSource = "agentls rules"
 
 // ruleTable lists the rules in the order of their hits on one line.
 func ruleTable() []rule {
-	return slices.Concat(textRules, goRules)
-}
-
-// findRule returns the rule of a name.
-func findRule(name string) (rule, bool) {
-	table := ruleTable()
-	if i := slices.IndexFunc(table, func(r rule) bool { return r.name == name }); i >= 0 {
-		return table[i], true
-	}
-	return rule{}, false
+	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules)
 }
 
 // check applies all rules for the file's language. The findings are sorted by line; no rule has two on one line.
 func (f *file) check() []finding {
 	var found []finding
+	generated := f.isGenerated()
 	for _, r := range ruleTable() {
-		if r.languages&f.language == 0 {
+		if r.languages&f.language == 0 || generated && r.severity != failure {
 			continue
 		}
 		lines := map[int]bool{}
@@ -131,7 +125,7 @@ func (f *file) check() []finding {
 			lines[h.line] = true
 			found = append(found, finding{
 				line: h.line, endLine: min(max(h.line, h.endLine), len(f.starts)), severity: cmp.Or(h.severity, r.severity),
-				rule: r.name, message: cmp.Or(h.message, r.message), source: ownSource, edit: h.edit,
+				rule: r.name, message: cmp.Or(h.message, r.message), source: ownSource, same: r.same, edit: h.edit,
 			})
 		}
 	}

@@ -1,23 +1,44 @@
 package offline
 
 import (
-	"regexp"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 var textRules = []rule{
 	{
 		name: "merge-conflict", languages: all, severity: failure, check: mergeConflicts,
 		message: "A merge conflict was left here: choose one side and remove the markers.",
+		same:    []string{"merge conflict"},
 	},
 	{
-		name: "doubled-word", languages: prose, severity: hint, check: doubledWords,
+		name: "bidi-control", languages: code | data, severity: failure, check: bidiControls,
+		message: "This line holds invisible characters that change the direction of text, so that it reads other than it runs. Remove them, or write them as escapes.",
+	},
+	{
+		name: "invisible-character", languages: code, severity: warning, check: invisibleCharacters,
+		message: "There is an invisible character in the code of this line (zero-width space or byte order mark). Remove it.",
+	},
+	{
+		name: "todo", languages: code, severity: hint, check: todos,
+		message: "A task is left open here.",
+	},
+	{
+		name: "doubled-word", languages: code | prose, severity: hint, check: doubledWords,
 		message: "A word stands here twice.",
+	},
+	{
+		name: "unclosed-fence", languages: prose, severity: warning, check: unclosedFences,
+		message: "This code block is not closed, so the rest of the document is shown as code. Add the closing fence.",
 	},
 }
 
 // mergeConflicts looks for whole conflicts: the three markers in order, each at the start of its line.
 func mergeConflicts(f *file) []hit {
+	if !strings.Contains(f.text, "<<<<<<< ") {
+		return nil
+	}
 	var hits []hit
 	open, parted := 0, false
 	for number := 1; number <= len(f.starts); number++ {
@@ -35,19 +56,133 @@ func mergeConflicts(f *file) []hit {
 	return hits
 }
 
-var wordPair = regexp.MustCompile(`\b(?i:(the) (?:the)|(an?) (?:an?)|(of) (?:of)|(to) (?:to)|(and) (?:and)|(with) (?:with)|(for) (?:for)|(from) (?:from)|(is) (?:is)|(are) (?:are)|(be) (?:be))\b`)
-
-func doubledWords(f *file) []hit {
+// bidiControls looks for the embedding, override and isolate controls of Unicode (UAX 9).
+func bidiControls(f *file) []hit {
 	var hits []hit
-	for _, at := range wordPair.FindAllStringIndex(f.text, -1) {
-		first, second, _ := strings.Cut(f.text[at[0]:at[1]], " ")
-		if first != second {
-			continue
-		}
-		hits = append(hits, hit{
-			line: f.lineAt(at[0]), message: "The word \"" + second + "\" stands here twice.",
-			edit: &edit{start: at[0], end: at[1], text: first},
-		})
+	for number := range f.containing(f.text, []string{
+		"\u202A", "\u202B", "\u202C", "\u202D", "\u202E", "\u2066", "\u2067", "\u2068", "\u2069",
+	}) {
+		hits = append(hits, hit{line: number})
 	}
 	return hits
+}
+
+func invisibleCharacters(f *file) []hit {
+	var hits []hit
+	for number := range f.linesWith("\u200B", "\u2060", "\uFEFF") {
+		// A byte order mark may begin the file.
+		if line := f.codeLine(number); number > 1 || strings.ContainsAny(strings.TrimPrefix(line, "\uFEFF"), "\u200B\u2060\uFEFF") {
+			hits = append(hits, hit{line: number})
+		}
+	}
+	return hits
+}
+
+var (
+	openTask = pattern(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
+	isoDate  = pattern(`\b20\d\d-[01]\d-[0-3]\d\b`)
+	person   = pattern(`^@?([A-Za-z][\w.-]*)`)
+)
+
+// todos looks for tasks in comments that are somebody's, or whose date is past.
+func todos(f *file) []hit {
+	var hits []hit
+	for _, comment := range f.comments {
+		text := f.text[comment.start:comment.end]
+		if !strings.Contains(text, "TODO") && !strings.Contains(text, "FIXME") && !strings.Contains(text, "XXX") && !strings.Contains(text, "HACK") {
+			continue
+		}
+		number := f.lineAt(comment.start)
+		for line := range strings.Lines(text) {
+			match := openTask().FindStringSubmatch(line)
+			number++
+			if match == nil {
+				continue
+			}
+			owner := ""
+			if found := person().FindStringSubmatch(match[2]); found != nil {
+				owner = found[1]
+			} else {
+				owner = match[3]
+			}
+			date := isoDate().FindString(match[2] + " " + match[4])
+			switch {
+			case date != "" && f.today != "" && date < f.today:
+				whose := ""
+				if owner != "" {
+					whose = " of " + owner
+				}
+				hits = append(hits, hit{line: number - 1, severity: information, message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.", match[1], whose, date)})
+			case owner != "":
+				hits = append(hits, hit{line: number - 1, message: fmt.Sprintf("This %s is %s's and still open.", match[1], owner)})
+			}
+		}
+	}
+	return hits
+}
+
+var wordPair = pattern(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+
+// doubledWords looks for words that never stand twice, in comments and prose.
+func doubledWords(f *file) []hit {
+	parts := f.comments
+	if f.language == prose {
+		parts = []span{{0, len(f.text)}}
+	}
+	var hits []hit
+	for _, part := range parts {
+		text := f.text[part.start:part.end]
+		if f.language == prose {
+			text = f.code
+		}
+		for _, at := range wordPair().FindAllStringIndex(text, -1) {
+			if !aloneInProse(text, at[0], at[1]) {
+				continue
+			}
+			first, second, _ := strings.Cut(text[at[0]:at[1]], " ")
+			start := part.start + at[0]
+			hits = append(hits, hit{
+				line: f.lineAt(start), message: fmt.Sprintf("The word %q stands here twice.", second),
+				edit: &edit{start: start, end: part.start + at[1], text: first},
+			})
+		}
+	}
+	return hits
+}
+
+// aloneInProse reports whether a pair of words stands between blanks or common punctuation, and so is no part
+// of a name, a path, an expression or a quotation.
+func aloneInProse(text string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	left := start == 0 || strings.ContainsRune(" \t\n(", before)
+	right := end == len(text) || strings.ContainsRune(" \t\n,.;:!?)", after)
+	return left && right
+}
+
+// unclosedFences looks for a fence that is open at the end of the text.
+func unclosedFences(f *file) []hit {
+	if !f.whole || !strings.HasSuffix(strings.ToLower(f.path), "md") && !strings.HasSuffix(strings.ToLower(f.path), "markdown") {
+		return nil
+	}
+	open, fence := 0, ""
+	for number := 1; number <= len(f.starts); number++ {
+		line := strings.TrimLeft(f.line(number), " \t>")
+		switch {
+		case fence != "":
+			if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]+" \t") == "" {
+				fence = ""
+			}
+		case strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"):
+			run := line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+			if strings.Contains(line[len(run):], run[:1]) {
+				continue // a span of code in the text, closed on its line
+			}
+			open, fence = number, run
+		}
+	}
+	if fence == "" {
+		return nil
+	}
+	return []hit{{line: open}}
 }

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,9 +30,9 @@ type source struct {
 }
 
 var (
-	numbered  = regexp.MustCompile(`^\s*(\d+)(?:\t|→)(.*)$`)
-	totalHint = regexp.MustCompile(`\bof (\d+)\b`)
-	moreHint  = regexp.MustCompile(`\boffset\D{0,3}(\d+)`)
+	numbered  = pattern(`^\s*(\d+)(?:\t|→)(.*)$`)
+	totalHint = pattern(`\bof (\d+)\b`)
+	moreHint  = pattern(`\boffset\D{0,3}(\d+)`)
 )
 
 // sourceOf gathers the reads of a path.
@@ -61,14 +60,14 @@ func (s *source) add(text string) {
 	shown := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		match := numbered.FindStringSubmatch(line)
+		match := numbered().FindStringSubmatch(line)
 		if match == nil {
-			if hint := moreHint.FindStringSubmatch(line); hint != nil {
+			if hint := moreHint().FindStringSubmatch(line); hint != nil {
 				next, err := strconv.Atoi(hint[1])
 				if err == nil {
 					s.total = max(s.total, next)
 				}
-				if total := totalHint.FindStringSubmatch(line); total != nil {
+				if total := totalHint().FindStringSubmatch(line); total != nil {
 					if n, err := strconv.Atoi(total[1]); err == nil {
 						s.total = max(s.total, n)
 					}

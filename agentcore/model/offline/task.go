@@ -89,9 +89,9 @@ For everything else, configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY 
 ` + noModel + "\n"
 
 var (
-	contextBlock = regexp.MustCompile(`(?s)\n?<context>\n(.*?)</context>\s*$`)
-	dateLine     = regexp.MustCompile(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
-	pathWord     = regexp.MustCompile(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+	contextBlock = pattern(`(?s)\n?<context>\n(.*?)</context>\s*$`)
+	dateLine     = pattern(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
+	pathWord     = pattern(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
 
 // understand finds the task in the conversation: the last of the user's messages that asks for something, or
@@ -104,7 +104,7 @@ func understand(request *model.Request) task {
 			continue
 		}
 		words := message.Text()
-		block := contextBlock.FindStringSubmatch(words)
+		block := contextBlock().FindStringSubmatch(words)
 		if block != nil {
 			words = strings.TrimSuffix(words, block[0])
 			t.readContext(block[1])
@@ -115,7 +115,7 @@ func understand(request *model.Request) task {
 			at, t.intent, t.words = i, asked, strings.TrimSpace(words)
 		}
 	}
-	if match := dateLine.FindStringSubmatch(request.System); match != nil {
+	if match := dateLine().FindStringSubmatch(request.System); match != nil {
 		t.today = match[1]
 	}
 	t.tools, t.noCalls = request.Tools, request.NoCalls
@@ -123,7 +123,7 @@ func understand(request *model.Request) task {
 		t.gather(request.Messages[at+1:])
 	}
 	if len(t.files) == 0 {
-		for _, word := range pathWord.FindAllString(t.words, -1) {
+		for _, word := range pathWord().FindAllString(t.words, -1) {
 			if base := path.Base(word); languageOf(base) != other && !slices.Contains(t.files, word) {
 				t.files = append(t.files, word)
 			}
@@ -214,15 +214,15 @@ func (t *task) within(first, last int) bool {
 }
 
 var intentWords = []struct {
-	expression *regexp.Regexp
+	expression func() *regexp.Regexp
 	intent     intent
 }{
-	{regexp.MustCompile(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
-	{regexp.MustCompile(`\bwhat(?:'s| is) wrong\b`), review},
-	{regexp.MustCompile(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
-	{regexp.MustCompile(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
-	{regexp.MustCompile(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
-	{regexp.MustCompile(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
+	{pattern(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
+	{pattern(`\bwhat(?:'s| is) wrong\b`), review},
+	{pattern(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
+	{pattern(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
+	{pattern(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
+	{pattern(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
 }
 
 // intentOf finds the intent in the user's words: the one that is named first.
@@ -230,7 +230,7 @@ func intentOf(words string) intent {
 	words = strings.ToLower(words)
 	found, best := unknown, len(words)+1
 	for _, candidate := range intentWords {
-		if place := candidate.expression.FindStringIndex(words); place != nil && place[0] < best {
+		if place := candidate.expression().FindStringIndex(words); place != nil && place[0] < best {
 			found, best = candidate.intent, place[0]
 		}
 	}

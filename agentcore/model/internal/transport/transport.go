@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/model"
 )
 
 const (
@@ -31,28 +32,14 @@ var (
 )
 
 // Client returns the client that a wire sends with: base, or a new one if base is nil, that follows no
-// redirect (a redirect would carry key and conversation to another host). A new one takes proxies from the
-// environment, which net/http never uses for loopback addresses.
+// redirect (a redirect would carry key and conversation to another host). It shares the connections of base.
 func Client(base *http.Client) *http.Client {
-	if base != nil {
-		client := *base
-		client.CheckRedirect = stay
-		return &client
+	if base == nil {
+		base = model.NewHTTPClient()
 	}
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	return &http.Client{
-		CheckRedirect: stay,
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         dialer.DialContext,
-			ForceAttemptHTTP2:   true,
-			TLSHandshakeTimeout: 15 * time.Second,
-			IdleConnTimeout:     90 * time.Second,
-			// Hundreds of runs may talk to one server; two idle connections, the default, would make them dial for every turn.
-			MaxIdleConns:        512,
-			MaxIdleConnsPerHost: 512,
-		},
-	}
+	client := *base
+	client.CheckRedirect = stay
+	return &client
 }
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

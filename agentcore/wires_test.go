@@ -1,0 +1,62 @@
+package agentcore_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/model/wiretest"
+)
+
+// TestRunsOverTheWires reviews a file twice over each vendor's wire: once to its end, once up to its last turn, which
+// keeps the tools and forbids their use. All requests come over one connection.
+func TestRunsOverTheWires(t *testing.T) {
+	for provider, serve := range map[string]struct {
+		handler func(model.Model) http.Handler
+		base    string
+	}{"anthropic": {wiretest.AnthropicHandler, ""}, "openai": {wiretest.OpenAIHandler, "/v1"}} {
+		t.Run(provider, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a.go": "package a\n"},
+				script.Turn{Match: "Look once", Expect: []script.Expect{script.Calls(), script.Tools("read", "report_finding")}, Answer: []script.Step{call("read", `{"path":"a.go"}`), call("read", `{"path":"a.go","offset":1}`)}},
+				script.Turn{Match: "Look once", Expect: []script.Expect{script.Result("read", "package a")}, Answer: []script.Step{script.Text("Nothing to say.")}},
+				script.Turn{Match: "Look twice", Answer: []script.Step{call("read", `{"path":"a.go"}`)}},
+				script.Turn{Match: "Look twice", Expect: []script.Expect{script.NoCalls(), script.Tools("read", "report_finding")}, Answer: []script.Step{script.Text("Handed over.")}},
+			)
+			var mu sync.Mutex
+			addresses := map[string]bool{}
+			handler := serve.handler(w.model)
+			server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+				mu.Lock()
+				addresses[in.RemoteAddr] = true
+				mu.Unlock()
+				handler.ServeHTTP(out, in)
+			}))
+			t.Cleanup(server.Close)
+			w.closeEngine()
+			cfg := config.Default()
+			p := cfg.Providers[provider]
+			p.Kind, p.BaseURL, p.KeyEnv = provider, server.URL+serve.base, "TEST_KEY"
+			cfg.Providers[provider] = p
+			w.openWith(agentcore.Options{StateDir: w.state, Config: cfg, Getenv: func(name string) string {
+				return map[string]string{"TEST_KEY": "k"}[name]
+			}})
+			for prompt, limits := range map[string]agent.Limits{"Look once": {}, "Look twice": {MaxTurns: 2}} {
+				request := review(w.path("a.go"))
+				request.Prompt, request.Model, request.Limits = prompt, provider+"/m", limits
+				want := map[string]string{"Look once": "Nothing to say.", "Look twice": "Handed over."}[prompt]
+				if result := w.wait(w.start(request)); result.Output != want {
+					t.Errorf("%s: %+v", prompt, result)
+				}
+			}
+			if len(addresses) != 1 {
+				t.Errorf("the requests came over %d connections", len(addresses))
+			}
+		})
+	}
+}
