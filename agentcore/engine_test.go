@@ -190,7 +190,7 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,5 +1,4 @@\n package a\n \n func f() {\n-\tprintln(\"debug\")\n }\n"
+	want := "--- a/a.go\n+++ b/a.go\n@@ -1,5 +1,4 @@\n package a\n \n func f() {\n-\tprintln(\"debug\")\n }\n"
 	if diff != want {
 		t.Errorf("the diff is\n%s\nwant\n%s", diff, want)
 	}

@@ -70,7 +70,7 @@ func (r *result) report() report {
 	}
 	diffs := map[string]string{}
 	for _, e := range r.edits {
-		diffs[e.Path] = unified(r.below(e.Path), r.files[e.Path], e)
+		diffs[e.Path] = e.Unified(r.below(e.Path), r.files[e.Path].Format)
 	}
 	for _, h := range r.hunks { // they are sorted by path
 		name := r.below(h.Path)

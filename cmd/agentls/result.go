@@ -156,7 +156,7 @@ func (r *result) diff() string {
 		if err != nil {
 			rel = e.Path
 		}
-		b.WriteString(unified(filepath.ToSlash(rel), r.files[e.Path], e))
+		b.WriteString(e.Unified(filepath.ToSlash(rel), r.files[e.Path].Format))
 	}
 	return b.String()
 }

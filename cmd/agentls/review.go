@@ -9,6 +9,16 @@ import (
 // reviewer is the agent of `agentls review`.
 const reviewer = "reviewer"
 
+// formatHelp describes --format.
+const formatHelp = `Formats:
+  text   path:line:col: severity: message [source rule], each with its fix; the agent's answer; the proposed edits as
+         a diff; a summary. Lines and columns count from 1, columns in bytes.
+  json   one object: version, root, session, run, agent, model, result (the RunResult of "agentls schema document"),
+         findings (path, uri, span, severity, rule, message, source, hunk, fixed) and edits (path, uri, change, written,
+         hunks, diff). Lines and columns count from 0, columns in bytes; paths are relative to root.
+  sarif  SARIF 2.1.0, with fixes.
+  diff   the proposed edits alone, for git apply or patch -p1.`
+
 // reviewPrompt is what the reviewer is asked for each file.
 const reviewPrompt = "Review this file."
 
@@ -21,6 +31,8 @@ func (p *process) reviewCommand(s *settings) *cobra.Command {
 progress to standard error. Nothing is written unless --write is given.
 
 A file named - is a text from standard input; --stdin-filename says which file it stands for.
+
+` + formatHelp + `
 
 Exit codes: 0 no finding at or above --fail-on, 1 findings, 2 a file or option that cannot be used, 3 a run that
 failed or an edit that could not be written, 130 interrupted.`,

@@ -22,6 +22,8 @@ standard output, progress to standard error. Nothing is written unless --write i
 A PROMPT of - is read from standard input. A FILE of - is a text from standard input; --stdin-filename says which
 file it stands for.
 
+` + formatHelp + `
+
 Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option that cannot be used, 3 a run that
 failed or an edit that could not be written, 130 interrupted.`,
 		Example: `  agentls run "Where is the cache filled?"

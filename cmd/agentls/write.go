@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode/utf16"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
@@ -76,12 +73,12 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 		return fmt.Errorf("it lies outside the workspace folder %s", root)
 	}
 	if e.Create {
-		return createFile(folder, rel, applyEdits(e))
+		return createFile(folder, rel, e.After())
 	}
 	if rel, err = followLink(folder, root, rel); err != nil {
 		return err
 	}
-	before, err := encodeText(e.Before, format)
+	before, err := format.Encode(e.Before)
 	if err != nil {
 		return err
 	}
@@ -92,7 +89,7 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	if e.Delete {
 		return folder.Remove(rel)
 	}
-	after, err := encodeText(applyEdits(e), format)
+	after, err := format.Encode(e.After())
 	if err != nil {
 		return err
 	}
@@ -108,19 +105,6 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 		return errors.Join(err, folder.Remove(temp))
 	}
 	return nil
-}
-
-// applyEdits is the text that an edit makes.
-func applyEdits(e workspace.FileEdit) string {
-	var b strings.Builder
-	at := 0
-	for _, one := range e.Edits {
-		b.WriteString(e.Before[at:one.Start])
-		b.WriteString(one.New)
-		at = one.End
-	}
-	b.WriteString(e.Before[at:])
-	return b.String()
 }
 
 // followLink returns where a link leads, so that the link stays and its target is written.
@@ -208,30 +192,4 @@ func createFile(folder *os.Root, rel, text string) error {
 		return errors.Join(err, folder.Remove(rel))
 	}
 	return nil
-}
-
-// encodeText turns a text into the bytes of a file of that format.
-func encodeText(text string, format workspace.Format) ([]byte, error) {
-	var order binary.AppendByteOrder
-	switch format.Encoding {
-	case "", "utf-8":
-		if format.BOM {
-			return []byte("\ufeff" + text), nil
-		}
-		return []byte(text), nil
-	case "utf-16le":
-		order = binary.LittleEndian
-	case "utf-16be":
-		order = binary.BigEndian
-	default:
-		return nil, fmt.Errorf("its encoding %s cannot be written", format.Encoding)
-	}
-	var data []byte
-	if format.BOM {
-		data = order.AppendUint16(data, 0xfeff)
-	}
-	for _, unit := range utf16.Encode([]rune(text)) {
-		data = order.AppendUint16(data, unit)
-	}
-	return data, nil
 }

@@ -1,27 +1,27 @@
-package main
+package workspace
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // contextLines is how many unchanged lines stand around a change in a diff.
 const contextLines = 3
 
-// change replaces the lines [start, end) of a text, counted by "\n" alone as diff and patch do, by others.
-type change struct {
+// lineChange replaces the lines [start, end) of a text, counted by "\n" alone as diff and patch do, by others.
+type lineChange struct {
 	start, end int
 	old, new   []string
 }
 
-// unified is the difference that an edit makes to a file, in the unified format of diff (POSIX.1-2024, diff -u),
-// as `git apply` and `patch -p1` take it. The name has slashes and is relative to the folder where that is done.
-func unified(name string, f workspace.File, edit workspace.FileEdit) string {
-	before, edits := edit.Before, edit.Edits
-	if f.Format.BOM && f.Format.Encoding == "utf-8" && !edit.Create {
+// Unified returns the difference that the edit makes to its file, in the unified format of diff (POSIX.1-2024, diff -u),
+// as `git apply` and `patch -p1` take it. The name has slashes and is relative to the folder where that is done; there are
+// no `diff --git` lines (but for empty files), since git would take their names as relative to the top of the repository. Format is that of the
+// file; one that is not UTF-8 has a diff for people only.
+func (e FileEdit) Unified(name string, format Format) string {
+	before, edits := e.Before, e.Edits
+	if format.BOM && format.Encoding == "utf-8" && !e.Create {
 		// The byte order mark is no part of the text, but it is of the file that the diff is for.
 		const bom = "\ufeff"
 		before = bom + before
@@ -31,20 +31,20 @@ func unified(name string, f workspace.File, edit workspace.FileEdit) string {
 			edits[i].End += len(bom)
 		}
 	}
-	if edit.Delete {
-		edits = []workspace.Edit{{Start: 0, End: len(before)}}
+	if e.Delete {
+		edits = []Edit{{End: len(before)}}
 	}
-	old := splitLines(before)
-	changes := lineChanges(before, old, edits)
+	old := fileLines(before)
+	changes := wholeLineChanges(before, old, edits)
 	if len(changes) == 0 {
-		return emptyFile(name, edit)
+		return emptyFile(name, e)
 	}
 	var b strings.Builder
 	from, to := "--- "+diffName("a/"+name), "+++ "+diffName("b/"+name)
-	if edit.Create {
+	if e.Create {
 		from = "--- /dev/null"
 	}
-	if edit.Delete {
+	if e.Delete {
 		to = "+++ /dev/null"
 	}
 	b.WriteString(from + "\n" + to + "\n")
@@ -61,12 +61,12 @@ func unified(name string, f workspace.File, edit workspace.FileEdit) string {
 }
 
 // emptyFile is the diff of a file that comes or goes without a line, which only git's own header can tell.
-func emptyFile(name string, edit workspace.FileEdit) string {
+func emptyFile(name string, e FileEdit) string {
 	kind := "new"
 	switch {
-	case edit.Delete:
+	case e.Delete:
 		kind = "deleted"
-	case !edit.Create:
+	case !e.Create:
 		return ""
 	}
 	return fmt.Sprintf("diff --git %s %s\n%s file mode 100644\n", quoteName("a/"+name), quoteName("b/"+name), kind)
@@ -74,7 +74,7 @@ func emptyFile(name string, edit workspace.FileEdit) string {
 
 // writeHunk writes changes that are near each other with the lines around them. shift is by how many lines
 // the text before them has grown; with them it has grown by what is returned.
-func writeHunk(b *strings.Builder, old []string, changes []change, shift int) int {
+func writeHunk(b *strings.Builder, old []string, changes []lineChange, shift int) int {
 	first, last := changes[0], changes[len(changes)-1]
 	start, end := max(0, first.start-contextLines), min(len(old), last.end+contextLines)
 	grown := 0
@@ -114,18 +114,18 @@ func writeLines(b *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// splitLines splits a text after each "\n".
-func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
+// fileLines splits a text after each "\n", as diff does; for Lines a lone "\r" ends a line too.
+func fileLines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
-// lineChanges widens byte edits, which are sorted and do not overlap, to whole lines, joins those that share
+// wholeLineChanges widens byte edits, which are sorted and do not overlap, to whole lines, joins those that share
 // one, and leaves out what does not change.
-func lineChanges(text string, old []string, edits []workspace.Edit) []change {
+func wholeLineChanges(text string, old []string, edits []Edit) []lineChange {
 	starts := make([]int, len(old)+1)
 	for i, line := range old {
 		starts[i+1] = starts[i] + len(line)
 	}
 	// widen returns the lines that an edit touches.
-	widen := func(e workspace.Edit) (start, end int) {
+	widen := func(e Edit) (start, end int) {
 		start, onBoundary := slices.BinarySearch(starts, e.Start)
 		if !onBoundary {
 			start--
@@ -136,14 +136,14 @@ func lineChanges(text string, old []string, edits []workspace.Edit) []change {
 		end, _ = slices.BinarySearch(starts, e.End)
 		return start, end
 	}
-	var changes []change
+	var changes []lineChange
 	for i := 0; i < len(edits); {
 		first := i
 		start, end := widen(edits[i])
 		i++
 		var text string
 		for {
-			text = applied(old, starts, start, end, edits[first:i])
+			text = editedLines(old, starts, start, end, edits[first:i])
 			whole := text == "" || strings.HasSuffix(text, "\n")
 			if i < len(edits) {
 				if from, to := widen(edits[i]); from < end || from == end && !whole {
@@ -157,15 +157,15 @@ func lineChanges(text string, old []string, edits []workspace.Edit) []change {
 			}
 			end++ // the changed line goes on in the next one
 		}
-		if c, ok := trim(change{start, end, old[start:end], splitLines(text)}); ok {
+		if c, ok := trimLines(lineChange{start, end, old[start:end], fileLines(text)}); ok {
 			changes = append(changes, c)
 		}
 	}
 	return changes
 }
 
-// applied is the text of the lines [start, end) with edits in them.
-func applied(old []string, starts []int, start, end int, edits []workspace.Edit) string {
+// editedLines is the text of the lines [start, end) with edits in them.
+func editedLines(old []string, starts []int, start, end int, edits []Edit) string {
 	text := strings.Join(old[start:end], "")
 	var b strings.Builder
 	at := 0
@@ -178,8 +178,8 @@ func applied(old []string, starts []int, start, end int, edits []workspace.Edit)
 	return b.String()
 }
 
-// trim takes equal lines off both ends; ok is false where nothing is left.
-func trim(c change) (_ change, ok bool) {
+// trimLines takes equal lines off both ends; ok is false where nothing is left.
+func trimLines(c lineChange) (_ lineChange, ok bool) {
 	for len(c.old) > 0 && len(c.new) > 0 && c.old[0] == c.new[0] {
 		c.start, c.old, c.new = c.start+1, c.old[1:], c.new[1:]
 	}
