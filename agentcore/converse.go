@@ -97,11 +97,11 @@ func (r *run) converse() error {
 
 // lastTurn names the limit that makes this turn the hand-over, or is empty.
 func (r *run) lastTurn() string {
-	used := r.usage()
+	used, took := r.usage(), r.took()
 	switch {
 	case r.turn >= r.limits.MaxTurns:
 		return "max_turns"
-	case r.limits.Timeout > 0 && time.Since(r.created) > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
+	case r.limits.Timeout > 0 && took > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
 		return "timeout"
 	case r.limits.Tokens > 0 && used.InputTokens+used.OutputTokens >= r.limits.Tokens:
 		return "max_tokens"
@@ -235,6 +235,21 @@ func (r *run) usage() event.Usage {
 	return r.result.Usage
 }
 
+// took is how long the run has been at work; the time in the queue does not count.
+func (r *run) took() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runningTime()
+}
+
+// runningTime is took for a caller that holds r.mu.
+func (r *run) runningTime() time.Duration {
+	if r.started.IsZero() {
+		return 0
+	}
+	return time.Since(r.started)
+}
+
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -252,7 +267,7 @@ func (r *run) progress(message string, percent int) {
 		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
 	}
 	if r.limits.Timeout > 0 {
-		share = max(share, int(time.Since(r.created)*100/r.limits.Timeout))
+		share = max(share, int(r.runningTime()*100/r.limits.Timeout))
 	}
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p

@@ -4,6 +4,7 @@ package agentcore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -136,6 +137,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.client.CloseIdleConnections()
 	for _, s := range sessions {
 		s.proposal.Close()
+		s.store(store.SessionClosed)
 	}
 	err := errors.Join(late, e.store.Close(ctx))
 	e.log.close()
@@ -158,16 +160,14 @@ func (e *Engine) Store() *store.Store { return e.store }
 // come along where their lines still stand. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	s := &Session{
-		ID: event.NewSessionID(), engine: e, view: view, title: title,
+		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
 		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
-	var roots []string
 	for _, root := range view.Roots() {
-		roots = append(roots, root.Path)
+		s.roots = append(s.roots, root.Path)
 	}
-	now := time.Now().UTC()
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -175,8 +175,8 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	}
 	e.sessions[s.ID] = s
 	e.mu.Unlock()
-	e.store.Submit(store.Batch{Sessions: []store.Session{{ID: s.ID, Title: title, Roots: roots, State: store.SessionOpen, Created: now, Updated: now}}})
-	if err := s.adoptFindings(ctx, roots); err != nil {
+	s.store(store.SessionOpen)
+	if err := s.adoptFindings(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -202,17 +202,53 @@ func (e *Engine) run(id event.RunID) (*run, error) {
 }
 
 // Wait returns the result of a run when it has ended and that is durable. When ctx ends first it
-// returns the state of that moment, without an error.
+// returns the state of that moment, without an error. A run of an earlier process has the result that is stored.
 func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	r, err := e.run(id)
 	if err != nil {
-		return event.RunResult{}, err
+		return e.formerResult(ctx, id)
 	}
 	select {
 	case <-r.done:
 	case <-ctx.Done():
 	}
 	return r.snapshot(), nil
+}
+
+// formerResult returns what is stored of a run that is not of this process.
+func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunResult, error) {
+	row, err := e.store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return event.RunResult{}, notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+	}
+	if err != nil {
+		return event.RunResult{}, fmt.Errorf("read the run %s: %w", id, err)
+	}
+	result := event.RunResult{
+		Status: row.Status, Reason: row.Reason, Output: row.Response, Usage: row.Usage, Turns: row.Turns,
+		DurationMs: row.Duration.Milliseconds(), Proposal: row.Proposal,
+	}
+	if len(row.Failure) > 0 {
+		result.Error = &event.Failure{}
+		if err := json.Unmarshal(row.Failure, result.Error); err != nil {
+			return result, fmt.Errorf("read why the run %s failed: %w", id, err)
+		}
+	}
+	calls, err := e.store.ToolCalls(ctx, id)
+	if err != nil {
+		return result, fmt.Errorf("read the tool calls of the run %s: %w", id, err)
+	}
+	for _, c := range calls {
+		result.ToolCalls = append(result.ToolCalls, event.CallSummary{Name: c.Tool, Status: c.Status, DurationMs: c.Finished.Sub(c.Started).Milliseconds()})
+	}
+	children, err := e.store.Children(ctx, id)
+	if err != nil {
+		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
+	}
+	for _, c := range children {
+		result.Children = append(result.Children, c.ID)
+	}
+	return result, nil
 }
 
 // errCancelled is the cause of a run that the user ended.

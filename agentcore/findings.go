@@ -19,6 +19,7 @@ type openFinding struct {
 	path    string
 	agent   string
 	run     event.RunID
+	chain   event.RunID // that of the run: the same for all runs of one prompt
 	mark    *workspace.Mark
 	// quote is the text of the finding's lines, to find them by in another process.
 	quote string
@@ -96,7 +97,7 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 			old.mark.Release()
 		}
 	}
-	s.track(&openFinding{finding: finding, path: found.Path, agent: r.definition.Slug, run: r.id, quote: quote, reason: reason})
+	s.track(&openFinding{finding: finding, path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, reason: reason})
 	s.mu.Unlock()
 	s.submit(store.Batch{Findings: []store.Finding{s.findingRow(finding, r.id, quote)}}, r.id, event.FindingReported{Finding: finding})
 	return finding.ID, nil
@@ -135,13 +136,13 @@ func (s *Session) ClearFindings(path, reason string) {
 	}
 }
 
-// clearFormer closes what earlier runs of the same agent said on the files of a run that has completed and
-// did not say it again.
+// clearFormer closes what earlier prompts to the same agent found on the files of a run that has completed
+// and did not find it again.
 func (s *Session) clearFormer(r *run, paths []string) {
 	s.mu.Lock()
 	var old []event.FindingID
 	for id, f := range s.findings {
-		if f.agent == r.definition.Slug && f.run != r.id && slices.Contains(paths, f.path) {
+		if f.agent == r.definition.Slug && f.chain != r.chain() && slices.Contains(paths, f.path) {
 			old = append(old, id)
 		}
 	}
@@ -173,9 +174,9 @@ func (s *Session) linkHunks(ids []event.HunkID) {
 	}
 }
 
-// adoptFindings takes over what former sessions left open on these roots, where the lines still stand.
-func (s *Session) adoptFindings(ctx context.Context, roots []string) error {
-	left, err := s.engine.store.OpenFindings(ctx, roots)
+// adoptFindings takes over what former sessions left open on the same roots, where the lines still stand.
+func (s *Session) adoptFindings(ctx context.Context) error {
+	left, err := s.engine.store.OpenFindings(ctx, s.roots)
 	if err != nil {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}
@@ -199,7 +200,7 @@ func (s *Session) adoptFindings(ctx context.Context, roots []string) error {
 		finding.Span.EndLine += start - finding.Span.StartLine
 		finding.Span.StartLine = start
 		s.mu.Lock()
-		s.track(&openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, quote: row.Quote})
+		s.track(&openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote})
 		s.mu.Unlock()
 		s.publish(event.FindingReported{Finding: finding})
 	}

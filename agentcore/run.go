@@ -100,6 +100,10 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (event.RunID, e
 			return "", fmt.Errorf("look at the file for the %s: %w", r.definition.Slug, err)
 		}
 	}
+	s.mu.Lock()
+	s.title = cmp.Or(s.title, r.request.Title)
+	s.mu.Unlock()
+	s.store(store.SessionOpen)
 	if err := s.engine.launch(r); err != nil {
 		return "", err
 	}
@@ -136,9 +140,13 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
 	}
-	r.limits = definition.LimitsAt(r.depth)
+	definitionLimits := definition.LimitsAt(r.depth)
+	r.limits = definitionLimits
 	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
-	r.limits.Timeout = cmp.Or(request.Limits.Timeout, r.limits.Timeout, cfg.DefaultTimeout)
+	r.limits.Timeout = request.Limits.Timeout
+	if len(request.Each) == 0 { // one that only waits for its children has no time of its own
+		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
+	}
 	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens, cfg.BudgetTokens)
 	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost, cfg.BudgetCost)
 	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
@@ -197,8 +205,10 @@ func (r *run) live() {
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
-	defer timer.Stop()
+	if r.limits.Timeout > 0 {
+		timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
+		defer timer.Stop()
+	}
 	var err error
 	if len(r.request.Each) > 0 {
 		err = r.fanOut()

@@ -23,6 +23,8 @@ type Session struct {
 	engine     *Engine
 	view       *workspace.View
 	title      string
+	roots      []string // as they were when the session was opened
+	created    time.Time
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	slots      chan struct{} // one token for each child that may run at once
@@ -46,7 +48,11 @@ func (s *Session) Proposal() *workspace.Session { return s.proposal }
 func (s *Session) ProposalID() event.ProposalID { return s.proposalID }
 
 // Title is the session's title, made from its first prompt.
-func (s *Session) Title() string { return s.title }
+func (s *Session) Title() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.title
+}
 
 // SetTrusted says whether the user trusts the workspace, so that checkers may load its configuration.
 func (s *Session) SetTrusted(trusted bool) { s.trusted.Store(trusted) }
@@ -65,6 +71,13 @@ func (s *Session) submit(batch store.Batch, run event.RunID, bodies ...event.Bod
 		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: body})
 	}
 	return s.engine.store.Submit(batch)
+}
+
+// store writes the session's own row.
+func (s *Session) store(state store.SessionState) {
+	s.submit(store.Batch{Sessions: []store.Session{{
+		ID: s.ID, Title: s.Title(), Roots: s.roots, State: state, Created: s.created, Updated: time.Now().UTC(),
+	}}}, "")
 }
 
 // publish tells something that is true of the session, without rows of its own.
@@ -160,6 +173,13 @@ func (s *Session) Runs() []RunInfo {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
+func (s *Session) Undecided() bool {
+	return slices.ContainsFunc(s.proposal.Hunks(), func(h workspace.Hunk) bool {
+		return h.State == event.StateOpen || h.State == event.StateConflict
+	})
 }
 
 // Proposing returns the run and agent behind the newest hunks.

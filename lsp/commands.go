@@ -89,7 +89,7 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	if u == "" {
 		doc := s.documents.last()
 		if doc == nil {
-			return nil, &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: "no document is open that could be reviewed", Hint: "open a file, or give its uri"}
+			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "no document is open that could be reviewed", Hint: "open a file, or give its uri"}
 		}
 		u = doc.uri
 	}

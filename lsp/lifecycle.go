@@ -126,7 +126,9 @@ func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
 		if err := s.openEngine(ctx); err != nil {
 			s.openErr = err
-			s.tell(ctx, protocol.MessageTypeError, fmt.Sprintf("agentls cannot work: %v. Mend it, or name another folder in AGENTLS_STATE, and restart the server", err))
+			if ctx.Err() == nil { // else the editor has gone
+				s.tell(ctx, protocol.MessageTypeError, fmt.Sprintf("agentls cannot work: %v. Mend it, or name another folder in AGENTLS_STATE, and restart the server", err))
+			}
 		}
 		close(s.ready)
 		if s.openErr == nil {

@@ -308,7 +308,7 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id even
 	snapshot := &methods.SessionSnapshot{Session: info, Seq: seq, Tree: tree}
 	if session, err := engine.Session(id); err == nil {
 		snapshot.Findings = session.Findings("")
-		if len(session.Proposal().Hunks()) > 0 {
+		if session.Undecided() {
 			snapshot.Proposals = []methods.Proposal{s.proposalOf(session)}
 		}
 	}
@@ -325,7 +325,7 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 	switch {
 	case p.Session != "" && (session == nil || session.ID != p.Session):
 		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no open session %q", p.Session), Hint: "list the sessions with agent/sessions"}
-	case session != nil && len(session.Proposal().Hunks()) > 0:
+	case session != nil && session.Undecided():
 		list.Proposals = append(list.Proposals, s.proposalOf(session))
 	}
 	return list, nil

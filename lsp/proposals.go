@@ -60,7 +60,7 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 		if refusal == "" {
 			session.Proposal().Confirm(ids, true, "")
 			result.Applied = ids
-			return result, session.Flush(ctx)
+			return result, s.settle(ctx, session)
 		}
 		if !s.moved(edits) {
 			break
@@ -70,7 +70,12 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 	for _, id := range ids {
 		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: id, Reason: refusal})
 	}
-	return result, session.Flush(ctx)
+	return result, s.settle(ctx, session)
+}
+
+// settle waits until what the editor answered is durable, also when nobody waits for the result any more.
+func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
+	return session.Flush(context.WithoutCancel(ctx))
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

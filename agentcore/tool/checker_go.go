@@ -86,7 +86,11 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	if !o.inModule(s.file.Path) {
 		return nil, errNotApplicable
 	}
-	flags := []string{"-buildvcs=false", "-overlay=" + o.file()}
+	flags := []string{"-buildvcs=false"}
+	// Without an overlay every file of a package asks the same question, which the go command answers once.
+	if len(o.Replace) > 0 {
+		flags = append(flags, "-overlay="+o.file())
+	}
 	v := vet{subject: s, overlay: &o}
 	if v.env, err = goFolders(ctx, s); err != nil {
 		return nil, err
@@ -185,20 +189,13 @@ func (o *overlay) add(path, text string) error {
 
 // fill adds the file and all else in the workspace that the run does not see as it lies on disk.
 func (o *overlay) fill(s *subject) error {
-	if err := o.add(s.file.Path, s.file.Text); err != nil {
-		return err
-	}
 	layer := s.host.Files()
 	for _, root := range layer.View().Roots() {
 		for _, file := range layer.Overlay(root.Path) {
-			switch {
-			case o.Replace[file.Path] != "":
-			case file.Stamp == "":
+			if file.Stamp == "" {
 				o.Replace[file.Path] = ""
-			default:
-				if err := o.add(file.Path, file.Text); err != nil {
-					return err
-				}
+			} else if err := o.add(file.Path, file.Text); err != nil {
+				return err
 			}
 		}
 	}
