@@ -233,12 +233,15 @@ func (f *file) unique(e edit, limit int) (*fix, int) {
 		return nil, 0
 	}
 	first, last := f.lineAt(e.start), f.lineAt(e.end)
+	if e.end > e.start && e.end == f.starts[last-1] {
+		last-- // whole lines go away: the next one has no part in it
+	}
 	if last >= limit {
 		return nil, 0
 	}
 	for grown := 0; grown <= fixContext; grown++ {
 		from, to := max(first-grown, 1), min(last+grown, limit-1, len(f.starts))
-		start, end := f.starts[from-1], f.starts[to-1]+len(f.line(to))
+		start, end := f.starts[from-1], max(f.starts[to-1]+len(f.line(to)), e.end)
 		if old := f.text[start:end]; old != "" && occurrences(f.text, old) == 1 {
 			return &fix{OldString: old, NewString: f.text[start:e.start] + e.text + f.text[e.end:end]}, from
 		}

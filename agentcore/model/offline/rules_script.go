@@ -101,6 +101,8 @@ var scriptRules = []rule{
 	},
 }
 
+var assigns = pattern(`[^=!<>]=[^=>]`)
+
 var plainAssign = pattern(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
 
 // jsConditionAssignments leaves alone what stands in parentheses of its own, which says that it is meant.
@@ -132,7 +134,7 @@ func jsIdenticalConditions(f *file) []hit {
 		seen := map[string]bool{}
 		for b, ok := first, true; ok; b, ok = byStart[b.next] {
 			condition := f.squeezed(b.condition)
-			if condition != "" && repeatable(condition) && !strings.Contains(f.code[b.condition.start:b.condition.end], "= ") {
+			if condition != "" && repeatable(condition) && !assigns().MatchString(f.code[b.condition.start:b.condition.end]) {
 				if seen[condition] {
 					hits = append(hits, hit{line: f.lineAt(b.at)})
 				}
