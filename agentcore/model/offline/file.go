@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"iter"
 	"path"
 	"regexp"
@@ -163,14 +164,14 @@ func (f *file) isTest() bool {
 	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || base == "conftest.py"
 }
 
-// comment reports whether a comment stands on one of the lines.
+// comment reports whether a comment begins on one of the lines.
 func (f *file) comment(first, last int) bool {
-	for _, c := range f.comments {
-		if line := f.lineAt(c.start); line >= first && line <= last {
-			return true
-		}
+	from, to := f.starts[max(first, 1)-1], len(f.text)
+	if last < len(f.starts) {
+		to = f.starts[last]
 	}
-	return false
+	at, _ := slices.BinarySearchFunc(f.comments, from, func(c span, offset int) int { return cmp.Compare(c.start, offset) })
+	return at < len(f.comments) && f.comments[at].start < to
 }
 
 // isGenerated reports whether a program wrote the file, or squeezed it: then nobody reads it line by line.
