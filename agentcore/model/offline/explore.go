@@ -176,7 +176,7 @@ func (t *task) places(terms []term) []place {
 					continue
 				}
 				p.path, p.text = whole[1], whole[3]
-				p.line, _ = strconv.Atoi(whole[2])
+				p.line, _ = strconv.Atoi(whole[2]) // as above
 			}
 			if key := fmt.Sprintf("%s:%d", p.path, p.line); !seen[key] {
 				seen[key] = true
