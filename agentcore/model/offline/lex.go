@@ -296,6 +296,7 @@ func (l *lexer) prose() {
 }
 
 func (l *lexer) inline(at, end int) {
+	lastTag := at + strings.LastIndexByte(l.text[at:end], '>')
 	for at < end {
 		var length int
 		switch l.text[at] {
@@ -307,7 +308,9 @@ func (l *lexer) inline(at, end int) {
 				length = ticks
 			}
 		case '<':
-			length = strings.IndexByte(l.text[at:end], '>') + 1
+			if at < lastTag {
+				length = strings.IndexByte(l.text[at:end], '>') + 1
+			}
 		case ']':
 			if l.has(at, "](") {
 				length = strings.IndexByte(l.text[at:end], ')') + 1

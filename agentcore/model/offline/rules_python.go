@@ -388,6 +388,7 @@ func pyUnreachable(f *file) []hit {
 			end++
 		}
 		hits = append(hits, hit{line: line.first, endLine: f.logical[end].last})
+		i = end // one hit for all that is not reached
 	}
 	return hits
 }
