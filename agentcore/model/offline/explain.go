@@ -16,7 +16,7 @@ func (t *task) explain() turn {
 		return turn{text: "There is no file to explain: open one and ask again, or name it, as in \"explain main.go\".\n\n" + noModel + "\n"}
 	}
 	files := t.files[:min(len(t.files), maxFiles)]
-	if !t.offers("read") && t.turns == 0 {
+	if !t.has("read") {
 		return turn{text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" + noModel + "\n"}
 	}
 	if calls := t.reading(files, false); len(calls) > 0 && t.turns < maxTurns {

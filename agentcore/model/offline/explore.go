@@ -52,7 +52,7 @@ func (t *task) explore() turn {
 	if len(calls) > 0 && t.turns == 0 {
 		return turn{calls: calls}
 	}
-	if len(t.exchanges) == 0 {
+	if !t.has("grep") && !t.has("glob") {
 		return turn{text: "Exploring needs the tool `grep` or `glob`, and this agent has neither.\n\n" + noModel + "\n"}
 	}
 	return turn{text: t.exploreText(terms, t.places(terms))}
@@ -176,7 +176,7 @@ func (t *task) places(terms []term) []place {
 					continue
 				}
 				p.path, p.text = whole[1], whole[3]
-				p.line, _ = strconv.Atoi(whole[2])
+				p.line, _ = strconv.Atoi(whole[2]) // as above
 			}
 			if key := fmt.Sprintf("%s:%d", p.path, p.line); !seen[key] {
 				seen[key] = true

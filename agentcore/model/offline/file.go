@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"iter"
 	"path"
 	"regexp"
@@ -163,14 +164,14 @@ func (f *file) isTest() bool {
 	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || base == "conftest.py"
 }
 
-// comment reports whether a comment stands on one of the lines.
+// comment reports whether a comment begins on one of the lines.
 func (f *file) comment(first, last int) bool {
-	for _, c := range f.comments {
-		if line := f.lineAt(c.start); line >= first && line <= last {
-			return true
-		}
+	from, to := f.starts[max(first, 1)-1], len(f.text)
+	if last < len(f.starts) {
+		to = f.starts[last]
 	}
-	return false
+	at, _ := slices.BinarySearchFunc(f.comments, from, func(c span, offset int) int { return cmp.Compare(c.start, offset) })
+	return at < len(f.comments) && f.comments[at].start < to
 }
 
 // isGenerated reports whether a program wrote the file, or squeezed it: then nobody reads it line by line.
@@ -233,12 +234,15 @@ func (f *file) unique(e edit, limit int) (*fix, int) {
 		return nil, 0
 	}
 	first, last := f.lineAt(e.start), f.lineAt(e.end)
+	if e.end > e.start && e.end == f.starts[last-1] {
+		last-- // whole lines go away: the next one has no part in it
+	}
 	if last >= limit {
 		return nil, 0
 	}
 	for grown := 0; grown <= fixContext; grown++ {
 		from, to := max(first-grown, 1), min(last+grown, limit-1, len(f.starts))
-		start, end := f.starts[from-1], f.starts[to-1]+len(f.line(to))
+		start, end := f.starts[from-1], max(f.starts[to-1]+len(f.line(to)), e.end)
 		if old := f.text[start:end]; old != "" && occurrences(f.text, old) == 1 {
 			return &fix{OldString: old, NewString: f.text[start:e.start] + e.text + f.text[e.end:end]}, from
 		}

@@ -140,8 +140,10 @@ func (l *lexer) script(at int, nested bool) int {
 			}
 			at = l.comment(at, at+2+end+2)
 		case c == '"' || c == '\'':
-			// One that does not end on its line is an apostrophe in the text of an element.
-			if end := l.quoted(at); end > 0 {
+			// An apostrophe in the text of an element stands behind a letter, or has no second one on its line.
+			if c == '\'' && at > 0 && isWordByte(l.text[at-1]) && !beforeOperand(wordEnding(l.text, at-1)) {
+				at++
+			} else if end := l.quoted(at); end > 0 {
 				at = l.literal(at, end)
 			} else {
 				at++
@@ -202,9 +204,7 @@ func (l *lexer) regexp(at int) int {
 		for start >= 0 && isWordByte(l.code[start]) {
 			start--
 		}
-		switch string(l.code[start+1 : before+1]) {
-		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "else", "do", "await", "yield":
-		default:
+		if !beforeOperand(string(l.code[start+1 : before+1])) {
 			return -1
 		}
 	}
@@ -226,6 +226,15 @@ func (l *lexer) regexp(at int) int {
 		}
 	}
 	return -1
+}
+
+// beforeOperand reports whether a word of JavaScript is followed by a value and is none itself.
+func beforeOperand(word string) bool {
+	switch word {
+	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "else", "do", "await", "yield", "from", "import", "export", "default", "extends", "instanceof", "require", "as", "is":
+		return true
+	}
+	return false
 }
 
 func (l *lexer) python() {
@@ -287,6 +296,7 @@ func (l *lexer) prose() {
 }
 
 func (l *lexer) inline(at, end int) {
+	lastTag := at + strings.LastIndexByte(l.text[at:end], '>')
 	for at < end {
 		var length int
 		switch l.text[at] {
@@ -298,7 +308,9 @@ func (l *lexer) inline(at, end int) {
 				length = ticks
 			}
 		case '<':
-			length = strings.IndexByte(l.text[at:end], '>') + 1
+			if at < lastTag {
+				length = strings.IndexByte(l.text[at:end], '>') + 1
+			}
 		case ']':
 			if l.has(at, "](") {
 				length = strings.IndexByte(l.text[at:end], ')') + 1

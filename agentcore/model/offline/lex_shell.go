@@ -24,7 +24,11 @@ func (l *lexer) shell() {
 		case c == '\n':
 			at++
 			for _, document := range pending {
-				at = l.document(at, document)
+				end := l.document(at, document)
+				if end < 0 {
+					return // nothing is certain from here on
+				}
+				at = end
 			}
 			pending = nil
 		case c == '#' && (at == 0 || strings.IndexByte(" \t\n;|&()", l.text[at-1]) >= 0):
@@ -40,11 +44,11 @@ func (l *lexer) shell() {
 			}
 			at = l.literal(at, at+1+end+1)
 		case c == '"':
-			if end := l.doubleQuoted(at); end > 0 {
-				at = l.literal(at, end)
-			} else {
-				at++
+			end := l.doubleQuoted(at)
+			if end < 0 {
+				return // nothing is certain from here on
 			}
+			at = l.literal(at, end)
 		case l.has(at, "<<<"):
 			at += 3
 		case l.has(at, "<<") && !l.arithmetic(at):
@@ -128,7 +132,7 @@ func (l *lexer) arithmetic(at int) bool {
 	return open >= 0 && !strings.Contains(l.text[start+open:at], "))")
 }
 
-// document blanks a here-document with its last line. One without an end is left as it is.
+// document blanks a here-document with its last line. It returns -1 for one without an end.
 func (l *lexer) document(start int, d heredoc) int {
 	for at := start; at < len(l.text); {
 		end := l.lineEnd(at)
@@ -143,5 +147,5 @@ func (l *lexer) document(start int, d heredoc) int {
 		}
 		at = end + 1
 	}
-	return start
+	return -1
 }

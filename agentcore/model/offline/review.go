@@ -52,7 +52,7 @@ func (t *task) review() turn {
 // targets returns the files of the task, or the turn that finds them out.
 func (t *task) targets() ([]string, *turn) {
 	if len(t.files) > 0 {
-		if !t.offers("read") && t.turns == 0 {
+		if !t.has("read") {
 			return nil, &turn{text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" + noModel + "\n"}
 		}
 		return t.files, nil

@@ -335,9 +335,15 @@ func (g *goFile) named(c *ast.CallExpr, table map[string][]string) string {
 	return ""
 }
 
-// constantArguments reports whether a call cannot fail by surprise, because it has literals only.
+// constantArguments reports whether a call cannot fail by surprise, because it has literals and parts of matches only.
 func constantArguments(c *ast.CallExpr) bool {
 	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
+		if element, ok := e.(*ast.IndexExpr); ok {
+			// A part of what a regular expression fits has the right form.
+			if name, ok := element.X.(*ast.Ident); ok && (name.Name == "m" || strings.HasPrefix(name.Name, "match") || strings.HasPrefix(name.Name, "sub")) {
+				return false
+			}
+		}
 		_, literal := e.(*ast.BasicLit)
 		return !literal
 	})

@@ -267,9 +267,11 @@ func goDebugPrints(f *file) []hit {
 	for _, c := range g.statements {
 		builtin := isNamed(c.Fun, "println")
 		dumped := strings.HasPrefix(g.source(c.Fun), "spew.") && strings.Contains(method(c), "ump")
-		printed := false
+		value, printed := "", false
+		if len(c.Args) > 0 {
+			value, _ = text(c.Args[0])
+		}
 		if (g.isOneOf(c, "fmt", "Print", "Printf", "Println") || g.isOneOf(c, "log", "Print", "Printf", "Println")) && len(c.Args) > 0 {
-			value, _ := text(c.Args[0])
 			printed = debugWords().MatchString(value)
 		}
 		if !builtin && !dumped && !printed {
@@ -277,7 +279,7 @@ func goDebugPrints(f *file) []hit {
 		}
 		found := g.hit(c)
 		// Only a print of literals can go without leaving a variable or, being the last, an import unused.
-		if constantArguments(c) && (builtin || strings.Count(f.code, g.source(c.Fun.(*ast.SelectorExpr).X)+".") > 1) {
+		if constantArguments(c) && debugWords().MatchString(value) && (builtin || strings.Count(f.code, g.source(c.Fun.(*ast.SelectorExpr).X)+".") > 1) {
 			found.edit = f.removeStatement(g.offset(c.Pos()), g.offset(c.End()))
 		}
 		hits = append(hits, found)

@@ -388,6 +388,7 @@ func pyUnreachable(f *file) []hit {
 			end++
 		}
 		hits = append(hits, hit{line: line.first, endLine: f.logical[end].last})
+		i = end // one hit for all that is not reached
 	}
 	return hits
 }
@@ -398,6 +399,9 @@ var plainAssignment = pattern(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\
 func pySelfAssignments(f *file) []hit {
 	var hits []hit
 	for i, line := range f.logical {
+		if !strings.Contains(line.code, "=") || strings.Contains(line.code, "(") {
+			continue
+		}
 		match := plainAssignment().FindStringSubmatch(line.code)
 		if match == nil || match[1] != match[2] || strings.ContainsAny(f.squeezed(line.span), `"'`) {
 			continue

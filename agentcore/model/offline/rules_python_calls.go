@@ -43,6 +43,9 @@ func pyShell(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
+		if !strings.Contains(line.code, "os.") && !strings.Contains(line.code, "subprocess") && !strings.Contains(line.code, "shell") {
+			continue
+		}
 		at := shellCall().FindStringIndex(line.code)
 		if at == nil && strings.Contains(strings.ReplaceAll(line.code, " ", ""), "shell=True") {
 			at = withShell().FindStringIndex(line.code)
@@ -99,6 +102,9 @@ func pySQL(f *file) []hit {
 	}
 	var hits []hit
 	for _, line := range f.logical {
+		if !strings.Contains(line.code, ".execute") {
+			continue
+		}
 		at := executeCall().FindStringIndex(line.code)
 		if at == nil {
 			continue
@@ -132,6 +138,9 @@ var yamlLoad = pattern(`\byaml\.load\(`)
 func pyYAML(f *file) []hit {
 	var hits []hit
 	for _, line := range f.logical {
+		if !strings.Contains(line.code, "yaml.load") {
+			continue
+		}
 		at := yamlLoad().FindStringIndex(line.code)
 		if at == nil {
 			continue

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"iter"
 	"strings"
 )
 
@@ -101,6 +102,8 @@ var scriptRules = []rule{
 	},
 }
 
+var assigns = pattern(`[^=!<>]=[^=>]`)
+
 var plainAssign = pattern(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
 
 // jsConditionAssignments leaves alone what stands in parentheses of its own, which says that it is meant.
@@ -132,7 +135,7 @@ func jsIdenticalConditions(f *file) []hit {
 		seen := map[string]bool{}
 		for b, ok := first, true; ok; b, ok = byStart[b.next] {
 			condition := f.squeezed(b.condition)
-			if condition != "" && repeatable(condition) && !strings.Contains(f.code[b.condition.start:b.condition.end], "= ") {
+			if condition != "" && repeatable(condition) && !assigns().MatchString(f.code[b.condition.start:b.condition.end]) {
 				if seen[condition] {
 					hits = append(hits, hit{line: f.lineAt(b.at)})
 				}
@@ -268,17 +271,13 @@ func jsDuplicateCases(f *file) []hit {
 	}
 	seen := map[int]map[string]bool{} // labels by the switch's brace
 	var hits []hit
-	for at := range f.words("case") {
+	for at, open := range f.cases() {
 		colon := strings.IndexByte(f.code[at:min(at+200, len(f.code))], ':')
 		if colon < 0 {
 			continue
 		}
 		label := f.squeezed(span{at, at + colon})
 		if !caseLabel().MatchString(label) || strings.ContainsAny(f.code[at:at+colon], "({?") {
-			continue
-		}
-		open := f.enclosing(at)
-		if open < 0 {
 			continue
 		}
 		if seen[open] == nil {
@@ -292,21 +291,25 @@ func jsDuplicateCases(f *file) []hit {
 	return hits
 }
 
-// enclosing returns the offset of the brace that is open at an offset, or -1.
-func (f *file) enclosing(at int) int {
-	for i := at - 1; i >= 0; i-- {
-		switch f.code[i] {
-		case ')', ']', '}':
-			open, ok := f.blocks.open[i]
-			if !ok {
-				return -1
+// cases yields the offsets of the word case, each with that of the bracket that is open there.
+func (f *file) cases() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		var stack []int
+		from := 0
+		for at := range f.words("case") {
+			for ; from < at; from++ {
+				switch f.code[from] {
+				case '(', '[', '{':
+					stack = append(stack, from)
+				case ')', ']', '}':
+					stack = stack[:max(len(stack)-1, 0)]
+				}
 			}
-			i = open
-		case '(', '[', '{':
-			return i
+			if len(stack) > 0 && !yield(at, stack[len(stack)-1]) {
+				return
+			}
 		}
 	}
-	return -1
 }
 
 var typeofComparison = pattern(`\btypeof\s*\(?[\w$.\[\]]+\)?\s*[!=]==?\s*["'](_*)["']`)

@@ -67,7 +67,7 @@ var queryCall = pattern(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|
 // jsSQL looks at the texts that a method of a database is called with. A template with a tag is not among them,
 // since its tag makes the placeholders.
 func jsSQL(f *file) []hit {
-	if f.blocks == nil || !f.blocks.balanced {
+	if f.blocks == nil || !f.blocks.balanced || !hasSQL(f.text) {
 		return nil
 	}
 	var hits []hit
@@ -84,6 +84,16 @@ func jsSQL(f *file) []hit {
 		}
 	}
 	return hits
+}
+
+// hasSQL keeps the search for calls away from files without a query.
+func hasSQL(text string) bool {
+	for _, word := range []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "update ", "DELETE", "delete "} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 var putScriptName = pattern(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?\$\{[^{}]*\}`)

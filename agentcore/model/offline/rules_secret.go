@@ -59,7 +59,7 @@ func secrets(f *file) []hit {
 // or reference to something else.
 func isRandom(name, value string) bool {
 	lower := strings.ToLower(name)
-	for _, word := range []string{"file", "path", "url", "uri", "name", "type", "field", "header", "prefix", "regex", "pattern", "label", "public", "kind", "hash", "algorithm", "endpoint", "tokenizer"} {
+	for _, word := range []string{"file", "path", "url", "uri", "name", "type", "field", "header", "prefix", "regex", "pattern", "label", "public", "kind", "hash", "algorithm", "endpoint", "tokenizer", "next", "continuation", "page"} {
 		if strings.Contains(lower, word) {
 			return false
 		}

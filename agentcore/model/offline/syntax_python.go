@@ -62,7 +62,10 @@ func newLogicalLine(f *file, first, last, end int) logicalLine {
 			break
 		}
 	}
-	line.code = strings.TrimSpace(strings.NewReplacer("\n", " ", "\\\n", "  ").Replace(code))
+	if first < last {
+		code = strings.ReplaceAll(strings.ReplaceAll(code, "\\\n", "  "), "\n", " ")
+	}
+	line.code = strings.TrimSpace(code)
 	word := 0
 	for word < len(line.code) && isWordByte(line.code[word]) {
 		word++

@@ -192,9 +192,12 @@ func (t *task) gather(messages []model.Message) {
 	}
 }
 
-// offers reports whether a tool may be called.
-func (t *task) offers(name string) bool {
-	return !t.noCalls && slices.ContainsFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
+// offers reports whether a tool may be called now.
+func (t *task) offers(name string) bool { return !t.noCalls && t.has(name) }
+
+// has reports whether the agent has a tool.
+func (t *task) has(name string) bool {
+	return slices.ContainsFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
 }
 
 // made yields the exchanges with one tool.
