@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,16 +118,20 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 // errShutdown is the cause of runs that end because the process does; they become interrupted.
 var errShutdown = errors.New("agentls is shutting down")
 
-// Close interrupts every run, waits for their goroutines (until ctx ends), and closes the store.
-func (e *Engine) Close(ctx context.Context) error {
+// Interrupt ends every run as interrupted, and lets no other begin. It waits for nothing.
+func (e *Engine) Interrupt() {
 	e.mu.Lock()
 	e.closed = true
-	sessions := make([]*Session, 0, len(e.sessions))
-	for _, s := range e.sessions {
-		sessions = append(sessions, s)
-	}
 	e.mu.Unlock()
 	e.cancel(errShutdown)
+}
+
+// Close interrupts every run, waits for their goroutines (until ctx ends), and closes the store.
+func (e *Engine) Close(ctx context.Context) error {
+	e.Interrupt()
+	e.mu.Lock()
+	sessions := slices.Collect(maps.Values(e.sessions))
+	e.mu.Unlock()
 	ended := make(chan struct{})
 	go func() { e.wait.Wait(); close(ended) }()
 	var late error

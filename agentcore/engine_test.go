@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore"
@@ -467,5 +470,46 @@ func TestReviewedAgain(t *testing.T) {
 	second := w.session.Findings(path)
 	if len(second) != 1 || second[0].ID != first[0].ID {
 		t.Errorf("after the second review there is %+v, want only the renewed %+v", second, first[0])
+	}
+}
+
+// A second review sees the text with the proposed fix in it, and so cannot find the fault again.
+func TestFaultWithOpenFixStays(t *testing.T) {
+	done := script.Turn{Answer: []script.Step{script.Text("done")}}
+	w := newWorld(t, map[string]string{"a.txt": "zero\nteh\ntwo\nthree\n"},
+		script.Turn{Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":2,"message":"a typo","fix":{"old_string":"teh","new_string":"the\nthe"}}`)}},
+		done,
+		script.Turn{Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":5,"message":"three is odd"}`), call("report_finding", `{"path":"a.txt","line":3,"message":"twice"}`)}},
+		done,
+	)
+	path := w.path("a.txt")
+	w.wait(w.start(review(path)))
+	w.wait(w.start(review(path)))
+	var got []string
+	for _, f := range w.session.Findings(path) {
+		got = append(got, fmt.Sprintf("%d %s", f.Span.StartLine+1, f.Message))
+	}
+	slices.Sort(got)
+	// Lines that the second review names are those of its own text; here are those that the editor shows.
+	if want := []string{"2 a typo", "2 twice", "4 three is odd"}; !slices.Equal(got, want) {
+		t.Errorf("the findings are %q, want %q", got, want)
+	}
+}
+
+func TestWaitForARunOfAnEarlierProcess(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
+		script.Turn{Answer: []script.Step{script.Text("done")}, Usage: model.Usage{Input: 3}},
+	)
+	id := w.start(review(w.path("a.txt")))
+	want := w.wait(id)
+	w.close()
+	w.open()
+	got := w.wait(id)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the stored result differs (-want +got):\n%s", diff)
+	}
+	if _, err := w.engine.Wait(w.ctx, "r0"); err == nil || agentcore.Explain(err).Kind != "not_found" {
+		t.Errorf("waiting for an unknown run: %v", err)
 	}
 }

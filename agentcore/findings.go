@@ -137,12 +137,12 @@ func (s *Session) ClearFindings(path, reason string) {
 }
 
 // clearFormer closes what earlier prompts to the same agent found on the files of a run that has completed
-// and did not find it again.
+// and did not find it again. What has an undecided fix stays: the run saw the text as if it were fixed.
 func (s *Session) clearFormer(r *run, paths []string) {
 	s.mu.Lock()
 	var old []event.FindingID
 	for id, f := range s.findings {
-		if f.agent == r.definition.Slug && f.chain != r.chain() && slices.Contains(paths, f.path) {
+		if f.agent == r.definition.Slug && f.chain != r.chain() && slices.Contains(paths, f.path) && !s.undecided(f.finding.Hunk) {
 			old = append(old, id)
 		}
 	}
@@ -150,6 +150,11 @@ func (s *Session) clearFormer(r *run, paths []string) {
 	for _, id := range old {
 		s.clear(id, "reviewed again")
 	}
+}
+
+func (s *Session) undecided(id event.HunkID) bool {
+	h, ok := s.proposal.Hunk(id)
+	return ok && (h.State == event.StateOpen || h.State == event.StateConflict)
 }
 
 // linkHunks tells which proposed hunk would resolve which finding, once the hunks are there.

@@ -3,6 +3,7 @@ package agentcore
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
@@ -27,6 +28,10 @@ func (h host) Author(reason string) workspace.Author {
 // Report proposes the fix, where there is one, and publishes the finding.
 func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
 	reason := ""
+	var err error
+	if finding.Span, err = h.shown(finding.Path, finding.Span); err != nil {
+		return "", err
+	}
 	if finding.Fix != nil {
 		reason = finding.Message
 		if err := h.propose(finding.Path, *finding.Fix, reason); err != nil {
@@ -34,6 +39,30 @@ func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, 
 		}
 	}
 	return h.run.session.report(h.run, finding, reason)
+}
+
+// shown carries a span of the run's own text over to the text that the editor shows.
+func (h host) shown(path string, span event.Span) (event.Span, error) {
+	own, err := h.run.layer.Fork().Read(path) // a fork, since the run itself has not read it
+	if err != nil {
+		return span, err
+	}
+	shown, err := h.run.session.view.Read(path)
+	if err != nil {
+		return span, err
+	}
+	if own.Stamp == shown.Stamp {
+		return span, nil
+	}
+	lines := workspace.MapLines(own.Text, shown.Text)
+	start, same := lines.To(span.StartLine)
+	end, alsoSame := lines.To(span.EndLine)
+	moved := event.Span{StartLine: start, StartColumn: span.StartColumn, EndLine: max(start, end), EndColumn: span.EndColumn}
+	if !same || !alsoSame {
+		// The remark is on lines that are only proposed: it goes to those which they would replace.
+		moved.StartColumn, moved.EndColumn = 0, math.MaxInt32
+	}
+	return moved, nil
 }
 
 // propose replaces a text that occurs exactly once.

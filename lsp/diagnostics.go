@@ -104,12 +104,18 @@ func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
+	fixes := map[event.HunkID]bool{}
 	for _, f := range session.Findings(path) {
+		fixes[f.Hunk] = true
 		list = append(list, s.findingDiagnostic(f, x))
 	}
 	for _, h := range session.Proposal().Hunks() {
 		if h.Path == path && (h.State == event.StateOpen || h.State == event.StateConflict) {
-			list = append(list, s.hunkDiagnostic(h, x))
+			d := s.hunkDiagnostic(h, x)
+			if fixes[h.ID] && h.State == event.StateOpen {
+				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
+			}
+			list = append(list, d)
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"strings"
 	"sync"
 
@@ -29,10 +30,12 @@ type documents struct {
 	byPath map[string]*document
 	// recent is the path of the document that was opened or changed last.
 	recent string
+	// changed is closed and replaced when a document was opened, changed or closed.
+	changed chan struct{}
 }
 
 func newDocuments(e encoding) *documents {
-	return &documents{encoding: e, byPath: map[string]*document{}}
+	return &documents{encoding: e, byPath: map[string]*document{}, changed: make(chan struct{})}
 }
 
 func (d *documents) get(path string) *document {
@@ -63,6 +66,30 @@ func (d *documents) set(doc *document) {
 	defer d.mu.Unlock()
 	d.byPath[doc.path] = doc
 	d.recent = doc.path
+	d.announce()
+}
+
+// announce wakes who waits for a change. The caller holds the lock.
+func (d *documents) announce() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// wait returns when the condition, which is asked after each change of a document, holds, or with ctx's error.
+func (d *documents) wait(ctx context.Context, condition func() bool) error {
+	for {
+		d.mu.RLock()
+		changed := d.changed
+		d.mu.RUnlock()
+		if condition() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (d *documents) open(item protocol.TextDocumentItem) *document {
@@ -112,6 +139,7 @@ func (d *documents) close(u uri.URI) *document {
 	if d.recent == path {
 		d.recent = ""
 	}
+	d.announce()
 	return doc
 }
 

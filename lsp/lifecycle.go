@@ -124,6 +124,7 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection, so that no message waits for the disk.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
+		s.askSettings(ctx)
 		if err := s.openEngine(ctx); err != nil {
 			s.openErr = err
 			if ctx.Err() == nil { // else the editor has gone
@@ -136,6 +137,20 @@ func (s *Server) initialized(context.Context) error {
 		}
 	})
 	return nil
+}
+
+// settingsTime bounds the wait for the editor's settings, which the first run needs.
+const settingsTime = 2 * time.Second
+
+// askSettings reads the configuration with the editor's settings.
+func (s *Server) askSettings(ctx context.Context) {
+	bounded, cancel := context.WithTimeout(ctx, settingsTime)
+	defer cancel()
+	asked, err := s.client.settings(bounded)
+	if err != nil {
+		s.logger.Warn("the editor's settings are not used", "error", err)
+	}
+	s.settings.load(s, asked)
 }
 
 // openEngine opens the engine with the settings that are known by now, and starts what reads its events.
@@ -154,14 +169,8 @@ func (s *Server) openEngine(ctx context.Context) error {
 	return nil
 }
 
-// welcome does what needs the client's answers: settings, file events, the findings of former sessions.
+// welcome tells what was wrong with the settings, asks for file events, and brings back the findings of former sessions.
 func (s *Server) welcome(ctx context.Context) {
-	asked, err := s.client.settings(ctx)
-	if err != nil {
-		s.logger.Warn("the editor's settings are not used", "error", err)
-	}
-	s.settings.load(s, asked)
-	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	if err := s.client.watch(ctx); err != nil {
 		s.logger.Warn("the editor sends no file events", "error", err)
@@ -177,6 +186,25 @@ func (s *Server) welcome(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings: "+err.Error())
 	}
+}
+
+// shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.
+func (s *Server) shutdown(ctx context.Context) error {
+	select {
+	case <-s.ready:
+	default:
+		return nil // the engine is not there yet, and so is no run
+	}
+	if s.openErr != nil {
+		return nil
+	}
+	s.engine.Interrupt()
+	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
+	defer cancel()
+	if err := s.progress.drain(ctx); err != nil {
+		s.logger.Warn("the progress of a run did not end before the shutdown", "error", err)
+	}
+	return nil
 }
 
 // shutdownTime bounds the end of the engine when the editor has gone.

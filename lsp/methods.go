@@ -172,15 +172,20 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 		rows = rows[at+1:] // all of them if there is no such session any more
 	}
 	list := &methods.SessionList{}
-	if p.Limit > 0 && len(rows) > p.Limit {
-		rows, list.More = rows[:p.Limit], true
-	}
 	for _, row := range rows {
 		info, _, err := s.sessionInfo(ctx, engine, row)
 		if err != nil {
 			return nil, err
 		}
-		list.Sessions = append(list.Sessions, info)
+		switch {
+		case info.Runs == 0:
+			// A window has a session as soon as it shows former findings; nobody has done anything in it.
+		case p.Limit > 0 && len(list.Sessions) == p.Limit:
+			list.More = true
+			return list, nil
+		default:
+			list.Sessions = append(list.Sessions, info)
+		}
 	}
 	return list, nil
 }

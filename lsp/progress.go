@@ -3,6 +3,8 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type runProgress struct {
 	run   event.RunID
 	title string
 	news  chan struct{} // has room for one: something below has changed
+	told  chan struct{} // closed when the client was told of the end
 
 	mu      sync.Mutex
 	message string
@@ -44,7 +47,7 @@ func newProgressBoard(s *Server) *progressBoard {
 
 // begin starts the progress of a run; a child is titled by its path from the root.
 func (b *progressBoard) begin(run event.RunID, created event.RunCreated) {
-	p := &runProgress{run: run, news: make(chan struct{}, 1), message: "starts"}
+	p := &runProgress{run: run, news: make(chan struct{}, 1), told: make(chan struct{}), message: "starts"}
 	b.mu.Lock()
 	p.title = created.Agent + ": " + created.Title
 	if parent := b.runs[created.Parent]; parent != nil {
@@ -53,9 +56,29 @@ func (b *progressBoard) begin(run event.RunID, created event.RunCreated) {
 	}
 	b.runs[run] = p
 	b.mu.Unlock()
-	if b.server.client.workDoneProgress() {
-		b.server.goes(func(ctx context.Context) { p.speak(ctx, b.server) })
+	if !b.server.client.workDoneProgress() {
+		close(p.told)
+		return
 	}
+	b.server.goes(func(ctx context.Context) {
+		defer close(p.told)
+		p.speak(ctx, b.server)
+	})
+}
+
+// drain waits until the client was told of the end of every run that it was told of.
+func (b *progressBoard) drain(ctx context.Context) error {
+	b.mu.Lock()
+	runs := slices.Collect(maps.Values(b.runs))
+	b.mu.Unlock()
+	for _, p := range runs {
+		select {
+		case <-p.told:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 func (b *progressBoard) get(run event.RunID) *runProgress {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -14,8 +15,13 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// acceptAttempts is how often an edit is computed anew when the user typed while it was on its way.
-const acceptAttempts = 3
+const (
+	// acceptAttempts is how often an edit is computed anew when the user typed while it was on its way.
+	acceptAttempts = 3
+	// echoTime is how long the change that an edit makes is waited for after the editor has said that it made it.
+	// Neovim sends its changes 150 ms late.
+	echoTime = 2 * time.Second
+)
 
 // accept has the editor apply hunks. One edit at a time is on its way, since the next one has to be
 // computed against what the former left.
@@ -59,8 +65,25 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 		}
 		if refusal == "" {
 			session.Proposal().Confirm(ids, true, "")
-			result.Applied = ids
-			return result, s.settle(ctx, session)
+			if err := s.echoed(ctx, edits); err != nil {
+				return nil, err
+			}
+			if s.client.documentChanges() {
+				// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
+				// tells. (An edit without a version is never left out, and its change may still be on its way.)
+				for _, e := range edits {
+					if doc := s.documents.get(e.Path); doc != nil && doc.version != e.Version {
+						s.view.Recheck(e.Path)
+					}
+				}
+			}
+			applied, open := divide(session, ids)
+			result.Applied = append(result.Applied, applied...)
+			if len(open) == 0 {
+				return result, s.settle(ctx, session)
+			}
+			ids, refusal = open, "the text changed while the edit was on its way; accept it again"
+			continue
 		}
 		if !s.moved(edits) {
 			break
@@ -76,6 +99,38 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 // settle waits until what the editor answered is durable, also when nobody waits for the result any more.
 func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
 	return session.Flush(context.WithoutCancel(ctx))
+}
+
+// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. An
+// editor that tells nothing has said itself that it applied the edit, and that has to do.
+func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
+	bounded, cancel := context.WithTimeout(ctx, echoTime)
+	defer cancel()
+	err := s.documents.wait(bounded, func() bool {
+		return !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
+			doc := s.documents.get(e.Path)
+			return e.Version >= 0 && doc != nil && doc.version == e.Version
+		})
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
+	}
+	return nil
+}
+
+// divide tells the hunks that are settled from those that were opened again.
+func divide(session *agentcore.Session, ids []event.HunkID) (settled, open []event.HunkID) {
+	for _, id := range ids {
+		if h, ok := session.Proposal().Hunk(id); ok && h.State == event.StateOpen {
+			open = append(open, id)
+		} else {
+			settled = append(settled, id)
+		}
+	}
+	return settled, open
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

@@ -129,7 +129,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 	case protocol.MethodInitialize:
 		return answered(ctx, params, s.initialize)
 	case protocol.MethodShutdown:
-		return nil, nil
+		return nil, s.shutdown(ctx)
 	case protocol.MethodTextDocumentCodeAction:
 		return answered(ctx, params, s.codeAction)
 	case protocol.MethodWorkspaceExecuteCommand:

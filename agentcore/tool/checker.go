@@ -132,21 +132,13 @@ func editorDiagnostics(host Host, file workspace.File) []Diagnostic {
 		// An editor that speaks of a file which it does not show means the one that the run sees.
 		return list
 	}
-	hunks := workspace.Diff(shown.Text, file.Text)
+	lines := workspace.MapLines(shown.Text, file.Text)
 	var moved []Diagnostic
 	for _, d := range list {
-		shift, touched := 0, false
-		for _, h := range hunks {
-			switch {
-			case h.End <= d.Span.StartLine:
-				shift = h.NewEnd - h.End
-			case h.Start <= d.Span.EndLine:
-				touched = true
-			}
-		}
-		if !touched {
-			d.Span.StartLine += shift
-			d.Span.EndLine += shift
+		start, same := lines.To(d.Span.StartLine)
+		end, alsoSame := lines.To(d.Span.EndLine)
+		if same && alsoSame && end-start == d.Span.EndLine-d.Span.StartLine {
+			d.Span.StartLine, d.Span.EndLine = start, end
 			moved = append(moved, d)
 		}
 	}

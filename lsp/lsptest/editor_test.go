@@ -224,11 +224,14 @@ func TestFaults(t *testing.T) {
 		{"progress twice", "rich", []send{{"!window/workDoneProgress/create", `{"token":1}`}, {"!window/workDoneProgress/create", `{"token":1}`}}, "token 1 was used before"},
 		{"progress order", "rich", []send{{"!window/workDoneProgress/create", `{"token":1}`}, {"$/progress", `{"token":1,"value":{"kind":"report"}}`}}, "reports before it begins"},
 		{"progress end", "rich", []send{
-			{"!window/workDoneProgress/create", `{"token":1}`}, {"$/progress", `{"token":1,"value":{"kind":"begin","title":"t"}}`},
-			{"$/progress", `{"token":1,"value":{"kind":"end"}}`}, {"$/progress", `{"token":1,"value":{"kind":"end"}}`},
+			{"!window/workDoneProgress/create", `{"token":1}`},
+			{"$/progress", `{"token":1,"value":{"kind":"begin","title":"t"}}`},
+			{"$/progress", `{"token":1,"value":{"kind":"end"}}`},
+			{"$/progress", `{"token":1,"value":{"kind":"end"}}`},
 		}, "goes on after its end"},
 		{"percentage", "rich", []send{
-			{"!window/workDoneProgress/create", `{"token":1}`}, {"$/progress", `{"token":1,"value":{"kind":"begin","title":"t","percentage":5}}`},
+			{"!window/workDoneProgress/create", `{"token":1}`},
+			{"$/progress", `{"token":1,"value":{"kind":"begin","title":"t","percentage":5}}`},
 			{"$/progress", `{"token":1,"value":{"kind":"report","percentage":4}}`},
 		}, "percentage 4 after 5"},
 		{"no progress", "minimal", []send{{"!window/workDoneProgress/create", `{"token":1}`}}, "did not announce window.workDoneProgress"},
