@@ -139,7 +139,6 @@ var imports = map[string]because{
 		"agentcore/workspace":              "the view that tools read and write",
 		"github.com/BurntSushi/toml":       "checks the syntax of a file",
 		"github.com/bmatcuk/doublestar/v4": "glob",
-		"github.com/go-git/go-git/v5":      "patterns of .gitignore",
 		"github.com/google/jsonschema-go":  "arguments are checked",
 		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
 	},
@@ -150,7 +149,6 @@ var imports = map[string]because{
 	},
 	"agentcore/workspace": {
 		"agentcore/event":          "ids",
-		"github.com/sergi/go-diff": "line differences",
 	},
 
 	"editors/e2e": {},
@@ -349,7 +347,7 @@ func standard(name string) bool {
 
 // goFiles lists the Go files of this module, slash-separated and relative to its root. It leaves out what the go
 // command leaves out (testdata, names that begin with a dot or an underscore, nested modules), the files of this
-// folder, which are only tests over the tree, and those of agentcore/deps, which no build contains.
+// folder, which are only tests over the tree.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -366,7 +364,7 @@ func goFiles(t *testing.T) []string {
 			if err != nil {
 				return err
 			}
-			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || name == filepath.Join("agentcore", "deps") {
+			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {
 				return filepath.SkipDir
 			}
 			return nil
