@@ -148,7 +148,7 @@ var imports = map[string]because{
 		"agentcore/workspace": "the view of that Host",
 	},
 	"agentcore/workspace": {
-		"agentcore/event":          "ids",
+		"agentcore/event": "ids",
 	},
 
 	"editors/e2e": {},
