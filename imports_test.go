@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
@@ -99,6 +100,7 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3": "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
 	"agentcore/event": {},
@@ -130,11 +132,13 @@ var imports = map[string]because{
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
+	"agentcore/spelling": {},
 	"agentcore/store": {
 		"agentcore/event":    "what is stored",
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/spelling":               "did you mean",
 		"agentcore/event":                  "ids and findings",
 		"agentcore/workspace":              "the view that tools read and write",
 		"github.com/BurntSushi/toml":       "checks the syntax of a file",

@@ -92,9 +92,9 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		"[[hooks.Stopp]]\ncommand = 'a'":             false,
 		"[mcp.a]\ncommand = 'x'":                     true,
 		"[mcp.a]\nurl = 'http://x'\ncommand = 'x'":   false,
-		"[mcp.a]":                                    false,
-		"[prompt.variables]\nx = 'y'":                true,
-		"[prompt.variables]\nx = 1":                  false,
+		"[mcp.a]":                     false,
+		"[prompt.variables]\nx = 'y'": true,
+		"[prompt.variables]\nx = 1":   false,
 	} {
 		var decoded map[string]any
 		if _, err := toml.Decode(text, &decoded); err != nil {
