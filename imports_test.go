@@ -97,6 +97,7 @@ var imports = map[string]because{
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
+		"agentcore/spelling": "did you mean",
 		"go.yaml.in/yaml/v3": "frontmatter of definitions",
 	},
 	"agentcore/config": {
