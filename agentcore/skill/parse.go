@@ -96,10 +96,9 @@ func (p *parser) frontmatter(text string) (body string) {
 	}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		name, value := mapping.Content[i], mapping.Content[i+1]
-		k := key{line: name.Line}
-		if name.Line <= len(lines) {
-			k.width = len(lines[name.Line-1])
-		}
+		// YAML ends lines at some characters more than we do.
+		line := min(name.Line, len(lines))
+		k := key{line: line, width: len(lines[line-1])}
 		switch value.Kind {
 		case yaml.ScalarNode:
 			if value.Tag != "!!null" {
@@ -110,7 +109,9 @@ func (p *parser) frontmatter(text string) (body string) {
 				k.list = append(k.list, element.Value)
 			}
 		}
-		p.keys[strings.ToLower(name.Value)] = k
+		if name.Value != "" {
+			p.keys[strings.ToLower(name.Value)] = k
+		}
 	}
 	return body
 }
