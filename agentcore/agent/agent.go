@@ -48,6 +48,16 @@ type Limits struct {
 	Cost float64
 }
 
+// AsChild is what differs when the agent runs as a child of another.
+type AsChild struct {
+	// Limits replace those limits which are set in them.
+	Limits
+	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none.
+	Subagents []string
+	// Agent is the slug of the agent that runs instead of this one; empty for this one itself.
+	Agent string
+}
+
 // Definition is everything that is known of an agent. It is immutable once it is in a Registry; a run
 // keeps the definition that it started with.
 type Definition struct {
@@ -65,7 +75,7 @@ type Definition struct {
 	MaxTokens   int
 	Limits      Limits
 	// AsChild replaces those limits which are set when the agent runs as a child.
-	AsChild Limits
+	AsChild AsChild
 	// Tools are the allowed tools by canonical name; nil means all, empty means none.
 	Tools []string
 	// DisallowedTools are taken away from Tools.
@@ -76,11 +86,17 @@ type Definition struct {
 	Permissions string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective".
 	ContextMode string
-	Aliases     []string
+	// Skills are loaded into the prompt at the start of a run, by name.
+	Skills  []string
+	Aliases []string
+	// Icon is one character for lists, Color a colour's name or "#rrggbb".
+	Icon, Color string
 	// Order sorts listings; equal orders sort by slug.
 	Order int
 	// Prompt is the system prompt.
 	Prompt string
+	// Variables are values for the prompt's template, which win over the configuration's and the built-in ones.
+	Variables map[string]string
 	// Source is where the definition comes from, such as "built-in" or a file's path.
 	Source string
 }
@@ -107,6 +123,14 @@ func (d *Definition) LimitsAt(depth int) Limits {
 	limits.Tokens = cmp.Or(d.AsChild.Tokens, limits.Tokens)
 	limits.Cost = cmp.Or(d.AsChild.Cost, limits.Cost)
 	return limits
+}
+
+// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none.
+func (d *Definition) SubagentsAt(depth int) []string {
+	if depth > 0 && d.AsChild.Subagents != nil {
+		return d.AsChild.Subagents
+	}
+	return d.Subagents
 }
 
 // Registry finds agents by slug or alias. It is immutable and safe for concurrent use.

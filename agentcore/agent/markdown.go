@@ -33,11 +33,19 @@ type frontmatter struct {
 	Context         string      `yaml:"context"`
 	Aliases         []string    `yaml:"aliases"`
 	Order           int         `yaml:"order"`
+	Skills          []string    `yaml:"skills"`
+	Icon            string      `yaml:"icon"`
+	Color           string      `yaml:"color"`
+
+	Variables map[string]string `yaml:"variables"`
 }
 
 type childLimits struct {
 	MaxTurns int    `yaml:"max_turns"`
 	Timeout  string `yaml:"timeout"`
+
+	Subagents *[]string `yaml:"subagents"`
+	Agent     string    `yaml:"agent"`
 }
 
 // ParseMarkdown reads a definition in the native format: YAML between two lines of `---`, then the
@@ -67,8 +75,12 @@ func ParseMarkdown(source string, data []byte) (*Definition, error) {
 	d := &Definition{
 		Slug: f.Name, Title: f.Title, Description: f.Description, Categories: f.Category, Mode: f.Mode,
 		Model: f.Model, Temperature: f.Temperature, MaxTokens: f.MaxTokens,
-		Limits:          Limits{MaxTurns: f.MaxTurns, Timeout: duration("timeout", f.Timeout)},
-		AsChild:         Limits{MaxTurns: f.AsChild.MaxTurns, Timeout: duration("as_child.timeout", f.AsChild.Timeout)},
+		Limits: Limits{MaxTurns: f.MaxTurns, Timeout: duration("timeout", f.Timeout)},
+		AsChild: AsChild{
+			Limits:    Limits{MaxTurns: f.AsChild.MaxTurns, Timeout: duration("as_child.timeout", f.AsChild.Timeout)},
+			Subagents: valueOf(f.AsChild.Subagents), Agent: f.AsChild.Agent,
+		},
+		Skills: f.Skills, Icon: f.Icon, Color: f.Color, Variables: f.Variables,
 		Tools:           valueOf(f.Tools),
 		DisallowedTools: f.DisallowedTools,
 		Subagents:       valueOf(f.Subagents),

@@ -35,6 +35,8 @@ var Builtins = []Variable{
 	{"max_turns", "Turns that the run may take."},
 	{"timeout", "Time that the run may take, such as 5m."},
 	{"agent", "Name of the agent."},
+	{"can_run", "true where the agent may run commands, else false."},
+	{"can_ask", "true where the agent may ask the user, else false."},
 	{"current_time", "The same as time."},
 	{"working_directory", "The same as cwd."},
 }

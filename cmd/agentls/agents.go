@@ -56,7 +56,7 @@ func reportAgent(d *agent.Definition) agentReport {
 	return agentReport{
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
 		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
-		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild),
+		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source,
 	}
@@ -168,7 +168,7 @@ func agentPage(d *agent.Definition) string {
 	row("mode", string(d.Mode))
 	row("model", d.Model)
 	row("limits", limitsText(d.Limits))
-	row("as a child", limitsText(d.AsChild))
+	row("as a child", limitsText(d.AsChild.Limits))
 	row("tools", listText(d.Tools))
 	row("not", strings.Join(d.DisallowedTools, ", "))
 	row("delegates to", listText(d.Subagents))
