@@ -98,9 +98,10 @@ var imports = map[string]because{
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
-		"agentcore/event":    "places of problems",
-		"agentcore/spelling": "did you mean",
-		"go.yaml.in/yaml/v3": "frontmatter of definitions",
+		"agentcore/event":            "spans and severities of problems",
+		"agentcore/spelling":         "did you mean",
+		"github.com/BurntSushi/toml": "definitions in TOML",
+		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
 		"agentcore/spelling":         "did you mean",

@@ -58,7 +58,7 @@ func reportAgent(d *agent.Definition) agentReport {
 		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
-		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source,
+		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
 	}
 }
 
@@ -174,7 +174,7 @@ func agentPage(d *agent.Definition) string {
 	row("delegates to", listText(d.Subagents))
 	row("permissions", d.Permissions)
 	row("context", d.ContextMode)
-	row("source", d.Source)
+	row("source", d.Source.String())
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String() + "\n" + visible(d.Prompt) + "\n"
 }
