@@ -10,8 +10,8 @@ import (
 // maxText bounds a text of definitions in bytes, maxNodes and maxNested what is built from one, so that no text is
 // dear to read.
 const (
-	maxText    = 1 << 20
-	maxNodes   = 20_000
+	maxText   = 1 << 20
+	maxNodes  = 20_000
 	maxNested = 32
 )
 
