@@ -55,7 +55,7 @@ func (r *jsonReader) start() int {
 }
 
 func (r *jsonReader) value(depth int) (*node, error) {
-	if r.nodes++; r.nodes > maxNodes || depth > maxNesting {
+	if r.nodes++; r.nodes > maxNodes || depth > maxNested {
 		return nil, errTooLarge
 	}
 	n := &node{start: r.start()}

@@ -7,12 +7,12 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// maxText bounds a text of definitions in bytes, maxNodes and maxNesting what is built from one, so that no text is
+// maxText bounds a text of definitions in bytes, maxNodes and maxNested what is built from one, so that no text is
 // dear to read.
 const (
-	maxText    = 1 << 20
-	maxNodes   = 20_000
-	maxNesting = 32
+	maxText   = 1 << 20
+	maxNodes  = 20_000
+	maxNested = 32
 )
 
 // text is a text with the places of its lines.

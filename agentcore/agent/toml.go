@@ -168,14 +168,14 @@ func (r *tomlReader) document() (*node, bool) {
 	}
 }
 
-// part is one part of a dotted key.
-type part struct {
+// keyPart is one part of a dotted key.
+type keyPart struct {
 	key        string
 	start, end int // in the file
 }
 
 // open finds or makes the table of a header.
-func (r *tomlReader) open(root *node, keys []part, array bool) *node {
+func (r *tomlReader) open(root *node, keys []keyPart, array bool) *node {
 	n := root
 	for i, k := range keys {
 		last := i == len(keys)-1
@@ -240,7 +240,7 @@ func (r *tomlReader) pair(n *node, depth int) bool {
 	return true
 }
 
-func (r *tomlReader) key() (keys []part, ok bool) {
+func (r *tomlReader) key() (keys []keyPart, ok bool) {
 	for {
 		r.space()
 		start := r.pos
@@ -260,8 +260,8 @@ func (r *tomlReader) key() (keys []part, ok bool) {
 				return nil, false
 			}
 		}
-		keys = append(keys, part{name, r.base + start, r.base + r.pos})
-		if len(keys) > maxNesting {
+		keys = append(keys, keyPart{name, r.base + start, r.base + r.pos})
+		if len(keys) > maxNested {
 			r.deep = true
 			return nil, false
 		}
@@ -273,7 +273,7 @@ func (r *tomlReader) key() (keys []part, ok bool) {
 }
 
 func (r *tomlReader) value(depth int) (*node, bool) {
-	if r.nodes++; depth > maxNesting || r.nodes > maxNodes {
+	if r.nodes++; depth > maxNested || r.nodes > maxNodes {
 		r.deep = true
 		return nil, false
 	}

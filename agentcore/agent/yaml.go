@@ -75,7 +75,7 @@ var anchor = regexp.MustCompile(`^[&!][^ \t\r\n]*[ \t]+`)
 
 // node converts a value. indent is the column of the key that it belongs to.
 func (r *yamlReader) node(y *yaml.Node, depth, indent int) (*node, bool) {
-	if r.nodes++; r.nodes > maxNodes || depth > maxNesting {
+	if r.nodes++; r.nodes > maxNodes || depth > maxNested {
 		return nil, false
 	}
 	start := r.offset(y)
