@@ -228,7 +228,7 @@ func TestConcurrentUse(t *testing.T) {
 	})
 	group.Go(func() {
 		for range 100 {
-			if m := v.Track(path, 1, 2, func() {}); m != nil {
+			if m := v.Track(path, StampOf(five), 1, 2, func() {}); m != nil {
 				m.Lines()
 				m.Release()
 			}
