@@ -23,7 +23,7 @@ func (s *Server) pump(ctx context.Context, events *agentcore.Subscription) {
 			}
 			return
 		}
-		s.surface(ctx, e)
+		s.guarded(func() { s.surface(ctx, e) })
 	}
 }
 
