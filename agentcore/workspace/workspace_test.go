@@ -96,3 +96,24 @@ func TestProposal(t *testing.T) {
 		t.Fatalf("got %+v, %v", file, err)
 	}
 }
+
+// A folder that stays is still read by whoever was at it when another one came.
+func TestRootsThatStayKeepTheirHandles(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	before, err := (*v.roots.Load())[0].open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.SetRoots([]Root{{Path: t.TempDir()}, {Path: dir, Name: "renamed"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err != nil {
+		t.Errorf("the folder was closed under its reader: %v", err)
+	}
+	if err := v.SetRoots(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err == nil {
+		t.Error("a folder that left is still open")
+	}
+}
