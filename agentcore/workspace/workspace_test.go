@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -94,5 +95,23 @@ func TestProposal(t *testing.T) {
 	}
 	if file, err := layer.Read(path); err != nil || file.Text != "zero\none\nTWO\nthree\nfour\nfive\nsix\n" {
 		t.Fatalf("got %+v, %v", file, err)
+	}
+}
+
+// TestHugeDocument refuses an open document above the limit, and reads it again when it has become smaller.
+func TestHugeDocument(t *testing.T) {
+	v, err := Open(nil, Options{MaxFileSize: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	v.SetDocument("/a", "12345", 1)
+	var failure *FileError
+	if _, err := v.Read("/a"); !errors.As(err, &failure) || failure.Kind != TooLarge {
+		t.Errorf("the error is %v", err)
+	}
+	v.SetDocument("/a", "1234", 2)
+	if file, err := v.Read("/a"); err != nil || file.Text != "1234" {
+		t.Errorf("read %+v, %v", file, err)
 	}
 }
