@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -25,16 +26,18 @@ type openFinding struct {
 	quote string
 	// reason is that of the proposed fix, to find its hunk by; empty without a fix.
 	reason string
+	// durable is set when the finding would survive a crash. It is shown to nobody before that.
+	durable atomic.Bool
 }
 
-// Findings returns the open findings on a file, at the lines where they are now, in order of place. An empty path
-// means all files.
+// Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
+// An empty path means all files.
 func (s *Session) Findings(path string) []event.Finding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []event.Finding
 	for _, f := range s.findings {
-		if path == "" || f.path == path {
+		if f.durable.Load() && (path == "" || f.path == path) {
 			list = append(list, f.now())
 		}
 	}
@@ -86,6 +89,7 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 	if finding.Source == "" {
 		finding.Source = r.model.Name()
 	}
+	tracked := &openFinding{path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote}
 	s.mu.Lock()
 	for _, old := range s.findings {
 		if now := old.now(); old.path == found.Path && now.Span.StartLine == span.StartLine && now.Rule == found.Rule && now.Message == found.Message {
@@ -95,11 +99,15 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 				reason = old.reason
 			}
 			old.mark.Release()
+			tracked.durable.Store(old.durable.Load())
 		}
 	}
-	s.track(&openFinding{finding: finding, path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, reason: reason})
+	tracked.finding, tracked.reason = finding, reason
+	s.track(tracked)
 	s.mu.Unlock()
-	s.submit(store.Batch{Findings: []store.Finding{s.findingRow(finding, r.id, quote)}}, r.id, event.FindingReported{Finding: finding})
+	s.submit(store.Batch{
+		Findings: []store.Finding{s.findingRow(finding, r.id, quote)}, Committed: func() { tracked.durable.Store(true) },
+	}, r.id, event.FindingReported{Finding: finding})
 	return finding.ID, nil
 }
 
@@ -205,7 +213,9 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 		finding.Span.EndLine += start - finding.Span.StartLine
 		finding.Span.StartLine = start
 		s.mu.Lock()
-		s.track(&openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote})
+		adopted := &openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote}
+		adopted.durable.Store(true)
+		s.track(adopted)
 		s.mu.Unlock()
 		s.publish(event.FindingReported{Finding: finding})
 	}
