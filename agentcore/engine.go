@@ -309,7 +309,11 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 		return result, fmt.Errorf("read the tool calls of the run %s: %w", id, err)
 	}
 	for _, c := range calls {
-		result.ToolCalls = append(result.ToolCalls, event.CallSummary{Name: c.Tool, Status: c.Status, DurationMs: c.Finished.Sub(c.Started).Milliseconds()})
+		summary := event.CallSummary{Name: c.Tool, Status: c.Status, DurationMs: c.Finished.Sub(c.Started).Milliseconds()}
+		if c.Status == "" { // the process ended before the call did
+			summary.Status, summary.DurationMs = event.CallCancelled, 0
+		}
+		result.ToolCalls = append(result.ToolCalls, summary)
 	}
 	children, err := e.store.Children(ctx, id)
 	if err != nil {

@@ -101,7 +101,7 @@ func TestCancelBetweenCalls(t *testing.T) {
 // refuse makes the store fail on every row of a table, as a full disk does.
 func (w *world) refuse(table string) {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(w.state, "agentls.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.state, "agentls.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		w.t.Fatal(err)
 	}

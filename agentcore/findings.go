@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -28,16 +29,18 @@ type openFinding struct {
 	reason string
 	// lost says that its lines have changed.
 	lost bool
+	// durable is set when the finding would survive a crash. It is shown to nobody before that.
+	durable atomic.Bool
 }
 
-// Findings returns the open findings on a file, at the lines where they are now, in order of place. An empty path
-// means all files.
+// Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
+// An empty path means all files.
 func (s *Session) Findings(path string) []event.Finding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []event.Finding
 	for _, f := range s.findings {
-		if path == "" || f.path == path {
+		if f.durable.Load() && (path == "" || f.path == path) {
 			list = append(list, f.now())
 		}
 	}
@@ -116,12 +119,15 @@ func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 	if former := s.sameRemark(f); former != nil {
 		f.finding.ID, f.finding.Hunk = former.finding.ID, former.finding.Hunk
 		f.reason = cmp.Or(f.reason, former.reason)
+		f.durable.Store(former.durable.Load())
 		former.mark.Release()
 	}
 	s.findings[f.finding.ID] = f
-	batch := store.Batch{}
+	batch := store.Batch{Committed: func() { f.durable.Store(true) }}
 	if save {
 		batch.Findings = []store.Finding{s.findingRow(f.finding, f.run, f.quote)}
+	} else {
+		f.durable.Store(true) // it comes from the store
 	}
 	s.submitNow(batch, f.run, event.FindingReported{Finding: f.finding})
 	return true

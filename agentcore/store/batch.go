@@ -28,6 +28,9 @@ type Batch struct {
 	Todos []TodoList
 	// Events get their numbers at the commit. Their sessions must be stored, or be in the batch.
 	Events []NewEvent
+	// Committed, if it is set, is called when the batch is on disk, before its events are published. It runs on the
+	// writer's goroutine and must not block.
+	Committed func()
 }
 
 // NewEvent is an event that has no number yet.

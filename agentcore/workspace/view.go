@@ -14,8 +14,8 @@ import (
 
 // Options set limits. The zero value means the defaults.
 type Options struct {
-	// MaxFileSize is the size in bytes of the largest file that is read from disk; 8 MiB by default.
-	// Open documents have no limit: the editor already holds them.
+	// MaxFileSize is the size in bytes of the largest file that is read, from disk or as the editor shows it; 8 MiB by
+	// default. Open documents follow their editor whatever their size.
 	MaxFileSize int64
 	// CacheSize bounds the texts of disk files that are kept, in bytes; 64 MiB by default.
 	CacheSize int64
@@ -330,13 +330,16 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there and what looks like a secret.
+// readable refuses what is not there, what looks like a secret, and an open document that is too large.
 func (v *View) readable(path string, c content) error {
 	if c.secret || Secret(filepath.ToSlash(path)) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
 		return &FileError{Kind: NotFound, Path: path, Detail: "no such file", Hint: "list the folder to see what is there"}
+	}
+	if size := int64(len(c.text.s)); size > v.options.MaxFileSize {
+		return v.tooLarge(path, size)
 	}
 	return nil
 }

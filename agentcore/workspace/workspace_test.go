@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -115,5 +116,23 @@ func TestRootsThatStayKeepTheirHandles(t *testing.T) {
 	}
 	if _, err := before.Stat("a"); err == nil {
 		t.Error("a folder that left is still open")
+	}
+}
+
+// TestHugeDocument refuses an open document above the limit, and reads it again when it has become smaller.
+func TestHugeDocument(t *testing.T) {
+	v, err := Open(nil, Options{MaxFileSize: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	v.SetDocument("/a", "12345", 1)
+	var failure *FileError
+	if _, err := v.Read("/a"); !errors.As(err, &failure) || failure.Kind != TooLarge {
+		t.Errorf("the error is %v", err)
+	}
+	v.SetDocument("/a", "1234", 2)
+	if file, err := v.Read("/a"); err != nil || file.Text != "1234" {
+		t.Errorf("read %+v, %v", file, err)
 	}
 }
