@@ -215,7 +215,7 @@ func (e *Engine) Store() *store.Store { return e.store }
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
-		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
+		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
 		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})

@@ -33,6 +33,11 @@ type openFinding struct {
 	durable atomic.Bool
 }
 
+// remark is what a finding says of a file, wherever in it.
+type remark struct{ path, rule, message string }
+
+func (f *openFinding) remark() remark { return remark{f.path, f.finding.Rule, f.finding.Message} }
+
 // Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
 // An empty path means all files.
 func (s *Session) Findings(path string) []event.Finding {
@@ -79,7 +84,7 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 		if err != nil {
 			return "", err
 		}
-		span, quote := clamp(found.Span, workspace.Lines(file.Text))
+		span, quote := clamp(found.Span, workspace.NewIndex(file.Text))
 		f := &openFinding{
 			finding: event.Finding{
 				ID: event.NewFindingID(), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
@@ -120,9 +125,10 @@ func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 		f.finding.ID, f.finding.Hunk = former.finding.ID, former.finding.Hunk
 		f.reason = cmp.Or(f.reason, former.reason)
 		f.durable.Store(former.durable.Load())
-		former.mark.Release()
+		s.remove(former)
 	}
 	s.findings[f.finding.ID] = f
+	s.remarks[f.remark()] = append(s.remarks[f.remark()], f)
 	batch := store.Batch{Committed: func() { f.durable.Store(true) }}
 	if save {
 		batch.Findings = []store.Finding{s.findingRow(f.finding, f.run, f.quote)}
@@ -135,13 +141,23 @@ func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 
 // sameRemark returns the open finding that says the same of the same line, or nil. The caller holds s.mu.
 func (s *Session) sameRemark(f *openFinding) *openFinding {
-	for _, old := range s.findings {
-		if old.path == f.path && old.finding.Rule == f.finding.Rule && old.finding.Message == f.finding.Message &&
-			old.now().Span.StartLine == f.finding.Span.StartLine {
+	for _, old := range s.remarks[f.remark()] {
+		if old.now().Span.StartLine == f.finding.Span.StartLine {
 			return old
 		}
 	}
 	return nil
+}
+
+// remove takes a finding out, without a word. The caller holds s.mu.
+func (s *Session) remove(f *openFinding) {
+	delete(s.findings, f.finding.ID)
+	if same := slices.DeleteFunc(s.remarks[f.remark()], func(other *openFinding) bool { return other == f }); len(same) > 0 {
+		s.remarks[f.remark()] = same
+	} else {
+		delete(s.remarks, f.remark())
+	}
+	f.mark.Release()
 }
 
 // lose closes a finding whose lines have changed. The workspace calls it, possibly before the finding is known,
@@ -166,9 +182,8 @@ func (s *Session) clear(id event.FindingID, reason string) {
 
 // drop closes an open finding. The caller holds s.mu, so that what is stored and told has the order of what happens.
 func (s *Session) drop(f *openFinding, reason string) {
+	s.remove(f)
 	id := f.finding.ID
-	delete(s.findings, id)
-	f.mark.Release()
 	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
@@ -232,7 +247,7 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 	}
 	runs := map[event.RunID]store.Run{}
 	var file workspace.File
-	var lines []string
+	var lines *workspace.Index
 	for _, row := range left { // in the order of their files
 		run, known := runs[row.Run]
 		if !known {
@@ -245,7 +260,7 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 			if file, err = s.view.Read(path); err != nil {
 				file = workspace.File{Path: path} // it is gone or no text any more, and so are the remarks
 			}
-			lines = workspace.Lines(file.Text)
+			lines = workspace.NewIndex(file.Text)
 		}
 		if start := locate(lines, row.Quote, row.Span.StartLine); start >= 0 {
 			finding := row.Finding
@@ -259,35 +274,41 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 }
 
 // locate returns the line nearest to want where the quote stands, -1 for none.
-func locate(lines []string, quote string, want int) int {
-	quoted := workspace.Lines(quote)
-	best := -1
-	for at := 0; at+len(quoted) <= len(lines); at++ {
-		if (best < 0 || abs(at-want) < abs(best-want)) && sameLines(lines[at:at+len(quoted)], quoted) {
-			best = at
+func locate(x *workspace.Index, quote string, want int) int {
+	quoted := workspace.NewIndex(quote)
+	stands := func(at int) bool {
+		for i := range quoted.Len() {
+			if bare(x, at+i) != bare(quoted, i) {
+				return false
+			}
+		}
+		return at >= 0 && at+quoted.Len() <= x.Len()
+	}
+	for away := 0; away <= max(want, x.Len()); away++ {
+		if stands(want - away) {
+			return want - away
+		}
+		if stands(want + away) {
+			return want + away
 		}
 	}
-	return best
+	return -1
 }
 
-func sameLines(a, b []string) bool {
-	return slices.EqualFunc(a, b, func(x, y string) bool { return strings.TrimRight(x, "\r\n") == strings.TrimRight(y, "\r\n") })
-}
-
-func abs(n int) int { return max(n, -n) }
+// bare is a line without its ending.
+func bare(x *workspace.Index, line int) string { return strings.TrimRight(x.Line(line), "\r\n") }
 
 // clamp moves a span into the lines of a text and returns the text of its lines.
-func clamp(span event.Span, lines []string) (event.Span, string) {
-	if len(lines) == 0 {
+func clamp(span event.Span, x *workspace.Index) (event.Span, string) {
+	if x.Len() == 0 {
 		return event.Span{}, ""
 	}
-	width := func(line int) int { return len(strings.TrimRight(lines[line], "\r\n")) }
-	span.StartLine = min(max(span.StartLine, 0), len(lines)-1)
-	span.EndLine = min(max(span.EndLine, span.StartLine), len(lines)-1)
-	span.StartColumn = min(max(span.StartColumn, 0), width(span.StartLine))
-	span.EndColumn = min(max(span.EndColumn, 0), width(span.EndLine))
+	span.StartLine = min(max(span.StartLine, 0), x.Len()-1)
+	span.EndLine = min(max(span.EndLine, span.StartLine), x.Len()-1)
+	span.StartColumn = min(max(span.StartColumn, 0), len(bare(x, span.StartLine)))
+	span.EndColumn = min(max(span.EndColumn, 0), len(bare(x, span.EndLine)))
 	if span.StartLine == span.EndLine && span.EndColumn < span.StartColumn {
 		span.EndColumn = span.StartColumn
 	}
-	return span, strings.Join(lines[span.StartLine:span.EndLine+1], "")
+	return span, x.Slice(span.StartLine, span.EndLine+1)
 }

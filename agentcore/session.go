@@ -34,6 +34,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
+	remarks  map[remark][]*openFinding // the same by what they say
 	// proposing is the author of the latest hunks, the proposal's run on the wire.
 	proposing workspace.Author
 }
