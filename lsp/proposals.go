@@ -27,9 +27,12 @@ const (
 // computed against what the former left.
 func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []event.HunkID) (*methods.AcceptResult, error) {
 	if !s.client.applyEdit() {
+		hint := "accept the edit by the code action on its line, which carries it"
+		if !s.client.codeActionLiterals() {
+			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
+		}
 		return nil, &agentcore.Error{
-			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)",
-			Hint: "accept the edit by the code action on its line, which carries it",
+			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)", Hint: hint,
 		}
 	}
 	select {
