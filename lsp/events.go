@@ -118,22 +118,16 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	if f.Result.Error != nil {
 		parts[0] += ": " + f.Result.Error.Detail
 	}
-	session := s.opened()
-	if session != nil && info.Path != "" {
-		switch n := len(session.Findings(info.Path)); {
-		case n > 0:
-			parts = append(parts, plural(n, "finding"))
+	if session := s.opened(); session != nil {
+		findings, edits := session.Outcome(id)
+		switch {
+		case findings > 0:
+			parts = append(parts, plural(findings, "finding"))
 		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
 			parts = append(parts, "no findings")
 		}
-		open := 0
-		for _, h := range session.Proposal().Hunks() {
-			if h.State == event.StateOpen && h.Path == info.Path {
-				open++
-			}
-		}
-		if open > 0 {
-			parts = append(parts, plural(open, "proposed edit"))
+		if edits > 0 {
+			parts = append(parts, plural(edits, "proposed edit"))
 		}
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {

@@ -64,7 +64,7 @@ func TestBadServers(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t, map[string]string{"a.go": defective})
-			d.configure("retry.max_attempts = 2\n")
+			d.configure("retry.max_attempts = 1\n")
 			var answer atomic.Pointer[http.Handler]
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*answer.Load()).ServeHTTP(w, r) }))
 			t.Cleanup(server.Close)
