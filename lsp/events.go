@@ -75,7 +75,7 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 		return // its parent speaks for it
 	}
 	if _, announced := s.client.publishDiagnostics(); !announced && known {
-		s.logFindings(ctx, info.Path)
+		s.logFindings(ctx, id, info.Path)
 	}
 	switch f.Status {
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted:
@@ -93,10 +93,13 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	}
 }
 
-// logFindings tells the findings on a file to a client that takes no diagnostics.
-func (s *Server) logFindings(ctx context.Context, path string) {
+// logFindings tells the findings on a file, after a run that has made some, to a client that takes no diagnostics.
+func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) {
 	session := s.opened()
 	if session == nil {
+		return
+	}
+	if found, _ := session.Outcome(run); found == 0 {
 		return
 	}
 	var b strings.Builder
