@@ -28,6 +28,9 @@ type Batch struct {
 	Todos []TodoList
 	// Events get their numbers at the commit. Their sessions must be stored, or be in the batch.
 	Events []NewEvent
+	// Committed, if it is set, is called when the batch is on disk, before its events are published. It runs on the
+	// writer's goroutine and must not block.
+	Committed func()
 }
 
 // NewEvent is an event that has no number yet.
@@ -86,19 +89,25 @@ type job struct {
 
 // The queue's bounds. Submit blocks while one of them is reached; a single batch may be larger.
 const (
-	maxQueued      = 1024
+	maxQueued      = 1 << 14
 	maxQueuedBytes = 64 << 20
 )
 
 // Submit queues a batch for the writer and returns at once; it does not wait for the disk. Batches
 // are committed in the order of Submit, several in one transaction where they come fast. Back
-// pressure: Submit blocks while 1,024 batches or 64 MiB wait, and the writer always gets on: it gives
+// pressure: Submit blocks while 16,384 batches or 64 MiB wait, and the writer always gets on: it gives
 // up a transaction that stays locked after Options.BusyTimeout. After Close the commit fails with
 // ErrClosed. Any goroutine may call it, except the callback Options.Committed, which must not block.
 //
 // Transient events ([event.Transient]) are not stored; they are published in their place with the
 // number of the last stored event. A batch of them alone causes no transaction.
-func (s *Store) Submit(b Batch) *Commit {
+func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
+
+// SubmitNow is Submit without the back pressure, for goroutines that must not wait for the disk. Its callers
+// bound by other means how much they submit.
+func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
+
+func (s *Store) submit(b Batch, wait bool) *Commit {
 	j := &job{commit: &Commit{done: make(chan struct{})}, batch: b, size: b.size()}
 	j.batch.Events = slices.Clone(b.Events)
 	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
@@ -132,7 +141,7 @@ func (s *Store) Submit(b Batch) *Commit {
 		j.bodies[i] = body
 		j.size += len(body)
 	}
-	s.queue.push(j)
+	s.queue.push(j, wait)
 	return j.commit
 }
 

@@ -90,6 +90,11 @@ func (w *writer) commitGroup(jobs []*job) {
 		}
 		return
 	}
+	for _, j := range jobs {
+		if err == nil && j.batch.Committed != nil {
+			j.batch.Committed()
+		}
+	}
 	if err == nil && len(events) > 0 && w.store.options.Committed != nil {
 		w.store.options.Committed(events)
 	}
@@ -97,6 +102,9 @@ func (w *writer) commitGroup(jobs []*job) {
 	for _, j := range jobs {
 		if err == nil && j.after != nil {
 			j.after(w)
+		}
+		if err != nil && w.store.options.Failed != nil {
+			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
 	}

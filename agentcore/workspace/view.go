@@ -14,8 +14,8 @@ import (
 
 // Options set limits. The zero value means the defaults.
 type Options struct {
-	// MaxFileSize is the size in bytes of the largest file that is read from disk; 8 MiB by default.
-	// Open documents have no limit: the editor already holds them.
+	// MaxFileSize is the size in bytes of the largest file that is read, from disk or as the editor shows it; 8 MiB by
+	// default. Open documents follow their editor whatever their size.
 	MaxFileSize int64
 	// CacheSize bounds the texts of disk files that are kept, in bytes; 64 MiB by default.
 	CacheSize int64
@@ -139,7 +139,11 @@ func (v *View) SetRoots(roots []Root) error {
 		if slices.ContainsFunc(next, func(known *root) bool { return known.Path == r.Path }) {
 			continue
 		}
-		next = append(next, &root{Root: r})
+		kept := &handle{path: r.Path}
+		if i := slices.IndexFunc(previous, func(former *root) bool { return former.Path == r.Path }); i >= 0 {
+			kept = previous[i].handle
+		}
+		next = append(next, &root{Root: r, handle: kept})
 	}
 	nameRoots(next)
 	v.roots.Store(&next)
@@ -148,7 +152,9 @@ func (v *View) SetRoots(roots []Root) error {
 	}
 	v.mu.Unlock()
 	for _, r := range previous {
-		problems = append(problems, r.close())
+		if !slices.ContainsFunc(next, func(kept *root) bool { return kept.handle == r.handle }) {
+			problems = append(problems, r.close())
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("close a former workspace folder: %w", err)
@@ -191,16 +197,22 @@ func (v *View) CloseDocument(path string) {
 // not wait on I/O: hunks and marks follow when the view's goroutine has reread the files (see
 // [View.Settle]).
 func (v *View) DiskChanged(paths []string) {
+	changed := make(map[string]bool, len(paths))
 	for _, path := range paths {
-		v.cache.drop(cleanPath(path))
+		path = cleanPath(path)
+		changed[path] = true
+		v.cache.drop(path)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, path := range paths {
-		path = cleanPath(path)
-		for known := range v.anchors {
-			if _, inside := within(path, known); inside && v.docs[known] == nil {
+	for known := range v.anchors {
+		if v.docs[known] != nil {
+			continue
+		}
+		for at, above := known, ""; at != above; at, above = filepath.Dir(at), at {
+			if changed[at] {
 				v.markStale(known)
+				break
 			}
 		}
 	}
@@ -318,13 +330,16 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there and what looks like a secret.
+// readable refuses what is not there, what looks like a secret, and an open document that is too large.
 func (v *View) readable(path string, c content) error {
 	if c.secret || Secret(filepath.ToSlash(path)) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
 		return &FileError{Kind: NotFound, Path: path, Detail: "no such file", Hint: "list the folder to see what is there"}
+	}
+	if size := int64(len(c.text.s)); size > v.options.MaxFileSize {
+		return v.tooLarge(path, size)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -94,5 +95,44 @@ func TestProposal(t *testing.T) {
 	}
 	if file, err := layer.Read(path); err != nil || file.Text != "zero\none\nTWO\nthree\nfour\nfive\nsix\n" {
 		t.Fatalf("got %+v, %v", file, err)
+	}
+}
+
+// A folder that stays is still read by whoever was at it when another one came.
+func TestRootsThatStayKeepTheirHandles(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	before, err := (*v.roots.Load())[0].open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.SetRoots([]Root{{Path: t.TempDir()}, {Path: dir, Name: "renamed"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err != nil {
+		t.Errorf("the folder was closed under its reader: %v", err)
+	}
+	if err := v.SetRoots(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err == nil {
+		t.Error("a folder that left is still open")
+	}
+}
+
+// TestHugeDocument refuses an open document above the limit, and reads it again when it has become smaller.
+func TestHugeDocument(t *testing.T) {
+	v, err := Open(nil, Options{MaxFileSize: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	v.SetDocument("/a", "12345", 1)
+	var failure *FileError
+	if _, err := v.Read("/a"); !errors.As(err, &failure) || failure.Kind != TooLarge {
+		t.Errorf("the error is %v", err)
+	}
+	v.SetDocument("/a", "1234", 2)
+	if file, err := v.Read("/a"); err != nil || file.Text != "1234" {
+		t.Errorf("read %+v, %v", file, err)
 	}
 }

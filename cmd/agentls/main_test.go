@@ -21,13 +21,23 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-var update = flag.Bool("update", false, "write the expected outputs in testdata/*.txtar anew")
+// updates says whether to write the expected outputs in testdata/*.txtar anew; the flag is that of package lsptest.
+func updates() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // scriptVariable names the file with the turns of the model that the command in a script talks to.
 const scriptVariable = "AGENTLS_TEST_MODEL"
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agentls": scripted})
+	testscript.Main(m, map[string]func(){"agentls": scripted, "nothing": nothing})
+}
+
+// nothing is a command that does nothing: at once, or with an argument at the end of its standard input.
+func nothing() {
+	if len(os.Args) > 1 {
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			os.Exit(1)
+		}
+	}
 }
 
 // scripted is the real command, with a scripted model if the environment names one.
@@ -67,7 +77,7 @@ func scripted() {
 // is one, holds the turns of the model.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Dir: "testdata", UpdateScripts: updates(), RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("AGENTLS_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))

@@ -327,6 +327,29 @@ func (e *Editor) wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
+// Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The error says
+// what was waited for.
+func (e *Editor) Until(ctx context.Context, what string, cond func() bool) error {
+	for {
+		e.mu.Lock()
+		news := e.news
+		e.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-e.conn.DisconnectNotify():
+			if cond() {
+				return nil
+			}
+			return fmt.Errorf("wait for %s: %w", what, ErrDisconnected)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
+		}
+	}
+}
+
 // changed wakes those who wait. The lock is held.
 func (e *Editor) changed() {
 	close(e.news)

@@ -1,0 +1,440 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// The benchmarks of this file are of the real command as a process, with a model on the loopback. Each reports
+// medians of its iterations in milliseconds, beside a baseline of the same run. `make bench` runs each five times.
+
+// binaryVariable names the command to measure; without it the test binary stands for it, which starts more slowly.
+const binaryVariable = "AGENTLS_BIN"
+
+// newBench makes a desk with files and a provider.
+func newBench(b *testing.B, files int, l *loopback) *desk {
+	source := "package a\n\n" + strings.Repeat("// A line of a file that is read again and again.\n", 300)
+	texts := map[string]string{"a.go": source}
+	for i := range files {
+		texts[fmt.Sprintf("f%03d.go", i)] = source
+	}
+	d := newDesk(b, texts)
+	l.listen(b)
+	d.env = []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + l.URL + "/v1"}
+	return d
+}
+
+// start prepares the command that is measured.
+func (d *desk) start(args ...string) *exec.Cmd {
+	cmd := d.command(args...)
+	if binary := os.Getenv(binaryVariable); binary != "" {
+		cmd.Path, cmd.Err = binary, nil
+	}
+	return cmd
+}
+
+// finish runs a prepared command to its end.
+func (d *desk) finish(cmd *exec.Cmd) {
+	d.Helper()
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	if err := cmd.Run(); err != nil {
+		d.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, &complaints)
+	}
+}
+
+// BenchmarkSpawn starts the server and waits for the answer to initialize. The baseline is the command that prints
+// its version.
+func BenchmarkSpawn(b *testing.B) {
+	d := newBench(b, 0, &loopback{})
+	var initialized, version samples
+	for b.Loop() {
+		begin := time.Now()
+		d.finish(d.start("version"))
+		version = append(version, time.Since(begin))
+		begin = time.Now()
+		p := d.peer("serve")
+		initialized = append(initialized, time.Since(begin))
+		p.end()
+	}
+	b.ReportMetric(initialized.median(), "ms/initialize")
+	b.ReportMetric(version.median(), "ms/version")
+	b.ReportMetric(initialized.median()/version.median(), "x/version")
+}
+
+// BenchmarkFirstRequest measures from the command line to the first byte that the provider sees, and how long that
+// request is.
+func BenchmarkFirstRequest(b *testing.B) {
+	for name, args := range map[string][]string{
+		"reviewer": {"review", "--fail-on", "never", "a.go"},
+		"coder":    {"run", "--agent", "coder", "Say what a.go is for.", "a.go"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			l := &loopback{turns: 1}
+			d := newBench(b, 0, l)
+			d.finish(d.start(args...)) // makes the database
+			var first, version samples
+			for b.Loop() {
+				begin := time.Now()
+				d.finish(d.start("version"))
+				version = append(version, time.Since(begin))
+				l.reset()
+				begin = time.Now()
+				d.finish(d.start(args...))
+				first = append(first, l.arrived.Sub(begin))
+			}
+			b.ReportMetric(first.median(), "ms/request")
+			b.ReportMetric(version.median(), "ms/version")
+			b.ReportMetric(first.median()/version.median(), "x/version")
+			b.ReportMetric(float64(len(l.first)), "B/request")
+		})
+	}
+}
+
+// BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
+// answer to the first byte of the next request. The baseline is a client that only asks.
+func BenchmarkTurns(b *testing.B) {
+	for _, turns := range []int{50, 500, 2000} {
+		b.Run(strconv.Itoa(turns), func(b *testing.B) {
+			l := &loopback{turns: turns}
+			d := newBench(b, 0, l)
+			var all, last, bare samples
+			for b.Loop() {
+				l.reset()
+				d.finish(d.start("run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns+1), "--timeout", "10m", "Read a.go.", "a.go"))
+				if len(l.gaps) < turns-1 {
+					b.Fatalf("there were %d turns", len(l.gaps)+1)
+				}
+				all = append(all, l.gaps...)
+				last = append(last, l.gaps[len(l.gaps)-min(40, len(l.gaps)):]...)
+				l.reset()
+				l.bare(b, 1)
+				bare = append(bare, l.gaps...)
+			}
+			b.ReportMetric(all.median(), "ms/turn")
+			b.ReportMetric(all.at(0.95), "ms/turn-p95")
+			b.ReportMetric(last.median(), "ms/last-turns")
+			b.ReportMetric(bare.median(), "ms/bare")
+		})
+	}
+}
+
+// BenchmarkChildren reviews files with a child for each, in five turns during which the model thinks for 50 ms. The
+// baseline is a client that only asks.
+func BenchmarkChildren(b *testing.B) {
+	for _, children := range []int{16, 128} {
+		b.Run(strconv.Itoa(children), func(b *testing.B) {
+			l := &loopback{turns: 5, pause: 50 * time.Millisecond}
+			d := newBench(b, children, l)
+			args := []string{"review", "-q", "--fail-on", "never", "--set", "max_children_per_session=4096", "--set", "max_children_per_machine=4096"}
+			for i := range children {
+				args = append(args, fmt.Sprintf("f%03d.go", i))
+			}
+			var whole, work, bare, cpu samples
+			memory := 0.0
+			for b.Loop() {
+				l.reset()
+				begin := time.Now()
+				cmd := d.start(args...)
+				d.finish(cmd)
+				whole = append(whole, time.Since(begin))
+				work = append(work, l.wrote.Sub(l.arrived))
+				if l.peak < children*3/4 {
+					b.Errorf("only %d of %d requests were under way at once", l.peak, children)
+				}
+				cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+				if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+					memory = max(memory, float64(usage.Maxrss)/1024)
+				}
+				bare = append(bare, l.bare(b, children))
+			}
+			floor := float64((time.Duration(l.turns) * l.pause).Milliseconds())
+			b.ReportMetric(whole.median(), "ms/whole")
+			b.ReportMetric(work.median(), "ms/work")
+			b.ReportMetric(bare.median(), "ms/bare")
+			b.ReportMetric(whole.median()/floor, "x/floor-whole")
+			b.ReportMetric(work.median()/floor, "x/floor-work")
+			b.ReportMetric(cpu.median(), "ms/cpu")
+			b.ReportMetric(memory, "MiB/peak")
+		})
+	}
+}
+
+// BenchmarkDidChange types 50,000 times, while nothing runs and while 16 children do, with a request after every
+// hundredth change.
+func BenchmarkDidChange(b *testing.B) {
+	const changes, between = 50_000, 100
+	var baseline float64
+	for _, children := range []int{0, 16, 128} {
+		b.Run(fmt.Sprintf("children=%d", children), func(b *testing.B) {
+			l := &loopback{turns: 1 << 30, pause: 50 * time.Millisecond}
+			d := newBench(b, children, l)
+			var whole, asked samples
+			for b.Loop() {
+				p := d.peer("serve", "--set", "max_children_per_session=4096", "--set", "default_max_turns=100000")
+				text := "package a\n\n" + strings.Repeat("// A line of a file that somebody types in.\n", 1000)
+				uri := event.FileURI(filepath.Join(d.dir, "typed.go"))
+				p.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
+				if children > 0 {
+					p.call("agent/run", d.each(children, `"limits":{"maxTurns":100000,"timeoutMs":600000}`))
+					l.atOnce(children * 3 / 4)
+				} else {
+					p.call("agent/list", `{}`)
+				}
+				begin := time.Now()
+				var waits sync.WaitGroup
+				var mu sync.Mutex
+				for i := range changes {
+					p.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
+						uri, i+2, i%900+2, i%900+2, 3+i%2))
+					if i%between == 0 {
+						sent := time.Now()
+						answer := p.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":0}},"context":{"diagnostics":[]}}`, uri))
+						waits.Go(func() {
+							<-answer
+							mu.Lock()
+							asked = append(asked, time.Since(sent))
+							mu.Unlock()
+						})
+					}
+				}
+				p.call("agent/list", `{}`)
+				whole = append(whole, time.Since(begin))
+				waits.Wait()
+				p.end()
+			}
+			if children == 0 {
+				baseline = whole.median()
+			}
+			b.ReportMetric(whole.median(), "ms/whole")
+			b.ReportMetric(whole.median()/baseline, "x/idle")
+			b.ReportMetric(asked.median(), "ms/request")
+			b.ReportMetric(asked.at(0.99), "ms/request-p99")
+		})
+	}
+}
+
+// BenchmarkCancel cancels children one by one while the model is held for all of them, and waits for the end of
+// each, as an event and as progress.
+func BenchmarkCancel(b *testing.B) {
+	const children = 128
+	l := &loopback{turns: 1, held: make(chan struct{})}
+	d := newBench(b, children, l)
+	var asEvent, asProgress samples
+	for b.Loop() {
+		p := d.peer("serve", "--set", "max_children_per_session=4096")
+		started := decode[struct{ Session, Run string }](b, p.call("agent/run", d.each(children, `"limits":{"timeoutMs":600000}`)))
+		p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
+		l.atOnce(children)
+		// All of them have shown their progress when the newest has.
+		p.until(func() bool { return len(p.begun) == children+1 })
+		for run := range p.begun {
+			if run == started.Run {
+				continue
+			}
+			begin := time.Now()
+			p.call("agent/cancel", fmt.Sprintf(`{"run":%q}`, run))
+			p.until(func() bool { return !p.finished[run].IsZero() && !p.ended[run].IsZero() })
+			asEvent = append(asEvent, p.finished[run].Sub(begin))
+			asProgress = append(asProgress, p.ended[run].Sub(begin))
+		}
+		p.end()
+	}
+	b.ReportMetric(asEvent.median(), "ms/event")
+	b.ReportMetric(asEvent.at(0.99), "ms/event-p99")
+	b.ReportMetric(asProgress.median(), "ms/progress")
+	b.ReportMetric(asProgress.at(0.99), "ms/progress-p99")
+}
+
+// each are the params of a run with a child for each file.
+func (d *desk) each(children int, more string) string {
+	var uris []string
+	for i := range children {
+		uris = append(uris, strconv.Quote(event.FileURI(filepath.Join(d.dir, fmt.Sprintf("f%03d.go", i)))))
+	}
+	return `{"agent":"reviewer","prompt":"Read.","each":[` + strings.Join(uris, ",") + `],` + more + `}`
+}
+
+// peer is an editor that costs next to nothing.
+type peer struct {
+	desk *desk
+	cmd  *exec.Cmd
+	in   *bufio.Writer
+	pipe io.Closer
+	done chan struct{} // closed when the server has closed its output
+
+	writing sync.Mutex
+
+	mu       sync.Mutex // guards all below
+	news     chan struct{}
+	lastID   int
+	answers  map[int]chan json.RawMessage
+	begun    map[string]time.Time // progress, by token
+	ended    map[string]time.Time
+	finished map[string]time.Time // RunFinished, by run
+}
+
+// peer starts a server and makes the handshake.
+func (d *desk) peer(args ...string) *peer {
+	d.Helper()
+	cmd := d.start(args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		d.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		d.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	p := &peer{
+		desk: d, cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), pipe: in, done: make(chan struct{}), news: make(chan struct{}),
+		answers: map[int]chan json.RawMessage{}, begun: map[string]time.Time{}, ended: map[string]time.Time{}, finished: map[string]time.Time{},
+	}
+	go p.read(bufio.NewReaderSize(out, 1<<16))
+	p.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":{"window":{"workDoneProgress":true},"textDocument":{"publishDiagnostics":{"versionSupport":true}}}}`, event.FileURI(d.dir)))
+	p.notify("initialized", `{}`)
+	return p
+}
+
+func (p *peer) send(message string, flush bool) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	_, err := fmt.Fprintf(p.in, "Content-Length: %d\r\n\r\n%s", len(message), message)
+	if err == nil && flush {
+		err = p.in.Flush()
+	}
+	if err != nil {
+		p.desk.Error(err)
+	}
+}
+
+// notify sends a notification, with the next request or when there is enough of them.
+func (p *peer) notify(method, params string) {
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params), false)
+}
+
+// begin sends a request.
+func (p *peer) begin(method, params string) <-chan json.RawMessage {
+	answer := make(chan json.RawMessage, 1)
+	p.mu.Lock()
+	p.lastID++
+	id := p.lastID
+	p.answers[id] = answer
+	p.mu.Unlock()
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params), true)
+	return answer
+}
+
+// call sends a request and returns its result.
+func (p *peer) call(method, params string) json.RawMessage {
+	p.desk.Helper()
+	select {
+	case result := <-p.begin(method, params):
+		return result
+	case <-p.done:
+		p.desk.Fatalf("%s: the server has ended", method)
+	}
+	return nil
+}
+
+// until waits until a condition holds, which is asked under the lock after each message.
+func (p *peer) until(cond func() bool) {
+	for {
+		p.mu.Lock()
+		ok, news := cond(), p.news
+		p.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-news:
+		case <-p.done:
+			p.desk.Fatal("the server has ended")
+		}
+	}
+}
+
+// end ends the server at once.
+func (p *peer) end() {
+	if err := p.cmd.Process.Kill(); err != nil {
+		p.desk.Error(err)
+	}
+	<-p.done
+	_ = p.cmd.Wait() // it was killed
+}
+
+func (p *peer) read(from *bufio.Reader) {
+	defer close(p.done)
+	for {
+		head, err := textproto.NewReader(from).ReadMIMEHeader()
+		if err != nil {
+			return
+		}
+		length, err := strconv.Atoi(head.Get("Content-Length"))
+		if err != nil {
+			return
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(from, body); err != nil {
+			return
+		}
+		p.take(body, time.Now())
+	}
+}
+
+func (p *peer) take(body []byte, now time.Time) {
+	var m struct {
+		ID     *int
+		Method string
+		Result json.RawMessage
+		Error  *struct{ Message string }
+		Params struct {
+			Token string
+			Value struct{ Kind string }
+			Type  string
+			Run   string
+		}
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		p.desk.Errorf("decode %s: %v", body, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case m.Method == "" && m.ID != nil:
+		if m.Error != nil {
+			p.desk.Errorf("request %d: %s", *m.ID, m.Error.Message)
+		}
+		p.answers[*m.ID] <- m.Result
+		delete(p.answers, *m.ID)
+	case m.ID != nil:
+		id := *m.ID
+		go p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":null}`, id), true) // the reader must not wait
+	case m.Method == "$/progress" && m.Params.Value.Kind == "begin":
+		p.begun[m.Params.Token] = now
+	case m.Method == "$/progress" && m.Params.Value.Kind == "end":
+		p.ended[m.Params.Token] = now
+	case m.Method == "agent/event" && m.Params.Type == "RunFinished":
+		p.finished[m.Params.Run] = now
+	}
+	close(p.news)
+	p.news = make(chan struct{})
+}

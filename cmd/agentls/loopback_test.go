@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// loopback is a provider of Chat Completions for benchmarks: it decodes nothing, so that what is measured is the
+// client. In each conversation it has the agent read a part of a.go in every turn but the last.
+type loopback struct {
+	*httptest.Server
+	// turns is how many requests a conversation has, pause how long the model thinks before each answer.
+	turns int
+	pause time.Duration
+	// held, if there is one, is waited for before each last answer.
+	held chan struct{}
+
+	mu      sync.Mutex // guards all below
+	arrived time.Time  // of the first byte of all
+	first   []byte     // the body of the first request
+	wrote   time.Time  // the last byte up to now
+	waiting bool       // nothing was read since wrote
+	gaps    []time.Duration
+	peak    int // requests at the same time
+	now     int
+	news    chan struct{} // closed and replaced when now changes
+}
+
+// listen starts the server; the benchmark ends it.
+func (l *loopback) listen(b testing.TB) {
+	l.news = make(chan struct{})
+	l.Server = httptest.NewUnstartedServer(http.HandlerFunc(l.answer))
+	l.Listener = tap{l.Listener, l}
+	l.Start()
+	b.Cleanup(func() {
+		l.CloseClientConnections()
+		l.Close()
+	})
+}
+
+// tap notes when bytes come and go.
+type tap struct {
+	net.Listener
+	l *loopback
+}
+
+func (t tap) Accept() (net.Conn, error) {
+	conn, err := t.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return tapped{conn, t.l}, nil
+}
+
+type tapped struct {
+	net.Conn
+	l *loopback
+}
+
+func (t tapped) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	if n > 0 {
+		now := time.Now()
+		t.l.mu.Lock()
+		if t.l.arrived.IsZero() {
+			t.l.arrived = now
+		}
+		if t.l.waiting {
+			t.l.gaps = append(t.l.gaps, now.Sub(t.l.wrote))
+			t.l.waiting = false
+		}
+		t.l.mu.Unlock()
+	}
+	return n, err
+}
+
+func (t tapped) Write(p []byte) (int, error) {
+	t.l.mu.Lock()
+	t.l.wrote, t.l.waiting = time.Now(), true
+	t.l.mu.Unlock()
+	return t.Conn.Write(p)
+}
+
+func (l *loopback) count(change int) {
+	l.mu.Lock()
+	l.now += change
+	l.peak = max(l.peak, l.now)
+	close(l.news)
+	l.news = make(chan struct{})
+	l.mu.Unlock()
+}
+
+// atOnce waits until n requests are there.
+func (l *loopback) atOnce(n int) {
+	for {
+		l.mu.Lock()
+		now, news := l.now, l.news
+		l.mu.Unlock()
+		if now >= n {
+			return
+		}
+		<-news
+	}
+}
+
+// reset forgets what was measured.
+func (l *loopback) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arrived, l.waiting, l.gaps, l.peak = time.Time{}, false, nil, 0
+}
+
+func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	if l.first == nil {
+		l.first = body
+	}
+	l.mu.Unlock()
+	l.count(1)
+	defer l.count(-1)
+	turn := bytes.Count(body, []byte(`"role":"tool"`)) + 1
+	if l.pause > 0 {
+		timer := time.NewTimer(l.pause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if turn >= l.turns && l.held != nil {
+		select {
+		case <-l.held:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, l.stream(turn)) // the client may have gone
+	_ = http.NewResponseController(w).Flush()
+}
+
+// stream is an answer as the vendor sends it.
+func (l *loopback) stream(turn int) string {
+	chunk := func(delta, finish string) string {
+		return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
+	}
+	var b strings.Builder
+	if turn < l.turns {
+		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\",\"offset\":%d,\"limit\":5}"}}]}`, turn, turn%100+1), "null"), chunk(`{}`, `"tool_calls"`))
+	} else {
+		fmt.Fprint(&b, chunk(`{"role":"assistant","content":"Done."}`, "null"), chunk(`{}`, `"stop"`))
+	}
+	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n")
+	return b.String()
+}
+
+// bare is the floor: conversations by a client that does nothing but ask, each in order, all beside each other.
+func (l *loopback) bare(b testing.TB, conversations int) time.Duration {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: conversations}}
+	defer client.CloseIdleConnections()
+	begin := time.Now()
+	var wait sync.WaitGroup
+	for range conversations {
+		wait.Go(func() {
+			body := l.first
+			for range l.turns {
+				response, err := client.Post(l.URL+"/v1/chat/completions", "application/json", bytes.NewReader(body))
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				_, err = io.Copy(io.Discard, response.Body)
+				if err != nil {
+					b.Error(err)
+				}
+				if err := response.Body.Close(); err != nil {
+					b.Error(err)
+				}
+				body = append(slices.Clip(body), `{"role":"tool","content":"`+strings.Repeat("x", 200)+`"}`...)
+			}
+		})
+	}
+	wait.Wait()
+	return time.Since(begin)
+}
+
+// samples are times of one kind.
+type samples []time.Duration
+
+// at returns the sample below which the share lies, in milliseconds.
+func (s samples) at(share float64) float64 {
+	if len(s) == 0 {
+		return -1
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)].Seconds() * 1000
+}
+
+func (s samples) median() float64 { return s.at(0.5) }
