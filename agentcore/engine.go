@@ -33,9 +33,10 @@ type Options struct {
 	StateDir string
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
-	// Agents are the definitions; nil means the built-in ones.
+	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
+	// replaces them.
 	Agents *agent.Registry
-	// Skills are what agents can load, in every session (see Session.SetSkills); nil means the built-in ones.
+	// Skills are the first skills; nil means the built-in ones. SetSkills replaces them.
 	Skills *skill.Set
 	// Tools are what agents can do; nil means the built-in ones.
 	Tools []tool.Tool
@@ -51,8 +52,8 @@ type Options struct {
 type Engine struct {
 	store     *store.Store
 	log       *eventLog
-	agents    *agent.Registry
-	skills    *skill.Set
+	agents    registered
+	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
@@ -105,7 +106,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		agents: o.Agents, skills: o.Skills, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
+		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
@@ -116,6 +117,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		e.openModel = e.wireModel
 	}
 	e.config.Store(o.Config)
+	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	var err error
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
@@ -126,6 +128,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.log.store = e.store
 	if _, err := e.store.MarkInterrupted(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	if err := e.agents.open(ctx, e, o.Agents); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
@@ -211,8 +216,9 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
 
-// Agents returns the definitions.
-func (e *Engine) Agents() *agent.Registry { return e.agents }
+// SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
+// with.
+func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
 
 // Store returns the store, for reading history.
 func (e *Engine) Store() *store.Store { return e.store }
@@ -225,7 +231,6 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
 		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
-	s.skills.Store(e.skills)
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {
 		s.roots = append(s.roots, root.Path)

@@ -127,7 +127,7 @@ func (r *run) subagents() []string {
 		return named
 	}
 	var all []string
-	for _, d := range r.engine.agents.List(agent.Subagent) {
+	for _, d := range r.engine.Agents().List(agent.Subagent) {
 		all = append(all, d.Slug)
 	}
 	return all

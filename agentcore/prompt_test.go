@@ -202,7 +202,7 @@ func TestSkills(t *testing.T) {
 	x := agent.Definition{Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.", Skills: []string{"house-style", "gone"}}
 	y := agent.Definition{Slug: "y", Categories: []agent.Category{agent.Primary}, Prompt: "You do."}
 	w.with(turns, nil, &x, &y)
-	w.session.SetSkills(skills)
+	w.engine.SetSkills(skills)
 	id := w.start(agentcore.RunRequest{Agent: "x", Prompt: "Go."})
 	var notices []string
 	for _, e := range w.until(ended(id)) {

@@ -127,11 +127,11 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 
 // newRun makes a run that is not yet known to anybody.
 func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, error) {
-	cfg, skills := e.Config(), s.skills.Load()
+	cfg, skills := e.Config(), cmp.Or(s.skills.Load(), e.skills.Load())
 	if parent != nil {
 		cfg, skills = parent.config, parent.skills
 	}
-	definition, err := e.agents.Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
 	if err != nil {
 		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 	}

@@ -53,15 +53,17 @@ func (p *decoder) report(f fault) {
 	p.file.report(f)
 }
 
-func (f *File) report(fault fault) {
-	problem := Problem{
+func (f *File) report(fault fault) { f.Problems = append(f.Problems, f.problem(fault)) }
+
+func (f *File) problem(fault fault) Problem {
+	p := Problem{
 		File: f.Path, Span: f.text.span(fault.start, fault.end), Severity: fault.severity, Key: fault.key,
 		Message: fault.message, Hint: fault.hint,
 	}
 	if e := fault.fix; e != nil {
-		problem.Fix = &Fix{Title: e.title, Span: f.text.span(e.start, e.end), New: e.new}
+		p.Fix = &Fix{Title: e.title, Span: f.text.span(e.start, e.end), New: e.new}
 	}
-	f.Problems = append(f.Problems, problem)
+	return p
 }
 
 func (p *decoder) wrong(n *node, severity severity, key, message, hint string) {

@@ -37,21 +37,24 @@ func (f Format) Foreign() bool { return f == Claude || f == OpenCode }
 type File struct {
 	Path   string
 	Format Format
-	// Definitions are in the order of the text. One with an error in its problems is among them until Validate
-	// or a Loader takes it out.
+	// Definitions are in the order of the text, also those with an error; see Usable.
 	Definitions []*Definition
 	// Problems are in the order of the text after Parse and after Validate.
 	Problems []Problem
 	// Fields are in the order of the text.
 	Fields []Field
 
-	text    *text
-	bad     map[*Definition]bool // have an error
-	indexes map[*Definition]int  // Field.Definition of each
-	count   int                  // of definitions in the text
-	named   []named              // in the order of reading
-	shaped  bool                 // JSON in the shape of another tool
+	text      *text
+	bad       map[*Definition]bool  // have an error
+	prompts   map[*Definition]place // where they stand
+	count     int                   // of definitions in the text
+	named     []named               // in the order of reading
+	shaped    bool                  // JSON in the shape of another tool
+	validated bool                  // set by Validate
 }
+
+// place is a part of the text in byte offsets.
+type place struct{ start, end int }
 
 // Field is one key with its value, or one element of a list, for hover, completion and symbols.
 type Field struct {

@@ -14,6 +14,8 @@ type foreignKey struct {
 	native string
 	// doc describes a key without one.
 	doc string
+	// values are those of the key where they are not the native one's.
+	values []string
 	// set reads a value whose meaning differs; nil reads it as the native key's.
 	set func(*decoder, *node)
 }
@@ -31,7 +33,7 @@ var claudeKeys = map[string]foreignKey{
 	"tools":           {native: "tools"},
 	"disallowedTools": {native: "disallowed_tools"},
 	"model":           {native: "model"},
-	"permissionMode":  {native: "permission_mode", set: (*decoder).claudeMode},
+	"permissionMode":  {native: "permission_mode", values: []string{"default", "acceptEdits", "bypassPermissions", "plan"}, set: (*decoder).claudeMode},
 	"maxTurns":        {native: "max_turns"},
 	"skills":          {native: "skills"},
 	"mcpServers":      {native: "mcp_servers"},
@@ -49,7 +51,7 @@ var claudeKeys = map[string]foreignKey{
 var openCodeKeys = map[string]foreignKey{
 	"name":            {native: "name"},
 	"description":     {native: "description"},
-	"mode":            {native: "category", set: (*decoder).openCodeMode},
+	"mode":            {native: "category", values: []string{"primary", "subagent", "all"}, set: (*decoder).openCodeMode},
 	"model":           {native: "model"},
 	"temperature":     {native: "temperature"},
 	"prompt":          {native: "prompt", set: (*decoder).openCodePrompt},
@@ -58,7 +60,7 @@ var openCodeKeys = map[string]foreignKey{
 	"steps":           {native: "max_turns"},
 	"maxSteps":        {native: "max_turns"},
 	"color":           {native: "color"},
-	"hidden":          {native: "visible", set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) }},
+	"hidden":          {native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.", set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) }},
 	"disable":         {doc: "Whether it is switched off.", set: (*decoder).openCodeDisable},
 	"top_p":           ignored("The model's top_p."),
 	"options":         ignored("The provider's own options."),

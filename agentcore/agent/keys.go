@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -165,6 +166,47 @@ func keysBelow(prefix string) []string {
 // below it. The caller may change the slice, but not what its elements point to.
 func Keys() []KeyInfo {
 	return slices.Clone(nativeKeys)
+}
+
+// KeysOf returns the keys of a format. Those of other tools come with the description of the native key that means
+// the same, below their own name.
+func KeysOf(format Format) []KeyInfo {
+	foreign := foreignKeys(format)
+	if foreign == nil {
+		return Keys()
+	}
+	var infos []KeyInfo
+	for _, name := range slices.Sorted(maps.Keys(foreign)) {
+		k := foreign[name]
+		if k.native == "" {
+			infos = append(infos, KeyInfo{Name: name, Type: "string", Doc: k.doc})
+			continue
+		}
+		for _, native := range nativeKeys {
+			below, ok := strings.CutPrefix(native.Name, k.native)
+			if !ok || below != "" && below[0] != '.' {
+				continue
+			}
+			native.Name = name + below
+			native.Required = format == Claude && name == "name"
+			if k.set != nil {
+				native = k.adapted(native)
+			}
+			infos = append(infos, native)
+		}
+	}
+	return infos
+}
+
+// adapted is the description of a key whose values differ from the native one's.
+func (k foreignKey) adapted(info KeyInfo) KeyInfo {
+	if k.doc != "" {
+		info.Doc = k.doc
+	}
+	if k.values != nil {
+		info.Type, info.Values = "string", k.values
+	}
+	return info
 }
 
 // KeyFor returns the description of a Field's key, or of the list that it is an element of, in a file of any

@@ -16,7 +16,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, indexes: map[*Definition]int{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
@@ -91,6 +91,7 @@ func (f *File) parseMarkdown() {
 	if d.Prompt != "" {
 		start := h.body + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
 		end := h.body + len(strings.TrimRightFunc(body, unicode.IsSpace))
+		f.prompts[d] = place{start, end}
 		f.Fields = append(f.Fields, Field{Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end), Value: d.Prompt, Definition: p.index})
 	}
 	p.decode(foreignKeys(f.Format))
@@ -118,7 +119,6 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
 	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, seen: map[string]bool{}}
 	f.count++
-	f.indexes[d] = p.index
 	return p
 }
 

@@ -11,6 +11,7 @@ import (
 
 // Registry finds agents by slug, id or alias. It is an immutable snapshot, safe for concurrent use.
 type Registry struct {
+	all      []*Definition // hidden by others, too
 	sorted   []*Definition
 	byName   map[string]*Definition
 	shadows  map[string][]Source
@@ -20,7 +21,7 @@ type Registry struct {
 // NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
 // later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts.
 func NewRegistry(definitions ...*Definition) *Registry {
-	r := &Registry{byName: map[string]*Definition{}, shadows: map[string][]Source{}}
+	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]Source{}}
 	layered := slices.Clone(definitions)
 	slices.SortStableFunc(layered, func(a, b *Definition) int { return cmp.Compare(a.Source.Layer, b.Source.Layer) })
 	for _, d := range layered {
@@ -43,6 +44,19 @@ func NewRegistry(definitions ...*Definition) *Registry {
 		}
 	}
 	return r
+}
+
+// With returns a registry with further definitions. Problems stay those of r.
+func (r *Registry) With(definitions ...*Definition) *Registry {
+	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
+	with.problems = r.problems
+	return with
+}
+
+// Cycle returns the slugs on a way of delegations from an agent back to itself, over agents that say whom they delegate
+// to, or nil.
+func (r *Registry) Cycle(d *Definition) []string {
+	return cycle(d, func(name string) *Definition { return r.byName[name] })
 }
 
 // Find returns the agent of that slug, id or alias. The error names the one that was probably meant, or all.

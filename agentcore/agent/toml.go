@@ -83,6 +83,14 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 	if special != nil {
 		p.shape()
 	}
+	for key, own := range special {
+		if own.native == "prompt" && n.get(key) != nil {
+			f.prompts[d] = place{n.get(key).start, n.get(key).end}
+		}
+	}
+	if value := n.get("prompt"); value != nil {
+		f.prompts[d] = place{value.start, value.end}
+	}
 	p.finish()
 	f.keep(p)
 	return p
