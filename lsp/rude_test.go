@@ -330,6 +330,46 @@ func TestQuitBeforeAnythingIsOpen(t *testing.T) {
 	}
 }
 
+// Of edits in several files, those that the editor cannot make are named, and the others are made.
+func TestAcceptWhereOneFileIsRefused(t *testing.T) {
+	r := serveRude(t, time.Hour,
+		improve[0],
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "edit", Arguments: `{"path":"a.go","old_string":"one","new_string":"two"}`},
+			script.Call{Name: "write", Arguments: `{"path":"b.go","content":"package two\n"}`},
+		}},
+		improve[2],
+	)
+	r.answer("workspace/applyEdit", `"result":{"applied":true}`)
+	r.initialize(`{"workspace":{"applyEdit":true}}`, "")
+	id := r.begin("agent/proposal/accept", r.improved())
+	edit := r.asked("workspace/applyEdit")
+	r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"package two\n"}]}`, r.uri("a.go")))
+	var p struct {
+		Edit struct {
+			Changes         map[string]any
+			DocumentChanges []any
+		}
+	}
+	if err := json.Unmarshal(edit.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Edit.Changes) != 1 || p.Edit.Changes[r.uri("a.go")] == nil || p.Edit.DocumentChanges != nil {
+		t.Errorf("the edit is %s, want plain changes of a.go alone", edit.Params)
+	}
+	var result struct {
+		Applied []string
+		Failed  []struct{ Reason string }
+	}
+	if err := json.Unmarshal(r.answered(id).Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Applied) != 1 || len(result.Failed) != 1 || !strings.Contains(result.Failed[0].Reason, "create") {
+		t.Errorf("unexpected result: %+v", result)
+	}
+	r.quit()
+}
+
 // Who gives up accepting does not hold up the next one.
 func TestCancelDuringAccept(t *testing.T) {
 	r := serveRude(t, time.Hour, improve...)
