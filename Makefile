@@ -8,7 +8,7 @@
 #   make bench     benchmarks
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
-#   make picture   a picture of a review in a terminal, into PICTURE (default bin/review.png)
+#   make picture   the picture in the README, a review in Neovim, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -41,7 +41,7 @@ SAMPLE := cmd/agentls/testdata/sample
 SOURCES := $(wildcard *.go) $(filter-out bin/ node_modules/,$(wildcard */))
 # The probe, a judge of language servers, is used where it lies beside the checkout.
 PROBE ?= $(wildcard ../shared/probe)
-PICTURE ?= bin/review.png
+PICTURE ?= editors/review.svg
 FUZZTIME ?= 10m
 
 .PHONY: build demo check lint short race e2e probe test bench soak generate picture clean

@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
@@ -99,6 +100,7 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3": "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
 	"agentcore/event": {},
@@ -130,16 +132,17 @@ var imports = map[string]because{
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
+	"agentcore/spelling": {},
 	"agentcore/store": {
 		"agentcore/event":    "what is stored",
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/spelling":               "did you mean",
 		"agentcore/event":                  "ids and findings",
 		"agentcore/workspace":              "the view that tools read and write",
 		"github.com/BurntSushi/toml":       "checks the syntax of a file",
 		"github.com/bmatcuk/doublestar/v4": "glob",
-		"github.com/go-git/go-git/v5":      "patterns of .gitignore",
 		"github.com/google/jsonschema-go":  "arguments are checked",
 		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
 	},
@@ -149,8 +152,7 @@ var imports = map[string]because{
 		"agentcore/workspace": "the view of that Host",
 	},
 	"agentcore/workspace": {
-		"agentcore/event":          "ids",
-		"github.com/sergi/go-diff": "line differences",
+		"agentcore/event": "ids",
 	},
 
 	"editors/e2e": {},
@@ -349,7 +351,7 @@ func standard(name string) bool {
 
 // goFiles lists the Go files of this module, slash-separated and relative to its root. It leaves out what the go
 // command leaves out (testdata, names that begin with a dot or an underscore, nested modules), the files of this
-// folder, which are only tests over the tree, and those of agentcore/deps, which no build contains.
+// folder, which are only tests over the tree.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -366,7 +368,7 @@ func goFiles(t *testing.T) []string {
 			if err != nil {
 				return err
 			}
-			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' || name == filepath.Join("agentcore", "deps") {
+			if len(nested) > 0 || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {
 				return filepath.SkipDir
 			}
 			return nil

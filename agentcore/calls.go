@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +16,12 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says.
-const maxAnswer = 64 << 10
+const (
+	// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says.
+	maxAnswer = 64 << 10
+	// maxReading is how many calls that read run beside each other.
+	maxReading = 16
+)
 
 // call is one tool call on its way.
 type call struct {
@@ -26,6 +29,7 @@ type call struct {
 	asked     model.Call
 	tool      tool.Tool // nil where there is none of that name
 	spec      tool.Spec
+	title     string
 	arguments json.RawMessage
 	refusal   string // why it is not carried out, empty if it is
 	started   time.Time
@@ -51,13 +55,18 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	}
 	results := make([]model.Part, len(calls))
 	var reading sync.WaitGroup
+	places := make(chan struct{}, maxReading)
 	for i, c := range calls {
 		if c.refusal == "" && c.spec.Effect > tool.Reads {
 			reading.Wait() // what was asked before a change must not see it
 			results[i] = r.execute(c)
 			continue
 		}
-		reading.Go(func() { results[i] = r.execute(c) })
+		places <- struct{}{} // a read ends soon after the run's context
+		reading.Go(func() {
+			defer func() { <-places }()
+			results[i] = r.execute(c)
+		})
 	}
 	reading.Wait()
 	return results, r.ctx.Err()
@@ -65,7 +74,7 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 
 // decide finds the tool of a call, checks its arguments, and says why a call is refused.
 func (r *run) decide(asked model.Call) *call {
-	c := &call{id: event.NewCallID(), asked: asked, arguments: asked.Arguments}
+	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
 	name := asked.Name
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
@@ -80,35 +89,42 @@ func (r *run) decide(asked model.Call) *call {
 		return c
 	}
 	c.tool, c.spec = t, t.Spec()
-	arguments, err := tool.Check(t, asked.Arguments)
+	err := r.guarded("the tool "+name, func() error {
+		c.title = t.Title(asked.Arguments)
+		arguments, err := tool.Check(t, asked.Arguments)
+		if err == nil {
+			c.arguments, c.title = arguments, t.Title(arguments)
+		}
+		return err
+	})
 	if err != nil {
 		c.refusal = "error: " + err.Error()
-		return c
 	}
-	c.arguments = arguments
 	return c
 }
 
 // execute carries out one call: intent, action, outcome.
 func (r *run) execute(c *call) model.Result {
 	c.started = time.Now().UTC()
-	name, title := c.asked.Name, c.asked.Name
+	name := c.asked.Name
 	if c.tool != nil {
-		name, title = c.spec.Name, c.tool.Title(c.arguments)
+		name = c.spec.Name
 	}
 	arguments := c.arguments
 	if !json.Valid(arguments) {
 		arguments, _ = json.Marshal(string(arguments)) // a string always encodes
 	}
 	row := store.ToolCall{
-		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: arguments, Title: title,
+		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: arguments, Title: c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
-		event.ToolCallStarted{Call: c.id, Tool: name, Title: title})
-	r.progress(title, 0)
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
+	r.progress(c.title, 0)
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
+	case r.ctx.Err() != nil:
+		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case c.refusal != "":
 		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
 	case c.spec.Effect == tool.Acts:
@@ -134,14 +150,11 @@ func (r *run) execute(c *call) model.Result {
 
 // perform runs the tool itself; a panic in it is the call's error, not the engine's.
 func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.engine.logger.Error("a tool panicked", "tool", c.spec.Name, "panic", p, "stack", string(debug.Stack()))
-			status, summary = event.CallError, "internal error"
-			text = fmt.Sprintf("error: the tool %s failed inside (%v); try another way", c.spec.Name, p)
-		}
-	}()
-	result, err := c.tool.Run(r.ctx, host{r, c}, c.arguments)
+	var result tool.Result
+	err := r.guarded("the tool "+c.spec.Name, func() (err error) {
+		result, err = c.tool.Run(r.ctx, host{r, c}, c.arguments)
+		return err
+	})
 	switch {
 	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return event.CallCancelled, "error: the call was cancelled", "cancelled"

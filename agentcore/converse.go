@@ -65,7 +65,7 @@ func (r *run) converse() error {
 		}
 		r.append(done.Message)
 		if len(calls) == 0 || last != "" {
-			if last != "" && r.turn > 1 {
+			if last != "" && (r.turn > 1 || len(calls) > 0) {
 				r.mu.Lock()
 				r.result.Reason = last
 				r.mu.Unlock()
@@ -173,6 +173,7 @@ func (r *run) stream(request *model.Request) (model.Done, error) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	var text, reasoning strings.Builder
+	prepares := ""
 	flushed := time.Now()
 	flush := func() {
 		if text.Len() > 0 {
@@ -195,7 +196,10 @@ func (r *run) stream(request *model.Request) (model.Done, error) {
 		case model.ReasoningDelta:
 			reasoning.WriteString(p.Text)
 		case model.CallDelta:
-			r.progress("prepares "+p.Name, 0)
+			if p.Name != prepares { // a call comes in many pieces
+				prepares = p.Name
+				r.progress("prepares "+p.Name, 0)
+			}
 		case model.Done:
 			flush()
 			return p, nil

@@ -62,11 +62,18 @@ type Engine struct {
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
 
+	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
+	storeFailing atomic.Bool
+
 	mu       sync.Mutex
 	closed   bool
 	sessions map[event.SessionID]*Session
 	runs     map[event.RunID]*run
+	ended    []event.RunID // those of runs that have ended, oldest first
 }
+
+// keptRuns is how many ended runs the engine remembers. The store knows the others.
+const keptRuns = 1000
 
 // Open opens the store in the state folder and makes an engine on it. It waits on the disk. Runs that
 // a former process left alive become interrupted; they are told as a notice when their session is opened.
@@ -104,7 +111,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.config.Store(o.Config)
 	e.log = newEventLog()
 	var err error
-	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{Committed: e.log.append, Logger: o.Logger}); err != nil {
+	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
+		Committed: e.committed, Failed: e.commitFailed, Logger: o.Logger,
+	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.store = e.store
@@ -113,6 +122,46 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
+}
+
+// committed publishes events. It runs on the store's goroutine.
+func (e *Engine) committed(events []event.Event) {
+	if slices.ContainsFunc(events, func(one event.Event) bool { return !event.Transient(one.Body) }) {
+		e.storeFailing.Store(false)
+	}
+	e.log.append(events)
+}
+
+// commitFailed ends the runs whose events could not be stored: they would go on without a trace. What concerns
+// no live run is told once. It runs on the store's goroutine.
+func (e *Engine) commitFailed(events []store.NewEvent, err error) {
+	if errors.Is(err, store.ErrClosed) {
+		return // whoever closes the engine hears of it
+	}
+	failure := storeFailure(err)
+	if !e.storeFailing.Swap(true) {
+		e.logger.Error("what happens cannot be stored", "error", err)
+		session := event.SessionID("")
+		if len(events) > 0 {
+			session = events[0].Session
+		}
+		e.log.appendUnsaved(event.Event{
+			Session: session, Time: time.Now().UTC(),
+			Body: event.Notice{Level: event.NoticeError, Message: failure.Detail, Hint: failure.Hint},
+		})
+	}
+	for _, lost := range events {
+		if r, err := e.run(lost.Run); err == nil {
+			r.cancel(failure)
+		}
+	}
+}
+
+func storeFailure(err error) *Error {
+	return &Error{
+		Kind: "store", Detail: "what happened could not be stored: " + err.Error(),
+		Hint: "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended", Cause: err,
+	}
 }
 
 // errShutdown is the cause of runs that end because the process does; they become interrupted.
@@ -142,8 +191,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	e.client.CloseIdleConnections()
 	for _, s := range sessions {
-		s.proposal.Close()
-		s.store(store.SessionClosed)
+		s.close()
 	}
 	err := errors.Join(late, e.store.Close(ctx))
 	e.log.close()
@@ -167,7 +215,7 @@ func (e *Engine) Store() *store.Store { return e.store }
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
-		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
+		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
 		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
@@ -183,6 +231,10 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	e.mu.Unlock()
 	s.store(store.SessionOpen)
 	if err := s.adoptFindings(ctx); err != nil {
+		e.mu.Lock()
+		delete(e.sessions, s.ID)
+		e.mu.Unlock()
+		s.close()
 		return nil, err
 	}
 	return s, nil
@@ -204,11 +256,23 @@ func (e *Engine) run(id event.RunID) (*run, error) {
 	if r := e.runs[id]; r != nil {
 		return r, nil
 	}
-	return nil, notFound("run", string(id), "it may have ended in an earlier session")
+	return nil, notFound("run", string(id), "it may have ended long ago, or in an earlier session")
+}
+
+// retire forgets the oldest of the ended runs.
+func (e *Engine) retire(id event.RunID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = append(e.ended, id)
+	if len(e.ended) > keptRuns {
+		delete(e.runs, e.ended[0])
+		e.ended = slices.Delete(e.ended, 0, 1)
+	}
 }
 
 // Wait returns the result of a run when it has ended and that is durable. When ctx ends first it
-// returns the state of that moment, without an error. A run of an earlier process has the result that is stored.
+// returns the state of that moment, without an error. A run of an earlier process, or of long ago, has the result
+// that is stored.
 func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	r, err := e.run(id)
 	if err != nil {
@@ -221,7 +285,7 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 	return r.snapshot(), nil
 }
 
-// formerResult returns what is stored of a run that is not of this process.
+// formerResult returns what is stored of a run that the engine does not remember.
 func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	row, err := e.store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -274,7 +338,7 @@ func (e *Engine) Cancel(id event.RunID) error {
 	return nil
 }
 
-// RunInfo describes a run of this process.
+// RunInfo describes a run of this process; those that ended long ago are forgotten.
 func (e *Engine) RunInfo(id event.RunID) (RunInfo, error) {
 	r, err := e.run(id)
 	if err != nil {

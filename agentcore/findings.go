@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,9 +27,16 @@ type openFinding struct {
 	quote string
 	// reason is that of the proposed fix, to find its hunk by; empty without a fix.
 	reason string
+	// lost says that its lines have changed.
+	lost bool
 	// durable is set when the finding would survive a crash. It is shown to nobody before that.
 	durable atomic.Bool
 }
+
+// remark is what a finding says of a file, wherever in it.
+type remark struct{ path, rule, message string }
+
+func (f *openFinding) remark() remark { return remark{f.path, f.finding.Rule, f.finding.Message} }
 
 // Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
 // An empty path means all files.
@@ -42,11 +50,29 @@ func (s *Session) Findings(path string) []event.Finding {
 		}
 	}
 	slices.SortFunc(list, func(a, b event.Finding) int {
-		return strings.Compare(
-			fmt.Sprintf("%s %08d %s", a.URI, a.Span.StartLine, a.ID),
-			fmt.Sprintf("%s %08d %s", b.URI, b.Span.StartLine, b.ID))
+		return cmp.Or(strings.Compare(a.URI, b.URI), cmp.Compare(a.Span.StartLine, b.Span.StartLine), cmp.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+// Outcome counts the open findings and proposed edits of a run and of the runs below it.
+func (s *Session) Outcome(id event.RunID) (findings, edits int) {
+	s.mu.Lock()
+	for _, f := range s.findings {
+		if f.durable.Load() && (f.run == id || f.chain == id) {
+			findings++
+		}
+	}
+	s.mu.Unlock()
+	for _, h := range s.proposal.Hunks() {
+		if h.State != event.StateOpen {
+			continue
+		}
+		if r, err := s.engine.run(h.Author.Run); h.Author.Run == id || err == nil && r.chain() == id {
+			edits++
+		}
+	}
+	return findings, edits
 }
 
 // Finding returns an open finding by id, with the path of its file.
@@ -63,12 +89,9 @@ func (s *Session) Finding(id event.FindingID) (event.Finding, string, error) {
 // now returns the finding moved to where its lines are.
 func (f *openFinding) now() event.Finding {
 	moved := f.finding
-	if start, end, ok := f.mark.Lines(); ok {
-		if shift := start - moved.Span.StartLine; shift != 0 {
-			moved.Span.StartLine += shift
-			moved.Span.EndLine += shift
-		}
-		_ = end
+	if start, _, ok := f.mark.Lines(); ok {
+		moved.Span.EndLine += start - moved.Span.StartLine
+		moved.Span.StartLine = start
 	}
 	return moved
 }
@@ -76,64 +99,112 @@ func (f *openFinding) now() event.Finding {
 // report stores and publishes a finding. The same remark on the same line by a later run renews the
 // earlier one instead of doubling it.
 func (s *Session) report(r *run, found tool.Finding, reason string) (event.FindingID, error) {
-	file, err := s.view.Read(found.Path)
-	if err != nil {
-		return "", err
-	}
-	lines := workspace.Lines(file.Text)
-	span, quote := clamp(found.Span, lines)
-	finding := event.Finding{
-		ID: event.NewFindingID(), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
-		Rule: found.Rule, Message: found.Message, Source: found.Source,
-	}
-	if finding.Source == "" {
-		finding.Source = r.model.Name()
-	}
-	tracked := &openFinding{path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote}
-	s.mu.Lock()
-	for _, old := range s.findings {
-		if now := old.now(); old.path == found.Path && now.Span.StartLine == span.StartLine && now.Rule == found.Rule && now.Message == found.Message {
-			finding.ID = old.finding.ID
-			finding.Hunk = old.finding.Hunk
-			if reason == "" {
-				reason = old.reason
-			}
-			old.mark.Release()
-			tracked.durable.Store(old.durable.Load())
+	for range trackAttempts {
+		file, err := s.view.Read(found.Path)
+		if err != nil {
+			return "", err
+		}
+		span, quote := clamp(found.Span, workspace.NewIndex(file.Text))
+		f := &openFinding{
+			finding: event.Finding{
+				ID: event.NewFindingID(), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
+				Rule: found.Rule, Message: found.Message, Source: cmp.Or(found.Source, r.model.Name()),
+			},
+			path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, reason: reason,
+		}
+		if s.track(f, file.Stamp, true) {
+			return f.finding.ID, nil
 		}
 	}
-	tracked.finding, tracked.reason = finding, reason
-	s.track(tracked)
-	s.mu.Unlock()
-	s.submit(store.Batch{
-		Findings: []store.Finding{s.findingRow(finding, r.id, quote)}, Committed: func() { tracked.durable.Store(true) },
-	}, r.id, event.FindingReported{Finding: finding})
-	return finding.ID, nil
+	return "", &Error{Kind: "changing", Detail: "the text of " + found.Path + " changes all the time", Hint: "report it again"}
 }
+
+// trackAttempts is how often a finding is placed anew when the user types at that very moment.
+const trackAttempts = 5
 
 func (s *Session) findingRow(f event.Finding, run event.RunID, quote string) store.Finding {
 	now := time.Now().UTC()
 	return store.Finding{Finding: f, Session: s.ID, Run: run, Quote: quote, State: store.FindingOpen, Created: now, Updated: now}
 }
 
-// track follows the lines of a finding. The caller holds s.mu.
-func (s *Session) track(f *openFinding) {
-	id := f.finding.ID
-	f.mark = s.view.Track(f.path, f.finding.Span.StartLine, f.finding.Span.EndLine+1, func() { s.clear(id, "the text changed") })
-	s.findings[id] = f
+// track follows the lines of a finding, which refer to the text of the stamp, and publishes it; save says that it
+// is to be stored, too. It reports false, and has done nothing, where the text is another one by now.
+func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
+	// The session's lock is not held: the view may run the callbacks of other changes, which take it.
+	mark := s.view.Track(f.path, stamp, f.finding.Span.StartLine, f.finding.Span.EndLine+1, func() { s.lose(f) })
+	if mark == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.lost {
+		return false
+	}
+	f.mark = mark
+	if former := s.sameRemark(f); former != nil {
+		f.finding.ID, f.finding.Hunk = former.finding.ID, former.finding.Hunk
+		f.reason = cmp.Or(f.reason, former.reason)
+		f.durable.Store(former.durable.Load())
+		s.remove(former)
+	}
+	s.findings[f.finding.ID] = f
+	s.remarks[f.remark()] = append(s.remarks[f.remark()], f)
+	batch := store.Batch{Committed: func() { f.durable.Store(true) }}
+	if save {
+		batch.Findings = []store.Finding{s.findingRow(f.finding, f.run, f.quote)}
+	} else {
+		f.durable.Store(true) // it comes from the store
+	}
+	s.submitNow(batch, f.run, event.FindingReported{Finding: f.finding})
+	return true
+}
+
+// sameRemark returns the open finding that says the same of the same line, or nil. The caller holds s.mu.
+func (s *Session) sameRemark(f *openFinding) *openFinding {
+	for _, old := range s.remarks[f.remark()] {
+		if old.now().Span.StartLine == f.finding.Span.StartLine {
+			return old
+		}
+	}
+	return nil
+}
+
+// remove takes a finding out, without a word. The caller holds s.mu.
+func (s *Session) remove(f *openFinding) {
+	delete(s.findings, f.finding.ID)
+	if same := slices.DeleteFunc(s.remarks[f.remark()], func(other *openFinding) bool { return other == f }); len(same) > 0 {
+		s.remarks[f.remark()] = same
+	} else {
+		delete(s.remarks, f.remark())
+	}
+	f.mark.Release()
+}
+
+// lose closes a finding whose lines have changed. The workspace calls it, possibly before the finding is known,
+// or after another one took over its id.
+func (s *Session) lose(f *openFinding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.lost = true
+	if s.findings[f.finding.ID] == f {
+		s.drop(f, "the text changed")
+	}
 }
 
 // clear closes a finding. It is no error if it is closed already.
 func (s *Session) clear(id event.FindingID, reason string) {
 	s.mu.Lock()
-	f := s.findings[id]
-	delete(s.findings, id)
-	s.mu.Unlock()
-	if f == nil {
-		return
+	defer s.mu.Unlock()
+	if f := s.findings[id]; f != nil {
+		s.drop(f, reason)
 	}
-	f.mark.Release()
-	s.submit(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
+}
+
+// drop closes an open finding. The caller holds s.mu, so that what is stored and told has the order of what happens.
+func (s *Session) drop(f *openFinding, reason string) {
+	s.remove(f)
+	id := f.finding.ID
+	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
@@ -144,20 +215,24 @@ func (s *Session) ClearFindings(path, reason string) {
 	}
 }
 
-// clearFormer closes what earlier prompts to the same agent found on the files of a run that has completed
-// and did not find it again. What has an undecided fix stays: the run saw the text as if it were fixed.
-func (s *Session) clearFormer(r *run, paths []string) {
+// clearFormer closes what earlier prompts to the same agent found on what a run was about, and which the run, that
+// has completed, did not find again. What has an undecided fix stays: the run saw the text as if it were fixed.
+func (s *Session) clearFormer(r *run) {
 	s.mu.Lock()
-	var old []event.FindingID
-	for id, f := range s.findings {
-		if f.agent == r.definition.Slug && f.chain != r.chain() && slices.Contains(paths, f.path) && !s.undecided(f.finding.Hunk) {
-			old = append(old, id)
+	defer s.mu.Unlock()
+	for _, f := range s.findings {
+		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) && !s.undecided(f.finding.Hunk) {
+			s.drop(f, "reviewed again")
 		}
 	}
-	s.mu.Unlock()
-	for _, id := range old {
-		s.clear(id, "reviewed again")
+}
+
+// covers reports whether a place is part of what a prompt is about.
+func (c *Context) covers(path string, span event.Span) bool {
+	if !slices.Contains(c.Paths, path) {
+		return false
 	}
+	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
 }
 
 func (s *Session) undecided(id event.HunkID) bool {
@@ -173,85 +248,87 @@ func (s *Session) linkHunks(ids []event.HunkID) {
 			continue
 		}
 		s.mu.Lock()
-		var linked []*openFinding
 		for _, f := range s.findings {
-			if f.path == hunk.Path && f.run == hunk.Author.Run && f.reason != "" && strings.Contains(hunk.Author.Reason, f.reason) && f.finding.Hunk != id {
+			if f.path == hunk.Path && f.run == hunk.Author.Run && f.reason != "" && f.finding.Hunk != id && strings.Contains(hunk.Author.Reason, f.reason) {
 				f.finding.Hunk = id
-				linked = append(linked, f)
+				s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f.now(), f.run, f.quote)}}, f.run, event.FindingReported{Finding: f.now()})
 			}
 		}
 		s.mu.Unlock()
-		for _, f := range linked {
-			s.submit(store.Batch{Findings: []store.Finding{s.findingRow(f.now(), f.run, f.quote)}}, f.run, event.FindingReported{Finding: f.now()})
-		}
 	}
 }
 
-// adoptFindings takes over what former sessions left open on the same roots, where the lines still stand.
+// adoptFindings takes over what former sessions left open on the same roots, where the lines still stand: under the
+// old ids, so that two sessions never show one twice.
 func (s *Session) adoptFindings(ctx context.Context) error {
 	left, err := s.engine.store.OpenFindings(ctx, s.roots)
 	if err != nil {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}
-	for _, row := range left {
-		path := event.FilePath(row.URI)
-		file, err := s.view.Read(path)
-		if err != nil {
-			continue // the file is gone or no text any more, and so is the remark
+	runs := map[event.RunID]store.Run{}
+	var file workspace.File
+	var lines *workspace.Index
+	for _, row := range left { // in the order of their files
+		run, known := runs[row.Run]
+		if !known {
+			if run, err = s.engine.store.Run(ctx, row.Run); err != nil {
+				return fmt.Errorf("read the run of a finding: %w", err)
+			}
+			runs[row.Run] = run
 		}
-		start := locate(workspace.Lines(file.Text), row.Quote, row.Span.StartLine)
-		if start < 0 {
-			continue
+		if path := event.FilePath(row.URI); path != file.Path {
+			if file, err = s.view.Read(path); err != nil {
+				file = workspace.File{Path: path} // it is gone or no text any more, and so are the remarks
+			}
+			lines = workspace.NewIndex(file.Text)
 		}
-		run, err := s.engine.store.Run(ctx, row.Run)
-		if err != nil {
-			return fmt.Errorf("read the run of a finding: %w", err)
+		if start := locate(lines, row.Quote, row.Span.StartLine); start >= 0 {
+			finding := row.Finding
+			finding.Hunk = "" // its proposal ended with its session
+			finding.Span.EndLine += start - finding.Span.StartLine
+			finding.Span.StartLine = start
+			s.track(&openFinding{finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote}, file.Stamp, false)
 		}
-		// It becomes this session's: under the old id, so that two sessions never show it twice.
-		finding := row.Finding
-		finding.Hunk = "" // its proposal ended with its session
-		finding.Span.EndLine += start - finding.Span.StartLine
-		finding.Span.StartLine = start
-		s.mu.Lock()
-		adopted := &openFinding{finding: finding, path: path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote}
-		adopted.durable.Store(true)
-		s.track(adopted)
-		s.mu.Unlock()
-		s.publish(event.FindingReported{Finding: finding})
 	}
 	return nil
 }
 
 // locate returns the line nearest to want where the quote stands, -1 for none.
-func locate(lines []string, quote string, want int) int {
-	quoted := workspace.Lines(quote)
-	best := -1
-	for at := 0; at+len(quoted) <= len(lines); at++ {
-		if (best < 0 || abs(at-want) < abs(best-want)) && sameLines(lines[at:at+len(quoted)], quoted) {
-			best = at
+func locate(x *workspace.Index, quote string, want int) int {
+	quoted := workspace.NewIndex(quote)
+	stands := func(at int) bool {
+		for i := range quoted.Len() {
+			if bare(x, at+i) != bare(quoted, i) {
+				return false
+			}
+		}
+		return at >= 0 && at+quoted.Len() <= x.Len()
+	}
+	for away := 0; away <= max(want, x.Len()); away++ {
+		if stands(want - away) {
+			return want - away
+		}
+		if stands(want + away) {
+			return want + away
 		}
 	}
-	return best
+	return -1
 }
 
-func sameLines(a, b []string) bool {
-	return slices.EqualFunc(a, b, func(x, y string) bool { return strings.TrimRight(x, "\r\n") == strings.TrimRight(y, "\r\n") })
-}
-
-func abs(n int) int { return max(n, -n) }
+// bare is a line without its ending.
+func bare(x *workspace.Index, line int) string { return strings.TrimRight(x.Line(line), "\r\n") }
 
 // clamp moves a span into the lines of a text and returns the text of its lines.
-func clamp(span event.Span, lines []string) (event.Span, string) {
-	if len(lines) == 0 {
+func clamp(span event.Span, x *workspace.Index) (event.Span, string) {
+	if x.Len() == 0 {
 		return event.Span{}, ""
 	}
-	width := func(line int) int { return len(strings.TrimRight(lines[line], "\r\n")) }
-	span.StartLine = min(max(span.StartLine, 0), len(lines)-1)
-	span.EndLine = min(max(span.EndLine, span.StartLine), len(lines)-1)
-	span.StartColumn = min(max(span.StartColumn, 0), width(span.StartLine))
-	span.EndColumn = min(max(span.EndColumn, 0), width(span.EndLine))
+	span.StartLine = min(max(span.StartLine, 0), x.Len()-1)
+	span.EndLine = min(max(span.EndLine, span.StartLine), x.Len()-1)
+	span.StartColumn = min(max(span.StartColumn, 0), len(bare(x, span.StartLine)))
+	span.EndColumn = min(max(span.EndColumn, 0), len(bare(x, span.EndLine)))
 	if span.StartLine == span.EndLine && span.EndColumn < span.StartColumn {
 		span.EndColumn = span.StartColumn
 	}
-	return span, strings.Join(lines[span.StartLine:span.EndLine+1], "")
+	return span, x.Slice(span.StartLine, span.EndLine+1)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -20,20 +22,48 @@ type eventLog struct {
 	store *store.Store
 
 	mu     sync.Mutex
-	ring   []event.Event
-	first  uint64        // position of ring[0]; positions count all events ever appended
-	grown  chan struct{} // closed and replaced when the ring grows
+	ring   []entry
+	first  uint64                     // position of ring[0]; positions count all events ever appended
+	last   map[event.SessionID]uint64 // the number of each session's last event
+	grown  chan struct{}              // closed and replaced when the ring grows
 	closed bool
 }
 
-func newEventLog() *eventLog { return &eventLog{grown: make(chan struct{})} }
+// entry is one event of the log.
+type entry struct {
+	event.Event
+	// unsaved says that the store failed. Such an event has no number, and only the readers of all sessions,
+	// who show this process to people, get it.
+	unsaved bool
+}
 
+func newEventLog() *eventLog {
+	return &eventLog{last: map[event.SessionID]uint64{}, grown: make(chan struct{})}
+}
+
+// append adds events that were committed.
 func (l *eventLog) append(events []event.Event) {
+	entries := make([]entry, len(events))
+	for i, e := range events {
+		entries[i].Event = e
+	}
+	l.add(entries)
+}
+
+// appendUnsaved adds an event that could not be stored, and that people have to hear of all the same.
+func (l *eventLog) appendUnsaved(e event.Event) { l.add([]entry{{e, true}}) }
+
+func (l *eventLog) add(entries []entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ring = append(l.ring, events...)
+	for _, e := range entries {
+		if !e.unsaved {
+			l.last[e.Session] = e.Seq
+		}
+	}
+	l.ring = append(l.ring, entries...)
 	if surplus := len(l.ring) - keptEvents; surplus > keptEvents {
-		l.ring = append([]event.Event(nil), l.ring[surplus:]...)
+		l.ring = append([]entry(nil), l.ring[surplus:]...)
 		l.first += uint64(surplus)
 	}
 	close(l.grown)
@@ -71,6 +101,8 @@ func (e *Engine) Subscribe(session event.SessionID, since uint64) *Subscription 
 	if session != "" {
 		s.seen[session] = since
 		s.behind = true
+	} else {
+		maps.Copy(s.seen, e.log.last)
 	}
 	return s
 }
@@ -82,7 +114,7 @@ func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 		if len(s.backlog) > 0 {
 			next := s.backlog[0]
 			s.backlog = s.backlog[1:]
-			if s.fresh(next) {
+			if s.wants(next) {
 				return next, nil
 			}
 			continue
@@ -95,8 +127,8 @@ func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 			next := s.log.ring[s.position-s.log.first]
 			s.position++
 			s.log.mu.Unlock()
-			if (s.session == "" || next.Session == s.session) && s.fresh(next) {
-				return next, nil
+			if next.unsaved && s.session == "" || !next.unsaved && s.wants(next.Event) {
+				return next.Event, nil
 			}
 			continue
 		}
@@ -118,10 +150,14 @@ func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 	}
 }
 
-// fresh drops the stored events that the reader already has; a transient one has no number of its own.
-func (s *Subscription) fresh(e event.Event) bool {
+// wants drops the events of other sessions and those that the reader already has. A transient event carries the
+// number of the stored one before it: when the reader has a later one, from the store, it is news no more.
+func (s *Subscription) wants(e event.Event) bool {
+	if s.session != "" && e.Session != s.session {
+		return false
+	}
 	if event.Transient(e.Body) {
-		return true
+		return e.Seq >= s.seen[e.Session]
 	}
 	if e.Seq <= s.seen[e.Session] {
 		return false
@@ -132,7 +168,14 @@ func (s *Subscription) fresh(e event.Event) bool {
 
 // catchUp fills the backlog from the store with what was committed up to now, and moves on to the end.
 func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
-	for session, seq := range s.seen {
+	sessions := []event.SessionID{s.session}
+	if s.session == "" {
+		s.log.mu.Lock()
+		sessions = slices.Sorted(maps.Keys(s.log.last))
+		s.log.mu.Unlock()
+	}
+	for _, session := range sessions {
+		seq := s.seen[session]
 		events, err := s.log.store.Events(ctx, session, seq, 0)
 		if err != nil {
 			return fmt.Errorf("read the events of session %s behind %d: %w", session, seq, err)

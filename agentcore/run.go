@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -85,13 +86,18 @@ type run struct {
 }
 
 // Start checks the request and starts a run in the session. It reads the files of the context, so that a
-// file which cannot be worked on is refused at once. The run goes on until it ends or is cancelled; ctx
-// is for the checks only.
-func (s *Session) Start(ctx context.Context, request RunRequest) (event.RunID, error) {
+// file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
+// ends or is cancelled; ctx is for the start only.
+func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
 	r, err := s.engine.newRun(s, nil, request)
 	if err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil {
+			r.cancel(errCancelled) // nobody will know its id
+		}
+	}()
 	for _, path := range append(append([]string(nil), request.Context.Paths...), request.Each...) {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -104,8 +110,15 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (event.RunID, e
 	s.title = cmp.Or(s.title, r.request.Title)
 	s.mu.Unlock()
 	s.store(store.SessionOpen)
-	if err := s.engine.launch(r); err != nil {
+	created, err := s.engine.launch(r)
+	if err != nil {
 		return "", err
+	}
+	if err := created.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", storeFailure(err)
 	}
 	return r.id, nil
 }
@@ -122,6 +135,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	if request.Prompt == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
+	}
+	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
+		return nil, &Error{Kind: "invalid_request", Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, request: request,
@@ -155,13 +171,13 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	return r, nil
 }
 
-// launch makes the run known and starts its goroutine.
-func (e *Engine) launch(r *run) error {
+// launch makes the run known and starts its goroutine. The commit is that of its first row.
+func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
 		r.cancel(errShutdown)
-		return errShutdown
+		return nil, errShutdown
 	}
 	e.runs[r.id] = r
 	e.wait.Add(1)
@@ -179,14 +195,16 @@ func (e *Engine) launch(r *run) error {
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		created.URI = event.FileURI(paths[0])
 	}
-	r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, created)
+	stored := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, created)
 	go func() {
 		defer e.wait.Done()
 		defer close(r.done)
 		defer r.cancel(nil)
 		r.live()
+		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
+		e.retire(r.id)
 	}()
-	return nil
+	return stored, nil
 }
 
 // errTimeout is the cause of a run that used up its time.
@@ -194,26 +212,9 @@ var errTimeout = errors.New("the run used up its time")
 
 // live is the run from its first to its last event.
 func (r *run) live() {
-	if r.parent != nil {
-		r.setStatus(event.StatusWaiting, "waits for a free place")
-		select {
-		case r.session.slots <- struct{}{}:
-			defer func() { <-r.session.slots }()
-		case <-r.ctx.Done():
-			r.finish(context.Cause(r.ctx))
-			return
-		}
-	}
-	r.setStatus(event.StatusRunning, "")
-	if r.limits.Timeout > 0 {
-		timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
-		defer timer.Stop()
-	}
-	var err error
-	if len(r.request.Each) > 0 {
-		err = r.fanOut()
-	} else {
-		err = r.converse()
+	err := r.guarded("the run", r.work)
+	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
+		err = merge
 	}
 	if err != nil && r.ctx.Err() != nil {
 		err = context.Cause(r.ctx) // what it died of, not where
@@ -221,9 +222,44 @@ func (r *run) live() {
 	r.finish(err)
 }
 
-// finish merges what the run leaves, stores its end, and waits until that is durable.
+// guarded returns a panic as an error, so that a bug ends one run or one call and not the process.
+func (r *run) guarded(what string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.engine.logger.Error("a run panicked", "run", r.id, "in", what, "panic", p, "stack", string(debug.Stack()))
+			err = &Error{
+				Kind: "internal", Detail: fmt.Sprintf("%s failed because of a bug in agentls: %v", what, p),
+				Hint: "the log has the details; please report it",
+			}
+		}
+	}()
+	return do()
+}
+
+// work waits for a place and does what the run is for.
+func (r *run) work() error {
+	if r.parent != nil {
+		r.setStatus(event.StatusWaiting, "waits for a free place")
+		select {
+		case r.session.slots <- struct{}{}:
+			defer func() { <-r.session.slots }()
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+	}
+	r.setStatus(event.StatusRunning, "")
+	if r.limits.Timeout > 0 {
+		timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
+		defer timer.Stop()
+	}
+	if len(r.request.Each) > 0 {
+		return r.fanOut()
+	}
+	return r.converse()
+}
+
+// finish stores the end of the run, and waits until that is durable.
 func (r *run) finish(err error) {
-	r.mergeLayer()
 	r.mu.Lock()
 	r.finished = time.Now().UTC()
 	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
@@ -259,21 +295,29 @@ func (r *run) finish(err error) {
 	}
 	result := r.result
 	r.mu.Unlock()
-	if result.Status == event.StatusCompleted {
-		r.session.clearFormer(r, r.request.Context.Paths)
+	if result.Status == event.StatusCompleted && result.Reason == "" {
+		r.session.clearFormer(r)
 	}
 	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
 		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
 	// The store answers every commit, also with an error; there is nothing to cancel here.
 	if err := commit.Wait(context.Background()); err != nil {
-		r.mu.Lock()
-		r.result.Error = &event.Failure{
-			Kind: "store", Detail: "the end of the run could not be stored: " + err.Error(),
-			Hint: "free space in, or repair, the state folder (see `agentls doctor`)",
-		}
-		r.mu.Unlock()
-		r.engine.logger.Error("store the end of a run", "run", r.id, "error", err)
+		r.unstored(err)
 	}
+}
+
+// unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
+func (r *run) unstored(err error) {
+	failure := Explain(storeFailure(err))
+	r.mu.Lock()
+	r.status = event.StatusFailed
+	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure
+	result := r.result
+	r.mu.Unlock()
+	r.engine.log.appendUnsaved(event.Event{
+		Session: r.session.ID, Run: r.id, Time: time.Now().UTC(),
+		Body: event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage},
+	})
 }
 
 // mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
@@ -307,7 +351,7 @@ func (r *run) fanOut() error {
 			Context: Context{Paths: []string{path}},
 		})
 		if err == nil {
-			err = r.engine.launch(child)
+			_, err = r.engine.launch(child)
 		}
 		if err != nil {
 			r.cancel(err)

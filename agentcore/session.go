@@ -34,6 +34,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
+	remarks  map[remark][]*openFinding // the same by what they say
 	// proposing is the author of the latest hunks, the proposal's run on the wire.
 	proposing workspace.Author
 }
@@ -63,14 +64,34 @@ func (s *Session) SetEditorDiagnostics(ask func(path string) []tool.Diagnostic) 
 	s.editorDiagnostics.Store(&ask)
 }
 
-// submit hands rows and events over to be committed together; the events are published after that.
-// A failed commit is told to the log, and once to people.
+// submit hands rows and events over to be committed together; the events are published after that. It waits
+// while the store has too much to do. A failed commit ends the run, and is told (see Engine.commitFailed).
 func (s *Session) submit(batch store.Batch, run event.RunID, bodies ...event.Body) *store.Commit {
+	return s.engine.store.Submit(s.with(batch, run, bodies))
+}
+
+// submitNow is submit for callers that must not wait, since they hold a lock or follow the editor's messages.
+func (s *Session) submitNow(batch store.Batch, run event.RunID, bodies ...event.Body) {
+	s.engine.store.SubmitNow(s.with(batch, run, bodies))
+}
+
+func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) store.Batch {
 	now := time.Now().UTC()
 	for _, body := range bodies {
 		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: body})
 	}
-	return s.engine.store.Submit(batch)
+	return batch
+}
+
+// close ends the session's proposal and its marks.
+func (s *Session) close() {
+	s.proposal.Close()
+	s.mu.Lock()
+	for _, f := range s.findings {
+		f.mark.Release()
+	}
+	s.mu.Unlock()
+	s.store(store.SessionClosed)
 }
 
 // store writes the session's own row.
@@ -80,11 +101,8 @@ func (s *Session) store(state store.SessionState) {
 	}}}, "")
 }
 
-// publish tells something that is true of the session, without rows of its own.
-func (s *Session) publish(body event.Body) { s.submit(store.Batch{}, "", body) }
-
 // hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
-// calls it without locks.
+// calls it without locks, possibly on the goroutine that follows the editor's typing.
 func (s *Session) hunksChanged(changed []workspace.Hunk) {
 	if len(changed) == 0 {
 		return
@@ -131,7 +149,7 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 		sorted = append(sorted, uri)
 	}
 	slices.Sort(sorted)
-	s.submit(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
+	s.submitNow(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
 }
 
 // RunInfo is what a listing says of a run.

@@ -214,6 +214,9 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	}
 	command := protocol.Command{Title: a.title, Command: a.command, Arguments: []protocol.LSPAny{argument}}
 	if !s.client.codeActionLiterals() {
+		if len(a.hunks) > 0 && !s.client.applyEdit() {
+			return nil, nil // an edit reaches such a client in no way
+		}
 		return &command, nil
 	}
 	shown := &protocol.CodeAction{Title: a.title, Kind: &a.kind, Command: command}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -18,9 +19,21 @@ import (
 // client is what the other side can do, and the way to speak to it. Everything that is sent to an editor goes
 // through it, so that nothing is sent which the editor did not announce. It is immutable but for the connection's own state.
 type client struct {
-	conn *wire.Conn
-	name string
-	caps protocol.ClientCapabilities
+	conn       *wire.Conn
+	name       string
+	caps       protocol.ClientCapabilities
+	answerTime time.Duration
+}
+
+// call asks the editor, and waits for its answer no longer than answerTime.
+func (c *client) call(ctx context.Context, method string, params, result any) error {
+	bounded, cancel := context.WithTimeout(ctx, c.answerTime)
+	defer cancel()
+	err := c.conn.Call(bounded, method, params, result)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("the editor did not answer %s within %s", method, c.answerTime)
+	}
+	return err
 }
 
 func yes(b *bool) bool { return b != nil && *b }
@@ -118,10 +131,10 @@ func (c *client) settings(ctx context.Context) (json.RawMessage, error) {
 	section := "agentls"
 	var answer []protocol.LSPAny
 	params := protocol.ConfigurationParams{Items: []protocol.ConfigurationItem{{Section: &section}}}
-	if err := c.conn.Call(ctx, protocol.MethodWorkspaceConfiguration, &params, &answer); err != nil {
+	if err := c.call(ctx, protocol.MethodWorkspaceConfiguration, &params, &answer); err != nil {
 		return nil, fmt.Errorf("ask the editor for its settings: %w", err)
 	}
-	if len(answer) == 0 || string(answer[0]) == "null" {
+	if len(answer) == 0 || string(answer[0]) == "null" || string(answer[0]) == "[]" { // Neovim's empty table
 		return nil, nil
 	}
 	return json.RawMessage(answer[0]), nil
@@ -141,7 +154,7 @@ func (c *client) watch(ctx context.Context) error {
 	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{
 		ID: "agentls.files", Method: protocol.MethodWorkspaceDidChangeWatchedFiles, RegisterOptions: protocol.LSPAny(options),
 	}}}
-	if err := c.conn.Call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
+	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
 		return fmt.Errorf("register for file events: %w", err)
 	}
 	return nil
@@ -150,7 +163,7 @@ func (c *client) watch(ctx context.Context) error {
 // apply has the editor carry out an edit. It returns why the editor did not, or "".
 func (c *client) apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
 	var result protocol.ApplyWorkspaceEditResult
-	if err := c.conn.Call(ctx, protocol.MethodWorkspaceApplyEdit, &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: edit}, &result); err != nil {
+	if err := c.call(ctx, protocol.MethodWorkspaceApplyEdit, &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: edit}, &result); err != nil {
 		var refused *jsonrpc2.Error
 		if errors.As(err, &refused) {
 			return "the editor answered: " + refused.Error(), nil
@@ -166,13 +179,18 @@ func (c *client) apply(ctx context.Context, label string, edit protocol.Workspac
 	return "the editor did not apply the edit", nil
 }
 
+// createProgress announces a token for `$/progress`.
+func (c *client) createProgress(ctx context.Context, token protocol.ProgressToken) error {
+	return c.call(ctx, protocol.MethodWindowWorkDoneProgressCreate, &protocol.WorkDoneProgressCreateParams{Token: token}, nil)
+}
+
 // open shows a document to the user; it reports whether the editor did.
 func (c *client) open(ctx context.Context, u uri.URI) (bool, error) {
 	if !c.showDocument() {
 		return false, nil
 	}
 	var result protocol.ShowDocumentResult
-	if err := c.conn.Call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u}, &result); err != nil {
+	if err := c.call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u}, &result); err != nil {
 		return false, fmt.Errorf("show %s: %w", u, err)
 	}
 	return result.Success, nil

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -39,6 +41,9 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	name := strings.TrimPrefix(u, contentScheme+":")
 	if run, ok := cutBoth(name, "/answers/", ".md"); ok {
 		row, err := engine.Store().Run(ctx, event.RunID(run))
+		if errors.Is(err, store.ErrNotFound) {
+			return "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no run %q", run), Hint: "list the sessions and their runs with agent/sessions"}
+		}
 		if err != nil {
 			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)
 		}
@@ -88,15 +93,25 @@ func keep(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder for shown documents: %w", err)
 	}
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, []byte(text), 0o600); err != nil {
+	if err := replace(path, text); err != nil {
 		return fmt.Errorf("write a document to show: %w", err)
 	}
-	if err := os.Chmod(temporary, 0o400); err != nil {
-		return fmt.Errorf("write a document to show: %w", err)
+	return nil
+}
+
+// replace puts a file of mode 0400 in the place of another, whole.
+func replace(path, text string) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // two may be at it at a time
+	if err != nil {
+		return err
 	}
-	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("write a document to show: %w", err)
+	_, err = file.WriteString(text)
+	err = errors.Join(err, file.Chmod(0o400), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

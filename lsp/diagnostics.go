@@ -3,9 +3,12 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
@@ -23,11 +26,13 @@ type publisher struct {
 
 	mu    sync.Mutex
 	dirty map[string]bool
-	shown map[string]bool // files with diagnostics at the client; owned by run
+	late  map[string]bool // files that were looked at while the user typed
+
+	shown map[string]uri.URI // files with diagnostics at the client, as they were called there; owned by run
 }
 
 func newPublisher(s *Server) *publisher {
-	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, shown: map[string]bool{}}
+	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, late: map[string]bool{}, shown: map[string]uri.URI{}}
 }
 
 // touch says that the diagnostics of files may have changed. It never waits.
@@ -42,6 +47,27 @@ func (p *publisher) touch(paths ...string) {
 	select {
 	case p.news <- struct{}{}:
 	default:
+	}
+}
+
+// again touches a file behind the message about documents that is just being worked on.
+func (p *publisher) again(path string) {
+	p.mu.Lock()
+	p.late[path] = true
+	p.mu.Unlock()
+	if p.server.edits.Load()%2 == 0 {
+		p.settled()
+	}
+}
+
+// settled says that documents and findings fit together again.
+func (p *publisher) settled() {
+	p.mu.Lock()
+	late := slices.Collect(maps.Keys(p.late))
+	clear(p.late)
+	p.mu.Unlock()
+	if len(late) > 0 {
+		p.touch(late...)
 	}
 }
 
@@ -62,31 +88,51 @@ func (p *publisher) run(ctx context.Context) {
 			continue // nothing was ever found
 		}
 		for path := range dirty {
-			if err := p.publish(ctx, session, path); err != nil && ctx.Err() == nil {
-				p.server.logger.Warn("diagnostics could not be published", "path", path, "error", err)
-			}
+			p.server.guarded(func() {
+				if err := p.publish(ctx, session, path); err != nil && ctx.Err() == nil {
+					p.server.logger.Warn("diagnostics could not be published", "path", path, "error", err)
+				}
+			})
 		}
 	}
 }
 
 func (p *publisher) publish(ctx context.Context, session *agentcore.Session, path string) error {
 	s := p.server
+	caps, announced := s.client.publishDiagnostics()
+	if !announced {
+		return nil // the end of a run tells what was found, in words
+	}
+	edits := s.edits.Load()
 	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: []protocol.Diagnostic{}}
 	x, version, err := s.textOf(path)
 	if err == nil {
 		params.Diagnostics = s.diagnosticsOf(session, path, x)
 	}
-	caps, announced := s.client.publishDiagnostics()
-	if !announced {
-		return nil // the end of a run tells what was found, in words
+	if edits%2 == 1 || s.edits.Load() != edits {
+		p.again(path) // the lines of the findings may be those of another version
+		return nil
 	}
 	if version >= 0 && yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
-	if len(params.Diagnostics) == 0 && !p.shown[path] {
-		return nil
+	former, shown := p.shown[path]
+	if shown && former != params.URI {
+		// Opened or closed meanwhile, the file goes by another spelling, which is another file to some clients.
+		gone := protocol.PublishDiagnosticsParams{URI: former, Diagnostics: []protocol.Diagnostic{}}
+		if err := s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &gone); err != nil {
+			return err
+		}
+		delete(p.shown, path)
 	}
-	p.shown[path] = len(params.Diagnostics) > 0
+	switch {
+	case len(params.Diagnostics) > 0:
+		p.shown[path] = params.URI
+	case !shown || former != params.URI:
+		return nil
+	default:
+		delete(p.shown, path)
+	}
 	return s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }
 

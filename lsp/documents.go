@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -153,10 +154,13 @@ func (d *documents) uriOf(path string) uri.URI {
 	return uri.File(path)
 }
 
-// pathOf returns the absolute path of a file URI, and the URI itself for any other scheme.
+// pathOf returns the absolute, clean path of a file URI, and the URI itself for any other scheme, or where it names no
+// absolute path.
 func pathOf(u uri.URI) string {
 	if strings.HasPrefix(string(u), "file:") {
-		return u.FsPath()
+		if path := u.FsPath(); filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
 	}
 	return string(u)
 }

@@ -27,22 +27,21 @@ type initializationOptions struct {
 	Trusted bool `json:"trusted"`
 }
 
-// initialize answers with what the server can do. It runs on the reading goroutine and touches no disk
-// but the workspace folders' own entries.
+// initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
 func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.client = &client{conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities}
-	s.trace.Store(p.Trace)
+	s.client = &client{conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: s.options.AnswerTime}
 	var offered []protocol.PositionEncodingKind
 	if p.Capabilities.General != nil {
 		offered = p.Capabilities.General.PositionEncodings
 	}
 	s.documents = newDocuments(negotiate(offered))
-	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" {
+	// Neovim writes an empty table as [].
+	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
 		var options initializationOptions
-		if err := json.Unmarshal(raw, &options); err != nil {
-			return nil, wire.InvalidParams(fmt.Errorf("initializationOptions: %w", err))
+		// What is no object, or has no truth value there, trusts nobody; the former is told with the other settings.
+		if err := json.Unmarshal(raw, &options); err == nil {
+			s.trusted = options.Trusted
 		}
-		s.trusted = options.Trusted
 		s.settings.initial = json.RawMessage(raw)
 	}
 	view, err := workspace.Open(rootsOf(p), workspace.Options{})
@@ -56,7 +55,6 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
-	s.settings.load(s, nil)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -114,7 +112,6 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 	if path == string(u) {
 		return roots // no file system we could read
 	}
-	path = filepath.Clean(path)
 	if name == "" {
 		name = filepath.Base(path)
 	}
@@ -124,7 +121,17 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection, so that no message waits for the disk.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
-		s.askSettings(ctx)
+		s.settings.load(s, nil)
+		asked := make(chan struct{})
+		s.settings.renew(nil)
+		s.goes(func(ctx context.Context) { s.followSettings(ctx, asked) })
+		patience := time.NewTimer(settingsTime)
+		defer patience.Stop()
+		select {
+		case <-asked:
+		case <-patience.C: // they count when they come
+		case <-ctx.Done():
+		}
 		if err := s.openEngine(ctx); err != nil {
 			s.openErr = err
 			if ctx.Err() == nil { // else the editor has gone
@@ -133,6 +140,8 @@ func (s *Server) initialized(context.Context) error {
 		}
 		close(s.ready)
 		if s.openErr == nil {
+			s.engine.SetConfig(s.settings.current()) // they may have come while the engine was opened
+			s.goes(s.watch)
 			s.welcome(ctx)
 		}
 	})
@@ -141,17 +150,6 @@ func (s *Server) initialized(context.Context) error {
 
 // settingsTime bounds the wait for the editor's settings, which the first run needs.
 const settingsTime = 2 * time.Second
-
-// askSettings reads the configuration with the editor's settings.
-func (s *Server) askSettings(ctx context.Context) {
-	bounded, cancel := context.WithTimeout(ctx, settingsTime)
-	defer cancel()
-	asked, err := s.client.settings(bounded)
-	if err != nil {
-		s.logger.Warn("the editor's settings are not used", "error", err)
-	}
-	s.settings.load(s, asked)
-}
 
 // openEngine opens the engine with the settings that are known by now, and starts what reads its events.
 func (s *Server) openEngine(ctx context.Context) error {
@@ -169,12 +167,16 @@ func (s *Server) openEngine(ctx context.Context) error {
 	return nil
 }
 
-// welcome tells what was wrong with the settings, asks for file events, and brings back the findings of former sessions.
-func (s *Server) welcome(ctx context.Context) {
-	s.settings.tell(ctx, s)
-	if err := s.client.watch(ctx); err != nil {
+// watch asks for file events.
+func (s *Server) watch(ctx context.Context) {
+	if err := s.client.watch(ctx); err != nil && ctx.Err() == nil {
 		s.logger.Warn("the editor sends no file events", "error", err)
 	}
+}
+
+// welcome tells what was wrong with the settings, and brings back the findings of former sessions.
+func (s *Server) welcome(ctx context.Context) {
+	s.settings.tell(ctx, s)
 	var roots []string
 	for _, r := range s.view.Roots() {
 		roots = append(roots, r.Path)
@@ -212,7 +214,9 @@ const shutdownTime = 2 * time.Second
 
 // close ends the engine and every goroutine of the server.
 func (s *Server) close() error {
+	s.goesMu.Lock()
 	s.stop()
+	s.goesMu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	ended := make(chan struct{})
@@ -220,11 +224,15 @@ func (s *Server) close() error {
 	var errs []error
 	select {
 	case <-ended:
+	case <-ctx.Done():
+		errs = append(errs, errors.New("a part of the server did not end in time"))
+	}
+	select {
+	case <-s.ready:
 		if s.engine != nil {
 			errs = append(errs, s.engine.Close(ctx))
 		}
-	case <-ctx.Done():
-		errs = append(errs, errors.New("a part of the server did not end in time"))
+	default: // it was never opened
 	}
 	if s.view != nil {
 		errs = append(errs, s.view.Close())

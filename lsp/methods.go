@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -84,7 +85,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 	}
 	request := agentcore.RunRequest{Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each)}
 	if l := p.Limits; l != nil {
-		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: time.Duration(l.TimeoutMs) * time.Millisecond, Tokens: l.MaxTokens}
+		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
 		if l.MaxCost != nil {
 			request.Limits.Cost = *l.MaxCost
 		}
@@ -102,6 +103,12 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 	return s.startRun(ctx, p.Session, request)
 }
 
+// milliseconds is a duration from the wire, cut to the longest there is.
+func milliseconds(n int64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	return time.Duration(max(min(n, most), -most)) * time.Millisecond
+}
+
 func unsupported(what, hint string) error {
 	return &agentcore.Error{Kind: string(methods.KindUnsupported), Detail: what + " is not supported yet", Hint: hint}
 }
@@ -115,7 +122,7 @@ func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunRes
 	waiting := ctx
 	if p.TimeoutMs > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, time.Duration(p.TimeoutMs)*time.Millisecond)
+		waiting, cancel = context.WithTimeout(ctx, milliseconds(p.TimeoutMs))
 		defer cancel()
 	}
 	result, err := engine.Wait(waiting, p.Run)

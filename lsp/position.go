@@ -62,9 +62,12 @@ func (e encoding) column(line string, character uint32) int {
 	return len(line)
 }
 
-// character is the inverse of column.
+// character is the inverse of column; a column inside a character is the character's start.
 func (e encoding) character(line string, column int) uint32 {
 	column = min(max(column, 0), len(line))
+	for column > 0 && column < len(line) && !utf8.RuneStart(line[column]) {
+		column-- // a model may count wrongly
+	}
 	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
 		return uint32(column)
 	}

@@ -24,7 +24,7 @@ type progressBoard struct {
 	server *Server
 
 	mu   sync.Mutex
-	runs map[event.RunID]*runProgress
+	runs map[event.RunID]*runProgress // until they have ended and the client was told
 }
 
 // runProgress is the newest state of one run on its way to the client.
@@ -40,6 +40,8 @@ type runProgress struct {
 	percent uint32
 	end     string
 	ended   bool
+	begun   bool // the client takes the progress, and hears of its beginning
+	muted   bool // it shall hear of no beginning any more
 }
 
 func newProgressBoard(s *Server) *progressBoard {
@@ -62,17 +64,42 @@ func (b *progressBoard) begin(run event.RunID, created event.RunCreated) {
 		return
 	}
 	b.server.goes(func(ctx context.Context) {
-		defer close(p.told)
+		defer func() {
+			close(p.told)
+			b.forget(p)
+		}()
 		p.speak(ctx, b.server)
 	})
 }
 
-// drain waits until the client was told of the end of every run that it was told of.
+// forget drops a run that has ended, once the client was told.
+func (b *progressBoard) forget(p *runProgress) {
+	select {
+	case <-p.told:
+	default:
+		return
+	}
+	if _, _, _, ended := p.now(); ended {
+		b.mu.Lock()
+		delete(b.runs, p.run)
+		b.mu.Unlock()
+	}
+}
+
+// drain waits until the client was told of the end of every run of which it was told the beginning; of no other it
+// will be told.
 func (b *progressBoard) drain(ctx context.Context) error {
 	b.mu.Lock()
 	runs := slices.Collect(maps.Values(b.runs))
 	b.mu.Unlock()
 	for _, p := range runs {
+		p.mu.Lock()
+		p.muted = !p.begun
+		muted := p.muted
+		p.mu.Unlock()
+		if muted {
+			continue
+		}
 		select {
 		case <-p.told:
 		case <-ctx.Done():
@@ -97,7 +124,7 @@ func (b *progressBoard) report(run event.RunID, r event.RunProgress) {
 	}
 }
 
-// finish ends the progress of a run. The board keeps the title of a run that may still have children.
+// finish ends the progress of a run, whose children have ended before.
 func (b *progressBoard) finish(run event.RunID, message string) {
 	if p := b.get(run); p != nil {
 		p.set(func() {
@@ -106,6 +133,7 @@ func (b *progressBoard) finish(run event.RunID, message string) {
 			}
 			p.end, p.ended = message, true
 		})
+		b.forget(p)
 	}
 }
 
@@ -122,8 +150,15 @@ func (p *runProgress) set(change func()) {
 // speak tells the client about the run until its end.
 func (p *runProgress) speak(ctx context.Context, s *Server) {
 	token := protocol.String(p.run)
-	if err := s.conn.Call(ctx, protocol.MethodWindowWorkDoneProgressCreate, &protocol.WorkDoneProgressCreateParams{Token: token}, nil); err != nil {
+	if err := s.client.createProgress(ctx, token); err != nil {
 		s.logger.Warn("the editor shows no progress", "run", p.run, "error", err)
+		return
+	}
+	p.mu.Lock()
+	p.begun = !p.muted
+	begun := p.begun
+	p.mu.Unlock()
+	if !begun {
 		return
 	}
 	send := func(value any) bool {

@@ -27,9 +27,12 @@ const (
 // computed against what the former left.
 func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []event.HunkID) (*methods.AcceptResult, error) {
 	if !s.client.applyEdit() {
+		hint := "accept the edit by the code action on its line, which carries it"
+		if !s.client.codeActionLiterals() {
+			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
+		}
 		return nil, &agentcore.Error{
-			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)",
-			Hint: "accept the edit by the code action on its line, which carries it",
+			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)", Hint: hint,
 		}
 	}
 	select {
@@ -77,8 +80,9 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 					}
 				}
 			}
-			applied, open := divide(session, ids)
+			applied, open, failed := divide(session, ids)
 			result.Applied = append(result.Applied, applied...)
+			result.Failed = append(result.Failed, failed...)
 			if len(open) == 0 {
 				return result, s.settle(ctx, session)
 			}
@@ -121,16 +125,21 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	return nil
 }
 
-// divide tells the hunks that are settled from those that were opened again.
-func divide(session *agentcore.Session, ids []event.HunkID) (settled, open []event.HunkID) {
+// divide tells the hunks that the editor took from those that were opened again, and from those that came to
+// nothing, since the user typed on their lines while the edit was on its way.
+func divide(session *agentcore.Session, ids []event.HunkID) (applied, open []event.HunkID, failed []methods.HunkFailure) {
 	for _, id := range ids {
-		if h, ok := session.Proposal().Hunk(id); ok && h.State == event.StateOpen {
+		h, known := session.Proposal().Hunk(id)
+		switch {
+		case !known || h.State == event.StateAccepted: // what is not known was settled long ago
+			applied = append(applied, id)
+		case h.State == event.StateOpen:
 			open = append(open, id)
-		} else {
-			settled = append(settled, id)
+		default:
+			failed = append(failed, methods.HunkFailure{Hunk: id, Reason: fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail)})
 		}
 	}
-	return settled, open
+	return applied, open, failed
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

@@ -10,8 +10,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -37,7 +39,9 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(agentcore.Choice) (model.Model, error)
-	Logger    *slog.Logger
+	// AnswerTime bounds the wait for an answer of the editor; none of our requests waits for a person. 0 means a minute.
+	AnswerTime time.Duration
+	Logger     *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the
@@ -51,7 +55,8 @@ type Server struct {
 	view      *workspace.View
 	settings  settings
 	trusted   bool
-	trace     atomic.Value // protocol.TraceValue
+	// edits is odd while a message about documents is worked on, and grows with each.
+	edits atomic.Uint64
 
 	progress    *progressBoard
 	diagnostics *publisher
@@ -65,12 +70,14 @@ type Server struct {
 	engine  *agentcore.Engine
 	openErr error
 
-	sessionMu sync.Mutex
-	session   *agentcore.Session // the window's session, made by its first run
+	opening sync.Mutex                        // held while the window's session is made
+	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
 
-	// background ends the goroutines of this server; wait waits for them.
+	// background ends the goroutines of this server; wait waits for them. None begins after the end, which goesMu
+	// sees to.
 	background context.Context
 	stop       context.CancelFunc
+	goesMu     sync.Mutex
 	wait       sync.WaitGroup
 }
 
@@ -83,7 +90,13 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{options: o, logger: o.Logger, ready: make(chan struct{}), accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{}}
+	if o.AnswerTime <= 0 {
+		o.AnswerTime = time.Minute
+	}
+	s := &Server{
+		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}),
+		accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{},
+	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
 	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})
@@ -117,10 +130,8 @@ func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawM
 		return decoded(params, s.didChangeConfiguration)
 	case protocol.MethodWindowWorkDoneProgressCancel:
 		return decoded(params, s.cancelProgress)
-	case protocol.MethodSetTrace:
-		return decoded(params, func(p *protocol.SetTraceParams) error { s.trace.Store(p.Value); return nil })
 	}
-	return nil // what we do not know we were not asked to understand
+	return nil // what we do not know we were not asked to understand; of $/setTrace there is nothing to trace
 }
 
 // request works on what wants an answer, each on a goroutine of its own.
@@ -191,13 +202,29 @@ func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage, do func
 	return do(ctx, &p)
 }
 
-// goes starts a goroutine that the server waits for at its end. Its context ends with the server.
+// goes starts a goroutine that the server waits for at its end, unless that has begun. Its context ends with the server.
 func (s *Server) goes(do func(ctx context.Context)) {
+	s.goesMu.Lock()
+	defer s.goesMu.Unlock()
+	if s.background.Err() != nil {
+		return
+	}
 	s.wait.Add(1)
 	go func() {
 		defer s.wait.Done()
-		do(s.background)
+		s.guarded(func() { do(s.background) })
 	}()
+}
+
+// guarded tells of a panic, so that a bug costs one piece of work and not the server.
+func (s *Server) guarded(do func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.logger.Error("a part of the server panicked", "panic", p, "stack", string(debug.Stack()))
+			s.tell(s.background, protocol.MessageTypeError, fmt.Sprintf("agentls: a part of the server failed because of a bug in it: %v. The server goes on; its log has the details", p))
+		}
+	}()
+	do()
 }
 
 // open waits until the engine is there.
@@ -219,24 +246,20 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if err != nil {
 		return nil, err
 	}
-	s.sessionMu.Lock()
-	defer s.sessionMu.Unlock()
-	if s.session != nil {
-		return s.session, nil
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if session := s.session.Load(); session != nil {
+		return session, nil
 	}
 	session, err := engine.OpenSession(ctx, s.view, title)
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}
 	session.SetTrusted(s.trusted)
-	s.session = session
+	s.session.Store(session)
 	s.diagnostics.touch(s.documents.paths()...)
 	return session, nil
 }
 
-// opened returns the window's session, or nil where nothing was started yet.
-func (s *Server) opened() *agentcore.Session {
-	s.sessionMu.Lock()
-	defer s.sessionMu.Unlock()
-	return s.session
-}
+// opened returns the window's session, or nil where nothing was started yet. It never waits.
+func (s *Server) opened() *agentcore.Session { return s.session.Load() }

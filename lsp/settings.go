@@ -13,11 +13,13 @@ import (
 )
 
 // settings is the effective configuration of the connection and what was wrong with its sources. It owns
-// both; any goroutine may read, load and tell.
+// both; any goroutine may read, renew, load and tell.
 type settings struct {
 	initial json.RawMessage // initializationOptions; set before any other use
+	news    chan struct{}   // has room for one: they have changed
 
 	mu       sync.Mutex
+	pushed   json.RawMessage // from the newest workspace/didChangeConfiguration that had some
 	config   *config.Config
 	problems []config.Problem
 	told     []string
@@ -68,23 +70,56 @@ func (c *settings) tell(ctx context.Context, s *Server) {
 	}
 }
 
-// didChangeConfiguration reads the settings again: from the notification if it has them, else by asking.
+// renew says that the editor's settings have changed. pushed are those that it sent along, nil for none.
+func (c *settings) renew(pushed json.RawMessage) {
+	if len(pushed) > 0 && string(pushed) != "null" {
+		c.mu.Lock()
+		c.pushed = pushed
+		c.mu.Unlock()
+	}
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// didChangeConfiguration has the settings read again.
 func (s *Server) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
-	pushed := json.RawMessage(slices.Clone(p.Settings))
-	s.goes(func(ctx context.Context) {
-		if _, err := s.open(ctx); err != nil {
-			return // said when it happened
-		}
-		asked, err := s.client.settings(ctx)
-		if err != nil {
-			s.logger.Warn("the editor's settings are not used", "error", err)
-		}
-		if asked == nil {
-			asked = pushed
-		}
-		s.settings.load(s, asked)
-		s.engine.SetConfig(s.settings.current())
-		s.settings.tell(ctx, s)
-	})
+	s.settings.renew(json.RawMessage(slices.Clone(p.Settings)))
 	return nil
+}
+
+// followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
+// else from what it sent. It closes asked after the first answer.
+func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
+	for first := true; ; first = false {
+		select {
+		case <-s.settings.news:
+		case <-ctx.Done():
+			return
+		}
+		answer, err := s.client.settings(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			s.logger.Warn("the editor's settings are not used", "error", err)
+		case err == nil:
+			if answer == nil {
+				s.settings.mu.Lock()
+				answer = s.settings.pushed
+				s.settings.mu.Unlock()
+			}
+			s.settings.load(s, answer)
+		}
+		if first {
+			close(asked)
+		}
+		select {
+		case <-s.ready:
+			if s.openErr == nil {
+				s.engine.SetConfig(s.settings.current())
+				s.settings.tell(ctx, s)
+			}
+		default: // whoever opens the engine takes them from here
+		}
+	}
 }

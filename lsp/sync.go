@@ -10,7 +10,17 @@ import (
 
 // Everything in this file runs on the reading goroutine, in the order of the wire.
 
+// editing marks the time in which the documents and what follows their lines do not fit together.
+func (s *Server) editing() (done func()) {
+	s.edits.Add(1)
+	return func() {
+		s.edits.Add(1)
+		s.diagnostics.settled()
+	}
+}
+
 func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
+	defer s.editing()()
 	doc := s.documents.open(p.TextDocument)
 	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
 	s.diagnostics.touch(doc.path)
@@ -18,6 +28,7 @@ func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 }
 
 func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
+	defer s.editing()()
 	doc := s.documents.change(p.TextDocument, p.ContentChanges)
 	if doc == nil {
 		return fmt.Errorf("%s is not open", p.TextDocument.URI)
@@ -27,6 +38,7 @@ func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
 }
 
 func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
+	defer s.editing()()
 	doc := s.documents.close(p.TextDocument.URI)
 	if doc == nil {
 		return fmt.Errorf("%s is not open", p.TextDocument.URI)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/spelling"
 )
 
 // Severity says how bad a Problem is.
@@ -74,37 +76,6 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// nearest returns the known key that was most likely meant by an unknown one, or "".
-func nearest(unknown string, known []string) string {
-	const longest = 64 // no key is longer, and the distance costs the product of the lengths
-	if unknown == "" || len(unknown) > longest {
-		return ""
-	}
-	plain := plainKey(unknown)
-	best, least := "", max(2, len(plain)/3)+1
-	for _, k := range known {
-		p := plainKey(k)
-		d := distance(plain, p)
-		if _, last, dotted := cutLast(k); dotted && plainKey(last) == plain {
-			d = 0 // the key without its table
-		}
-		if d < least {
-			best, least = k, d
-		}
-	}
-	if least >= len(plain) {
-		return "" // nothing in common
-	}
-	return best
-}
-
-var keySeparators = strings.NewReplacer("_", "", "-", "", ".", "")
-
-// plainKey strips what spellings of a key differ in: letter case, underscores, dashes and dots.
-func plainKey(key string) string {
-	return keySeparators.Replace(strings.ToLower(key))
-}
-
 // cutLast cuts a dotted key before its last segment.
 func cutLast(key string) (table, last string, found bool) {
 	i := strings.LastIndexByte(key, '.')
@@ -114,30 +85,9 @@ func cutLast(key string) (table, last string, found bool) {
 	return key[:i], key[i+1:], true
 }
 
-// distance is the Levenshtein distance of two strings in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // didYouMean is the hint for an unknown key.
 func didYouMean(unknown string, known []string) string {
-	if k := nearest(unknown, known); k != "" {
+	if k := spelling.Nearest(unknown, known); k != "" {
 		return "did you mean " + k + "?"
 	}
 	if len(known) <= 8 {

@@ -101,7 +101,13 @@ const (
 //
 // Transient events ([event.Transient]) are not stored; they are published in their place with the
 // number of the last stored event. A batch of them alone causes no transaction.
-func (s *Store) Submit(b Batch) *Commit {
+func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
+
+// SubmitNow is Submit without the back pressure, for goroutines that must not wait for the disk. Its callers
+// bound by other means how much they submit.
+func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
+
+func (s *Store) submit(b Batch, wait bool) *Commit {
 	j := &job{commit: &Commit{done: make(chan struct{})}, batch: b, size: b.size()}
 	j.batch.Events = slices.Clone(b.Events)
 	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
@@ -135,7 +141,7 @@ func (s *Store) Submit(b Batch) *Commit {
 		j.bodies[i] = body
 		j.size += len(body)
 	}
-	s.queue.push(j)
+	s.queue.push(j, wait)
 	return j.commit
 }
 

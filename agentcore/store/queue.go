@@ -23,10 +23,10 @@ func newQueue() *queue {
 	return q
 }
 
-// push appends a job, waiting for room. On a closed queue the job fails with ErrClosed.
-func (q *queue) push(j *job) {
+// push appends a job; if it may wait, not before there is room. On a closed queue the job fails with ErrClosed.
+func (q *queue) push(j *job, wait bool) {
 	q.mu.Lock()
-	for !q.closed && len(q.jobs) > 0 && (len(q.jobs) >= maxQueued || q.bytes+j.size > maxQueuedBytes) {
+	for wait && !q.closed && len(q.jobs) > 0 && (len(q.jobs) >= maxQueued || q.bytes+j.size > maxQueuedBytes) {
 		q.room.Wait()
 	}
 	if q.closed {

@@ -14,7 +14,7 @@ func newJob(size int) *job { return &job{commit: &Commit{done: make(chan struct{
 func pushing(q *queue, j *job) (returned func() bool) {
 	done := make(chan struct{})
 	go func() {
-		q.push(j)
+		q.push(j, true)
 		close(done)
 	}()
 	return func() bool {
@@ -68,7 +68,7 @@ func TestClosedQueueLetsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
 		in, over := newJob(maxQueuedBytes), newJob(1)
-		q.push(in)
+		q.push(in, true)
 		returned := pushing(q, over)
 		if returned() {
 			t.Fatal("one more was let in")

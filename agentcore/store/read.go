@@ -328,7 +328,7 @@ func (w *writer) aliveOwners() ([]string, error) {
 
 func (s *Store) submitOwn(own func(*writer) ([]event.Event, error), after func(*writer)) *Commit {
 	j := &job{commit: &Commit{done: make(chan struct{})}, own: own, after: after}
-	s.queue.push(j)
+	s.queue.push(j, true)
 	return j.commit
 }
 

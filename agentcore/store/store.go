@@ -48,6 +48,9 @@ type Options struct {
 	// from the writer's goroutine, one call at a time, and must not block, nor call Submit or Close.
 	// Events that other processes store in the same file do not come here; see [Store.Events].
 	Committed func([]event.Event)
+	// Failed gets the events of each batch that could not be stored, which may be none, and why. It is called
+	// under the same conditions as Committed.
+	Failed func([]NewEvent, error)
 	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
 	Logger *slog.Logger
 	// BusyTimeout is how long a transaction waits for another process; 0 means 5 s.

@@ -103,6 +103,9 @@ func (w *writer) commitGroup(jobs []*job) {
 		if err == nil && j.after != nil {
 			j.after(w)
 		}
+		if err != nil && w.store.options.Failed != nil {
+			w.store.options.Failed(j.batch.Events, err)
+		}
 		j.commit.finish(err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/agentls/agentls/agentcore/spelling"
 )
 
 // canonical lists each tool with the spellings that others use for it. Names of tools that are not built in yet
@@ -72,7 +74,7 @@ func Resolve(name string) (string, bool) {
 
 // Nearest returns the known canonical name or alias that an unknown name is most like, or "".
 func Nearest(name string) string {
-	near := nearest(name, slices.Sorted(maps.Keys(aliases())))
+	near := spelling.Nearest(name, slices.Sorted(maps.Keys(aliases())))
 	return aliases()[near]
 }
 

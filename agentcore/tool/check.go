@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/agentls/agentls/agentcore/spelling"
 )
 
 // Check judges a call's arguments by the tool's schema and returns them in the form that Run takes.
@@ -407,7 +409,7 @@ func suggestion(schema *jsonschema.Schema, key string) string {
 	if len(names) == 0 {
 		return "; it takes no arguments"
 	}
-	if near := nearest(key, names); near != "" {
+	if near := spelling.Nearest(key, names); near != "" {
 		return fmt.Sprintf("; did you mean %s? Known: %s", near, strings.Join(names, ", "))
 	}
 	return "; known: " + strings.Join(names, ", ")
@@ -448,35 +450,4 @@ func trimValidation(err error) string {
 		return after
 	}
 	return text
-}
-
-// nearest returns the name with the least edit distance to key, if that is small; else "".
-func nearest(key string, names []string) string {
-	best, least := "", len(key)/2+1
-	for _, name := range names {
-		if d := distance(fold(key), fold(name)); d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -64,7 +65,7 @@ func neighbours(host Host, path string) string {
 	}
 	var near []string
 	for len(near) < 3 {
-		name := nearest(filepath.Base(path), names)
+		name := spelling.Nearest(filepath.Base(path), names)
 		if name == "" {
 			break
 		}

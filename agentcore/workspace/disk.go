@@ -18,42 +18,48 @@ import (
 	"unicode/utf8"
 )
 
-// root is a workspace folder that is opened when first needed, so that a folder that does not exist yet
-// is no error. Its methods may be called from any goroutine.
+// root is a workspace folder. It is immutable but for its handle.
 type root struct {
 	Root
 	name string
+	*handle
+}
+
+// handle is a folder that is opened when first needed, so that a folder that does not exist yet is no error. A root
+// that stays when others come and go keeps it, for whoever reads in it. Its methods may be called from any goroutine.
+type handle struct {
+	path string
 
 	mu     sync.Mutex
 	dir    *os.Root
 	closed bool
 }
 
-func (r *root) open() (*os.Root, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
+func (h *handle) open() (*os.Root, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
 		return nil, os.ErrClosed
 	}
-	if r.dir == nil {
-		dir, err := os.OpenRoot(r.Path)
+	if h.dir == nil {
+		dir, err := os.OpenRoot(h.path)
 		if err != nil {
 			return nil, err
 		}
-		r.dir = dir
+		h.dir = dir
 	}
-	return r.dir, nil
+	return h.dir, nil
 }
 
-func (r *root) close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	if r.dir == nil {
+func (h *handle) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	if h.dir == nil {
 		return nil
 	}
-	dir := r.dir
-	r.dir = nil
+	dir := h.dir
+	h.dir = nil
 	return dir.Close()
 }
 

@@ -15,8 +15,8 @@ import (
 // session. What changes below shows through at once; an edit that no longer fits what is below is left out
 // of the text and reported by Merge, but comes back where what is below does.
 //
-// A layer has one owner, the run, which writes and merges; reads may come from any goroutine. Its lock is
-// not held while files are read.
+// A layer has one owner, the run, which writes and merges; reads, and the merges of layers above it, may come from
+// any goroutine. Its lock is not held while files are read.
 type Layer struct {
 	view    *View
 	session *Session
@@ -303,8 +303,12 @@ func (l *Layer) Merge() (MergeReport, error) {
 			continue
 		}
 		l.mu.Lock()
-		edits := l.files[path].patch
+		f := l.files[path]
 		l.mu.Unlock()
+		if f == nil {
+			continue // a child has just taken it back
+		}
+		edits := f.patch
 		var conflicts []Conflict
 		if l.parent != nil {
 			conflicts = l.parent.merge(path, below, edits)
@@ -314,7 +318,9 @@ func (l *Layer) Merge() (MergeReport, error) {
 			report.Hunks = append(report.Hunks, ids...)
 		}
 		l.mu.Lock()
-		delete(l.files, path)
+		if l.files[path] == f { // else a child merged more into it meanwhile, which the next merge takes along
+			delete(l.files, path)
+		}
 		l.lose(path, conflicts)
 		l.mu.Unlock()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -228,7 +229,7 @@ func TestConcurrentUse(t *testing.T) {
 	})
 	group.Go(func() {
 		for range 100 {
-			if m := v.Track(path, 1, 2, func() {}); m != nil {
+			if m := v.Track(path, StampOf(five), 1, 2, func() {}); m != nil {
 				m.Lines()
 				m.Release()
 			}
@@ -249,5 +250,62 @@ func TestConcurrentUse(t *testing.T) {
 		if state, ok := told.Load(h.ID); !ok || state != event.StateOpen || len(Lines(h.After)) != 30 {
 			t.Errorf("told %v of %+v", state, h)
 		}
+	}
+}
+
+// Children end beside each other while their parent brings to the session what the first of them left.
+func TestMergesBesideEachOther(t *testing.T) {
+	const children = 24
+	var lines []string
+	for i := range children {
+		lines = append(lines, fmt.Sprintf("line %d\n", i), "\n", "\n")
+	}
+	for range 20 {
+		v, dir := open(t, map[string]string{"a": strings.Join(lines, "")})
+		path := filepath.Join(dir, "a")
+		s := v.NewSession(SessionOptions{})
+		parent := s.Fork()
+		var group sync.WaitGroup
+		for i := range children {
+			child := parent.Fork()
+			group.Go(func() {
+				for { // a sibling's edit may come between
+					file, err := child.Read(path)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					text := strings.Replace(file.Text, fmt.Sprintf("line %d\n", i), fmt.Sprintf("LINE %d\n", i), 1)
+					_, err = child.Write(path, text, file.Stamp, Author{})
+					if err == nil {
+						break
+					}
+					if kind(err) != Stale {
+						t.Error(err)
+						return
+					}
+				}
+				merge(t, child)
+			})
+		}
+		ended := make(chan struct{})
+		go func() { group.Wait(); close(ended) }()
+		for done := false; !done; {
+			select {
+			case <-ended:
+				done = true
+			default:
+			}
+			merge(t, parent)
+		}
+		merge(t, parent)
+		file, err := s.Fork().Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(file.Text, "line") {
+			t.Fatalf("an edit is lost:\n%s", file.Text)
+		}
+		s.Close()
 	}
 }

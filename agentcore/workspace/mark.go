@@ -9,21 +9,22 @@ type Mark struct {
 	dead       bool
 }
 
-// Track watches the lines [startLine, endLine) of a file as the editor shows it now, 0-based. gone is
-// called once, without locks held, when their text was changed or deleted; it must not block. An empty
-// range watches one line. Track reads the file where it is not open; it returns nil where there is no
-// such text. Marks are ended by Release.
-func (v *View) Track(path string, startLine, endLine int, gone func()) *Mark {
+// Track watches the lines [startLine, endLine) of a file, 0-based, in the text of the stamp, as Read has
+// returned it. gone is called once, without locks held, when their text was changed or deleted, possibly
+// before Track returns; it must not block. An empty range watches one line. Track reads the file where it is
+// not open; it returns nil where the editor shows another text by now, or none. Marks are ended by Release.
+// Callbacks of other changes may run before it returns, so the caller must hold no lock that they take.
+func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func()) *Mark {
 	path = cleanPath(path)
 	c, err := v.content(path)
-	if err != nil || c.text == nil {
+	if err != nil || c.text == nil || c.text.stamp() != stamp {
 		return nil
 	}
 	defer v.notices.run()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a := v.anchor(path, c)
-	if a.text == nil {
+	if !a.text.same(c.text) {
 		v.release(a)
 		return nil
 	}

@@ -374,6 +374,7 @@ func (s *Session) Confirm(ids []event.HunkID, applied bool, reason string) {
 	defer v.notices.run()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
 	for _, id := range ids {
 		a, p, h := s.find(id)
 		if h == nil || !h.live() || h.pending {
@@ -385,8 +386,9 @@ func (s *Session) Confirm(ids []event.HunkID, applied bool, reason string) {
 		} else {
 			h.detail = reason
 		}
-		s.publish(a, p)
+		piles[a] = p
 	}
+	s.publishAll(piles)
 }
 
 // Reject settles hunks, open ones and conflicts, without applying them.
@@ -396,6 +398,7 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var failures []HunkFailure
+	piles := make(map[*anchor]*pile)
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			continue
@@ -409,10 +412,18 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 		default:
 			h.gone = false
 			h.settle(event.StateRejected, "")
-			s.publish(a, p)
+			piles[a] = p
 		}
 	}
+	s.publishAll(piles)
 	return failures
+}
+
+// publishAll publishes what changed in several files. The lock is held.
+func (s *Session) publishAll(piles map[*anchor]*pile) {
+	for a, p := range piles {
+		s.publish(a, p)
+	}
 }
 
 // verify opens hunks again that the editor said it took, but whose text does not have them. The lock is

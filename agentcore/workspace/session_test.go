@@ -301,14 +301,17 @@ func TestMarks(t *testing.T) {
 	path := filepath.Join(dir, "a")
 	gone := map[string]int{}
 	track := func(name string, start, end int) *Mark {
-		return v.Track(path, start, end, func() {
+		return v.Track(path, StampOf(five), start, end, func() {
 			gone[name]++
 			v.Roots() // no lock is held
 		})
 	}
 	two, four, released := track("two", 1, 2), track("four", 3, 4), track("released", 3, 4)
-	if v.Track(filepath.Join(dir, "none"), 0, 1, nil) != nil {
+	if v.Track(filepath.Join(dir, "none"), "", 0, 1, nil) != nil {
 		t.Error("a file that is not there has a mark")
+	}
+	if v.Track(path, StampOf("older"), 0, 1, nil) != nil {
+		t.Error("there is a mark on a text that is not there")
 	}
 	v.SetDocument(path, "zero\n"+five, 1)
 	if start, end, ok := four.Lines(); start != 4 || end != 5 || !ok {

@@ -139,7 +139,11 @@ func (v *View) SetRoots(roots []Root) error {
 		if slices.ContainsFunc(next, func(known *root) bool { return known.Path == r.Path }) {
 			continue
 		}
-		next = append(next, &root{Root: r})
+		kept := &handle{path: r.Path}
+		if i := slices.IndexFunc(previous, func(former *root) bool { return former.Path == r.Path }); i >= 0 {
+			kept = previous[i].handle
+		}
+		next = append(next, &root{Root: r, handle: kept})
 	}
 	nameRoots(next)
 	v.roots.Store(&next)
@@ -148,7 +152,9 @@ func (v *View) SetRoots(roots []Root) error {
 	}
 	v.mu.Unlock()
 	for _, r := range previous {
-		problems = append(problems, r.close())
+		if !slices.ContainsFunc(next, func(kept *root) bool { return kept.handle == r.handle }) {
+			problems = append(problems, r.close())
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("close a former workspace folder: %w", err)
@@ -191,16 +197,22 @@ func (v *View) CloseDocument(path string) {
 // not wait on I/O: hunks and marks follow when the view's goroutine has reread the files (see
 // [View.Settle]).
 func (v *View) DiskChanged(paths []string) {
+	changed := make(map[string]bool, len(paths))
 	for _, path := range paths {
-		v.cache.drop(cleanPath(path))
+		path = cleanPath(path)
+		changed[path] = true
+		v.cache.drop(path)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, path := range paths {
-		path = cleanPath(path)
-		for known := range v.anchors {
-			if _, inside := within(path, known); inside && v.docs[known] == nil {
+	for known := range v.anchors {
+		if v.docs[known] != nil {
+			continue
+		}
+		for at, above := known, ""; at != above; at, above = filepath.Dir(at), at {
+			if changed[at] {
 				v.markStale(known)
+				break
 			}
 		}
 	}

@@ -98,6 +98,27 @@ func TestProposal(t *testing.T) {
 	}
 }
 
+// A folder that stays is still read by whoever was at it when another one came.
+func TestRootsThatStayKeepTheirHandles(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	before, err := (*v.roots.Load())[0].open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.SetRoots([]Root{{Path: t.TempDir()}, {Path: dir, Name: "renamed"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err != nil {
+		t.Errorf("the folder was closed under its reader: %v", err)
+	}
+	if err := v.SetRoots(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.Stat("a"); err == nil {
+		t.Error("a folder that left is still open")
+	}
+}
+
 // TestHugeDocument refuses an open document above the limit, and reads it again when it has become smaller.
 func TestHugeDocument(t *testing.T) {
 	v, err := Open(nil, Options{MaxFileSize: 4})

@@ -160,7 +160,8 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 		findings: map[event.FindingID]reported{},
 	}
 	events := engine.Subscribe("", 0)
-	run, err := session.Start(ctx, request)
+	// An interrupt ends the run, whose results so far are shown, and not its beginning.
+	run, err := session.Start(context.WithoutCancel(ctx), request)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}

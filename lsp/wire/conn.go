@@ -230,8 +230,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		return nil
 	case c.base.Err() != nil:
 		return fmt.Errorf("%s: %w", method, ErrClosed)
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		// rpc.Call sees the cancellation of waiting; the caller's own error says more.
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		c.cancelCall(method, id)
 		return fmt.Errorf("%s: %w", method, ctx.Err())
 	}

@@ -1,0 +1,449 @@
+package lsp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/script"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// watchdog bounds every wait of these tests; it is no measure of anything.
+const watchdog = 60 * time.Second
+
+// packet is any message of the server.
+type packet struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// everything is what a client may announce of which the server makes use.
+const everything = `{
+	"workspace": {"applyEdit": true, "configuration": true, "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "delete"]},
+		"didChangeWatchedFiles": {"dynamicRegistration": true}, "textDocumentContent": {}},
+	"window": {"workDoneProgress": true, "showDocument": {"support": true}},
+	"textDocument": {"publishDiagnostics": {"versionSupport": true}, "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}}
+}`
+
+// rude is an editor that answers only what a test tells it to answer, and minds no manners. (The scenarios' editor
+// behaves.)
+type rude struct {
+	t     *testing.T
+	dir   string
+	in    io.WriteCloser
+	ended chan int
+
+	mu   sync.Mutex
+	next int
+	got  []packet
+	news chan struct{}
+	// answers gives the raw result, or error member, of the server's requests by method; what is missing is never answered.
+	answers map[string]string
+}
+
+// serveRude starts a server with a scripted model. An answer of the editor's is waited for answerTime.
+func serveRude(t *testing.T, answerTime time.Duration, turns ...script.Turn) *rude {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	scripted := script.New("test", turns...)
+	r := &rude{t: t, dir: t.TempDir(), in: inW, ended: make(chan int, 1), news: make(chan struct{}), answers: map[string]string{}}
+	state := t.TempDir()
+	var group sync.WaitGroup
+	group.Go(func() {
+		code, err := Serve(context.Background(), inR, outW, Options{
+			Dirs: config.Dirs{State: state, Config: state}, Getenv: func(string) string { return "" }, AnswerTime: answerTime,
+			OpenModel: func(agentcore.Choice) (model.Model, error) { return scripted, nil },
+		})
+		if err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+		r.ended <- code
+		outW.Close()
+	})
+	group.Go(func() { r.read(bufio.NewReader(outR)) })
+	t.Cleanup(func() {
+		inW.Close()
+		group.Wait()
+		if err := scripted.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func (r *rude) read(from *bufio.Reader) {
+	for {
+		header, err := from.ReadString('\n')
+		if err != nil {
+			return
+		}
+		length, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(header, "Content-Length:")))
+		if err != nil {
+			continue // another header, or the empty line
+		}
+		if blank, err := from.ReadString('\n'); err != nil || strings.TrimSpace(blank) != "" {
+			r.t.Errorf("an unexpected header %q (%v)", blank, err)
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(from, body); err != nil {
+			return
+		}
+		var p packet
+		if err := json.Unmarshal(body, &p); err != nil {
+			r.t.Errorf("the server sent %q: %v", body, err)
+			return
+		}
+		r.mu.Lock()
+		r.got = append(r.got, p)
+		answer, answered := r.answers[p.Method]
+		close(r.news)
+		r.news = make(chan struct{})
+		r.mu.Unlock()
+		if answered && p.ID != nil {
+			go r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, p.ID, answer))
+		}
+	}
+}
+
+func (r *rude) answer(method, member string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[method] = member
+}
+
+func (r *rude) send(body string) {
+	// A server that has ended reads no more; what was missed shows in the test.
+	_, _ = fmt.Fprintf(r.in, "Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+func (r *rude) notify(method, params string) {
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
+}
+
+// all are the messages so far.
+func (r *rude) all() []packet {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+// begin sends a request and returns its id.
+func (r *rude) begin(method, params string) int {
+	r.mu.Lock()
+	r.next++
+	id := r.next
+	r.mu.Unlock()
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params))
+	return id
+}
+
+// until waits for a message that fits, from the first on.
+func (r *rude) until(what string, fits func(packet) bool) packet {
+	r.t.Helper()
+	patience := time.NewTimer(watchdog)
+	defer patience.Stop()
+	for at := 0; ; {
+		r.mu.Lock()
+		news := r.news
+		for ; at < len(r.got); at++ {
+			if fits(r.got[at]) {
+				p := r.got[at]
+				r.mu.Unlock()
+				return p
+			}
+		}
+		r.mu.Unlock()
+		select {
+		case <-news:
+		case <-patience.C:
+			r.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// answered waits for the answer to a request.
+func (r *rude) answered(id int) packet {
+	r.t.Helper()
+	return r.until(fmt.Sprintf("the answer to request %d", id), func(p packet) bool { return p.Method == "" && string(p.ID) == strconv.Itoa(id) })
+}
+
+func (r *rude) asked(method string) packet {
+	r.t.Helper()
+	return r.until(method, func(p packet) bool { return p.Method == method })
+}
+
+// call is a request that must succeed; its result is decoded into result.
+func (r *rude) call(method, params string, result any) {
+	r.t.Helper()
+	p := r.answered(r.begin(method, params))
+	if p.Error != nil {
+		r.t.Fatalf("%s: %d %s", method, p.Error.Code, p.Error.Message)
+	}
+	if result == nil {
+		return
+	}
+	if err := json.Unmarshal(p.Result, result); err != nil {
+		r.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (r *rude) initialize(capabilities, more string) {
+	r.t.Helper()
+	r.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":%s%s}`, r.uri(""), capabilities, more), nil)
+	r.notify("initialized", "{}")
+}
+
+func (r *rude) uri(name string) string { return "file://" + filepath.Join(r.dir, name) }
+
+func (r *rude) open(name, text string) {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%s}}`, r.uri(name), raw))
+}
+
+// quit ends the server properly.
+func (r *rude) quit() {
+	r.t.Helper()
+	r.call("shutdown", "null", nil)
+	r.notify("exit", "null")
+	r.gone(0)
+}
+
+func (r *rude) gone(want int) {
+	r.t.Helper()
+	select {
+	case code := <-r.ended:
+		if code != want {
+			r.t.Errorf("the server ended with code %d, want %d", code, want)
+		}
+	case <-time.After(watchdog):
+		r.t.Fatal("the server does not end")
+	}
+}
+
+// improve is a script that proposes one edit of a.go.
+var improve = []script.Turn{
+	{Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.go"}`}}},
+	{Answer: []script.Step{script.Call{Name: "edit", Arguments: `{"path":"a.go","old_string":"one","new_string":"two"}`}}},
+	{Answer: []script.Step{script.Text("Improved.")}},
+}
+
+// improved opens a.go, has it improved, and returns the params that accept the edit.
+func (r *rude) improved() string {
+	r.t.Helper()
+	r.open("a.go", "package one\n")
+	var started struct{ Run string }
+	r.call("agent/run", `{"agent":"coder","prompt":"Improve it."}`, &started)
+	var result struct{ Status, Proposal string }
+	r.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run), &result)
+	if result.Status != "completed" || result.Proposal == "" {
+		r.t.Fatalf("the run ended as %+v", result)
+	}
+	return fmt.Sprintf(`{"proposal":%q}`, result.Proposal)
+}
+
+// An editor that announces everything and answers nothing costs patience, never the server.
+func TestNothingIsAnswered(t *testing.T) {
+	r := serveRude(t, 50*time.Millisecond, improve...)
+	r.initialize(everything, "")
+	accept := r.improved()
+	for range 2 {
+		if p := r.answered(r.begin("agent/proposal/accept", accept)); p.Error == nil || !strings.Contains(p.Error.Message, "did not answer workspace/applyEdit") {
+			t.Errorf("accepting an edit that the editor did not answer: %+v", p)
+		}
+	}
+	var left struct {
+		Proposals []struct{ State string }
+	}
+	r.call("agent/proposals", "{}", &left)
+	if len(left.Proposals) != 1 || left.Proposals[0].State != "open" {
+		t.Errorf("the proposals are %+v, want an open one", left)
+	}
+	r.call("workspace/executeCommand", `{"command":"agentls.proposal.diff","arguments":[`+accept+`]}`, nil) // shows a document
+	r.asked("window/showDocument")
+	r.quit()
+}
+
+// The same with more patience than there is time: the end does not wait for the answers.
+func TestQuitWhileNothingIsAnswered(t *testing.T) {
+	for _, how := range []string{"shutdown", "exit", "end of input"} {
+		t.Run(how, func(t *testing.T) {
+			r := serveRude(t, time.Hour, improve...)
+			r.answer("workspace/configuration", `"result":[null]`)
+			r.initialize(everything, "")
+			accept := r.improved()
+			r.begin("agent/proposal/accept", accept)
+			r.begin("agent/proposal/accept", accept)
+			r.asked("workspace/applyEdit")
+			r.asked("window/workDoneProgress/create")
+			r.asked("client/registerCapability")
+			switch how {
+			case "shutdown":
+				r.quit()
+			case "exit":
+				r.notify("exit", "null")
+				r.gone(1)
+			default:
+				r.in.Close()
+				r.gone(1)
+			}
+		})
+	}
+}
+
+func TestQuitBeforeAnythingIsOpen(t *testing.T) {
+	for _, messages := range []string{"", "initialized", "initialized didChangeConfiguration"} {
+		r := serveRude(t, time.Hour)
+		r.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":%s}`, r.uri(""), everything), nil)
+		if strings.Contains(messages, "initialized") {
+			r.notify("initialized", "{}")
+		}
+		if strings.Contains(messages, "Configuration") {
+			r.notify("workspace/didChangeConfiguration", `{"settings":null}`)
+		}
+		r.quit()
+	}
+}
+
+// Who gives up accepting does not hold up the next one.
+func TestCancelDuringAccept(t *testing.T) {
+	r := serveRude(t, time.Hour, improve...)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	accept := r.improved()
+	first := r.begin("agent/proposal/accept", accept)
+	r.asked("workspace/applyEdit")
+	second := r.begin("agent/proposal/accept", accept)
+	r.answer("workspace/applyEdit", `"result":{"applied":false,"failureReason":"busy"}`)
+	r.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, first))
+	if p := r.answered(first); p.Error == nil || p.Error.Code != -32800 {
+		t.Errorf("the cancelled request got %+v", p)
+	}
+	if p := r.answered(second); p.Error != nil || !strings.Contains(string(p.Result), "busy") {
+		t.Errorf("the other request got %+v %s", p, p.Result)
+	}
+	r.until("$/cancelRequest of the edit", func(p packet) bool { return p.Method == "$/cancelRequest" })
+	r.quit()
+}
+
+// A progress that the editor refuses is none, and the run goes on.
+func TestProgressRefused(t *testing.T) {
+	r := serveRude(t, time.Hour, improve...)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.answer("window/workDoneProgress/create", `"error":{"code":-32601,"message":"no progress here"}`)
+	r.answer("client/registerCapability", `"error":{"code":-32601,"message":"no"}`)
+	r.initialize(everything, "")
+	r.improved()
+	created := r.asked("window/workDoneProgress/create")
+	var p struct{ Token json.RawMessage }
+	if err := json.Unmarshal(created.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{string(p.Token), "7", `"none"`, "null"} {
+		r.notify("window/workDoneProgress/cancel", `{"token":`+token+`}`)
+	}
+	r.quit()
+	for _, m := range r.all() {
+		if m.Method == "$/progress" {
+			t.Errorf("progress was sent: %s", m.Params)
+		}
+	}
+}
+
+// Editors send odd things as their settings; none of them keeps the server from starting.
+func TestOddSettings(t *testing.T) {
+	for _, c := range []struct{ options, told string }{
+		{`[]`, ""}, {`null`, ""}, {`{}`, ""}, {`"x"`, "expected an object"}, {`[1]`, "expected an object"}, {`{"trusted":"yes"}`, ""},
+	} {
+		r := serveRude(t, time.Hour)
+		r.answer("workspace/configuration", `"result":[[]]`)
+		r.initialize(`{"workspace":{"configuration":true}}`, `,"initializationOptions":`+c.options)
+		r.call("agent/list", "{}", nil)
+		if c.told != "" {
+			r.until("a message about "+c.options, func(p packet) bool {
+				return p.Method == "window/showMessage" && strings.Contains(string(p.Params), c.told)
+			})
+		}
+		r.quit()
+		for _, m := range r.all() {
+			if c.told == "" && m.Method == "window/showMessage" {
+				t.Errorf("%s: %s", c.options, m.Params)
+			}
+		}
+	}
+}
+
+// Requests by the thousand, while the user types, are all answered.
+func TestManyRequests(t *testing.T) {
+	const n = 2000
+	r := serveRude(t, time.Hour, improve...)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	r.improved()
+	ids := make([]int, 0, n)
+	for i := range n {
+		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"//\n"}]}`, r.uri("a.go"), i+2))
+		ids = append(ids, r.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":%d,"character":0},"end":{"line":4294967295,"character":4294967295}},"context":{"diagnostics":[]}}`, r.uri("a.go"), i)))
+	}
+	for _, id := range ids {
+		if p := r.answered(id); p.Error != nil {
+			t.Fatalf("request %d: %+v", id, p.Error)
+		}
+	}
+	r.quit()
+}
+
+// Documents that nobody opened, twice opened ones, versions that go back and ranges that are nowhere do no harm.
+func TestOddDocuments(t *testing.T) {
+	r := serveRude(t, time.Hour)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	change := func(name string, version int, changes string) {
+		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":%s}`, r.uri(name), version, changes))
+	}
+	change("none.go", 1, `[{"text":"x"}]`)
+	r.notify("textDocument/didClose", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("none.go")))
+	r.notify("textDocument/didSave", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("none.go")))
+	r.open("a.go", "first")
+	r.open("a.go", "package one\n")
+	change("a.go", 5, `[{"range":{"start":{"line":9,"character":9},"end":{"line":4294967295,"character":0}},"text":"// end\n"}]`)
+	change("a.go", 3, `[{"range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}},"text":"package two\n"}]`)
+	change("a.go", 3, `[]`)
+	change("a.go", 4, `null`)
+	change("a.go", 4, `[{"range":null,"text":7}]`)
+	r.notify("textDocument/didOpen", `{"textDocument":{"uri":"file:","languageId":"","version":0,"text":""}}`)
+	r.notify("workspace/didChangeWorkspaceFolders", `{"event":{"added":[{"uri":"file:relative","name":"x"},{"uri":"untitled:x","name":"y"}],"removed":[{"uri":"file:","name":""}]}}`)
+	r.notify("workspace/didChangeWatchedFiles", `{"changes":[{"uri":"","type":1},{"uri":"file:","type":9}]}`)
+	for _, u := range []string{r.uri("a.go"), "file:", "", "agentls:/answers/x.md", "http://x/y"} {
+		p := r.answered(r.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":3,"character":0},"end":{"line":0,"character":0}},"context":{"diagnostics":[],"only":[""]}}`, u)))
+		if p.Error != nil {
+			t.Errorf("code actions of %q: %+v", u, p.Error)
+		}
+	}
+	r.quit()
+}
