@@ -55,6 +55,26 @@ func (s *Session) Findings(path string) []event.Finding {
 	return list
 }
 
+// Outcome counts the open findings and proposed edits of a run and of the runs below it.
+func (s *Session) Outcome(id event.RunID) (findings, edits int) {
+	s.mu.Lock()
+	for _, f := range s.findings {
+		if f.durable.Load() && (f.run == id || f.chain == id) {
+			findings++
+		}
+	}
+	s.mu.Unlock()
+	for _, h := range s.proposal.Hunks() {
+		if h.State != event.StateOpen {
+			continue
+		}
+		if r, err := s.engine.run(h.Author.Run); h.Author.Run == id || err == nil && r.chain() == id {
+			edits++
+		}
+	}
+	return findings, edits
+}
+
 // Finding returns an open finding by id, with the path of its file.
 func (s *Session) Finding(id event.FindingID) (event.Finding, string, error) {
 	s.mu.Lock()

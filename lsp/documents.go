@@ -121,8 +121,7 @@ func (d *documents) change(id protocol.VersionedTextDocumentIdentifier, changes 
 			if start > end {
 				start, end = end, start
 			}
-			text := x.Text()
-			x = workspace.NewIndex(text[:start] + c.Text + text[end:])
+			x = x.Replace(start, end, c.Text)
 		}
 	}
 	doc := *old

@@ -75,7 +75,7 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 		return // its parent speaks for it
 	}
 	if _, announced := s.client.publishDiagnostics(); !announced && known {
-		s.logFindings(ctx, info.Path)
+		s.logFindings(ctx, id, info.Path)
 	}
 	switch f.Status {
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted:
@@ -93,10 +93,13 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	}
 }
 
-// logFindings tells the findings on a file to a client that takes no diagnostics.
-func (s *Server) logFindings(ctx context.Context, path string) {
+// logFindings tells the findings on a file, after a run that has made some, to a client that takes no diagnostics.
+func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) {
 	session := s.opened()
 	if session == nil {
+		return
+	}
+	if found, _ := session.Outcome(run); found == 0 {
 		return
 	}
 	var b strings.Builder
@@ -118,22 +121,16 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	if f.Result.Error != nil {
 		parts[0] += ": " + f.Result.Error.Detail
 	}
-	session := s.opened()
-	if session != nil && info.Path != "" {
-		switch n := len(session.Findings(info.Path)); {
-		case n > 0:
-			parts = append(parts, plural(n, "finding"))
+	if session := s.opened(); session != nil {
+		findings, edits := session.Outcome(id)
+		switch {
+		case findings > 0:
+			parts = append(parts, plural(findings, "finding"))
 		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
 			parts = append(parts, "no findings")
 		}
-		open := 0
-		for _, h := range session.Proposal().Hunks() {
-			if h.State == event.StateOpen && h.Path == info.Path {
-				open++
-			}
-		}
-		if open > 0 {
-			parts = append(parts, plural(open, "proposed edit"))
+		if edits > 0 {
+			parts = append(parts, plural(edits, "proposed edit"))
 		}
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {

@@ -32,6 +32,7 @@ type runProgress struct {
 	run   event.RunID
 	title string
 	news  chan struct{} // has room for one: something below has changed
+	over  chan struct{} // closed when the run has ended
 	told  chan struct{} // closed when the client was told of the end
 
 	mu      sync.Mutex
@@ -49,7 +50,7 @@ func newProgressBoard(s *Server) *progressBoard {
 
 // begin starts the progress of a run; a child is titled by its path from the root.
 func (b *progressBoard) begin(run event.RunID, created event.RunCreated) {
-	p := &runProgress{run: run, news: make(chan struct{}, 1), told: make(chan struct{}), message: "starts"}
+	p := &runProgress{run: run, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{}), message: "starts"}
 	b.mu.Lock()
 	p.title = created.Agent + ": " + created.Title
 	if parent := b.runs[created.Parent]; parent != nil {
@@ -126,7 +127,12 @@ func (b *progressBoard) report(run event.RunID, r event.RunProgress) {
 // finish ends the progress of a run, whose children have ended before.
 func (b *progressBoard) finish(run event.RunID, message string) {
 	if p := b.get(run); p != nil {
-		p.set(func() { p.end, p.ended = message, true })
+		p.set(func() {
+			if !p.ended {
+				close(p.over)
+			}
+			p.end, p.ended = message, true
+		})
 		b.forget(p)
 	}
 }
@@ -186,6 +192,7 @@ func (p *runProgress) speak(ctx context.Context, s *Server) {
 		pause.Reset(progressInterval)
 		select {
 		case <-pause.C:
+		case <-p.over: // the end does not wait
 		case <-ctx.Done():
 			return
 		}

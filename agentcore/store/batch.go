@@ -89,13 +89,13 @@ type job struct {
 
 // The queue's bounds. Submit blocks while one of them is reached; a single batch may be larger.
 const (
-	maxQueued      = 1024
+	maxQueued      = 1 << 14
 	maxQueuedBytes = 64 << 20
 )
 
 // Submit queues a batch for the writer and returns at once; it does not wait for the disk. Batches
 // are committed in the order of Submit, several in one transaction where they come fast. Back
-// pressure: Submit blocks while 1,024 batches or 64 MiB wait, and the writer always gets on: it gives
+// pressure: Submit blocks while 16,384 batches or 64 MiB wait, and the writer always gets on: it gives
 // up a transaction that stays locked after Options.BusyTimeout. After Close the commit fails with
 // ErrClosed. Any goroutine may call it, except the callback Options.Committed, which must not block.
 //

@@ -75,15 +75,17 @@ func Lines(text string) []string {
 type Index struct {
 	text   string
 	starts []int
+	// feeds says that "\n" alone ends lines.
+	feeds bool
 }
 
 // NewIndex scans a text once for its lines.
 func NewIndex(text string) *Index {
-	x := &Index{text: text}
+	x := &Index{text: text, feeds: !strings.Contains(text, "\r")}
 	if text == "" {
 		return x
 	}
-	if !strings.Contains(text, "\r") {
+	if x.feeds {
 		x.starts = make([]int, 0, strings.Count(text, "\n")+1)
 		for at := 0; at < len(text); {
 			x.starts = append(x.starts, at)
@@ -99,6 +101,34 @@ func NewIndex(text string) *Index {
 		x.starts = append(x.starts, at)
 	}
 	return x
+}
+
+// Replace returns the index of the text in which the bytes from start to end are replaced. Of a text whose lines end with
+// "\n" only what is inserted is scanned.
+func (x *Index) Replace(start, end int, insert string) *Index {
+	text := x.text[:start] + insert + x.text[end:]
+	if !x.feeds || strings.Contains(insert, "\r") {
+		return NewIndex(text)
+	}
+	kept, moved := sort.SearchInts(x.starts, start+1), sort.SearchInts(x.starts, end+1)
+	shift := len(insert) - (end - start)
+	starts := make([]int, 0, kept+1+strings.Count(insert, "\n")+len(x.starts)-moved)
+	starts = append(starts, x.starts[:kept]...)
+	if start == len(x.text) && (start == 0 || x.text[start-1] == '\n') {
+		starts = append(starts, start) // behind the last line ending there was no line
+	}
+	for at := range len(insert) {
+		if insert[at] == '\n' {
+			starts = append(starts, start+at+1)
+		}
+	}
+	for _, at := range x.starts[moved:] {
+		starts = append(starts, at+shift)
+	}
+	for len(starts) > 0 && starts[len(starts)-1] >= len(text) {
+		starts = starts[:len(starts)-1]
+	}
+	return &Index{text, starts, true}
 }
 
 // Text returns the whole text.

@@ -261,3 +261,24 @@ func TestMerge3AgainstGit(t *testing.T) {
 		t.Errorf("%d merged alike, %d conflicts, %d merged by git only", clean, conflicting, careful)
 	}
 }
+
+// TestReplace compares the index after random changes with that of the whole text.
+func TestReplace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.StringOfN(rapid.SampledFrom([]rune("ab\n\nü\r")), 0, 12, -1)
+		if rapid.Bool().Draw(t, "feeds") {
+			piece = rapid.StringOfN(rapid.SampledFrom([]rune("ab\n\nü")), 0, 12, -1)
+		}
+		x := NewIndex(piece.Draw(t, "text"))
+		for range rapid.IntRange(1, 8).Draw(t, "changes") {
+			start := rapid.IntRange(0, len(x.Text())).Draw(t, "start")
+			end := rapid.IntRange(start, len(x.Text())).Draw(t, "end")
+			insert := piece.Draw(t, "insert")
+			want := NewIndex(x.Text()[:start] + insert + x.Text()[end:])
+			x = x.Replace(start, end, insert)
+			if x.text != want.text || !slices.Equal(x.starts, want.starts) {
+				t.Fatalf("%q has lines at %d, want %q with %d", x.text, x.starts, want.text, want.starts)
+			}
+		}
+	})
+}

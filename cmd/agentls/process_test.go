@@ -122,6 +122,9 @@ type served struct {
 	cmd    *exec.Cmd
 	server *lsptest.Server
 	log    *transcript
+	// faults are looked for at the end, or before the server is ended by a signal: what the editor says to it
+	// afterwards is lost.
+	faults func() []string
 }
 
 // serve starts `agentls serve` in an editor.
@@ -136,6 +139,7 @@ func (d *desk) serve(profile string, args ...string) *served {
 		d.Fatal(err)
 	}
 	s.Editor = lsptest.NewEditor(s.server.Stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state})
+	s.faults = s.Faults
 	d.Cleanup(func() {
 		s.server.Kill()
 		if err := s.Close(); err != nil {
@@ -144,7 +148,7 @@ func (d *desk) serve(profile string, args ...string) *served {
 		if _, err := s.server.Wait(); err != nil {
 			d.Error(err)
 		}
-		for _, fault := range s.Faults() {
+		for _, fault := range s.faults() {
 			d.Errorf("protocol: %s", fault)
 		}
 		if d.Failed() {
@@ -155,6 +159,16 @@ func (d *desk) serve(profile string, args ...string) *served {
 		d.Fatal(err)
 	}
 	return s
+}
+
+// signal ends the server by a signal.
+func (s *served) signal(how os.Signal) {
+	s.desk.Helper()
+	faults := s.Faults()
+	s.faults = func() []string { return faults }
+	if err := s.cmd.Process.Signal(how); err != nil {
+		s.desk.Fatal(err)
+	}
 }
 
 // quit ends the server properly.

@@ -215,7 +215,7 @@ func TestKilledInReview(t *testing.T) {
 		if err := model.Reached(d.ctx, "model", 1); err != nil {
 			t.Fatal(err)
 		}
-		s.server.Kill()
+		s.signal(os.Kill)
 		s.ends(-1)
 		d.sound()
 
@@ -275,9 +275,7 @@ func TestTerminated(t *testing.T) {
 		if err := model.Reached(d.ctx, "model", 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		s.signal(syscall.SIGTERM)
 		s.ends(exitTerminated)
 		d.wasInterrupted(run)
 	})

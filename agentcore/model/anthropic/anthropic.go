@@ -52,7 +52,8 @@ type claude struct {
 	model     string
 	maxTokens int
 	upstream  transport.Upstream
-	messages  sdk.MessageService
+	service   sdk.MessageService
+	encodings transport.Encodings
 	broken    *model.Error // why no request can be sent, if so
 }
 
@@ -94,7 +95,7 @@ func New(options Options) model.Model {
 		c.broken = c.upstream.Refuse(model.ErrAuth, "there is no key", nil)
 	}
 	// The service is made by itself: the SDK's client would take keys, headers and profiles from the environment.
-	c.messages = sdk.NewMessageService(set...)
+	c.service = sdk.NewMessageService(set...)
 	return c
 }
 
@@ -112,7 +113,18 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 		x := c.upstream.Begin(ctx)
 		defer x.End()
 		var response *http.Response
-		stream := c.messages.NewStreaming(x.Context, c.params(request), option.WithMiddleware(x.Send), option.WithResponseInto(&response))
+		messages, err := c.messages(request.Messages)
+		if err != nil {
+			yield(nil, x.Failed(err))
+			return
+		}
+		send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+			if err := transport.Splice(r, messages); err != nil {
+				return nil, err
+			}
+			return x.Send(r, next)
+		}
+		stream := c.service.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			yield(nil, x.Failed(err))
 			return

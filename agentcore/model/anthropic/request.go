@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
@@ -12,14 +13,14 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// params makes the request body. Cache markers (at most four are allowed) stand behind the system prompt, the last
+// params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system prompt, the last
 // tool and the last message, and where the last message of the former request ended: the vendor looks back only
 // 20 blocks from a marker, which a turn with many parallel calls exceeds.
 func (c *claude) params(request *model.Request) sdk.MessageNewParams {
 	params := sdk.MessageNewParams{
 		Model:     sdk.Model(c.model),
 		MaxTokens: int64(cmp.Or(request.MaxTokens, c.maxTokens)),
-		Messages:  messages(request.Messages),
+		Messages:  []sdk.MessageParam{}, // see messages
 	}
 	if request.System != "" {
 		params.System = []sdk.TextBlockParam{{Text: request.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
@@ -51,12 +52,6 @@ func (c *claude) params(request *model.Request) sdk.MessageNewParams {
 		none := sdk.NewToolChoiceNoneParam()
 		params.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &none}
 	}
-	marked := 0
-	for i := len(params.Messages) - 1; i >= 0 && marked < 2; i-- {
-		if params.Messages[i].Role == sdk.MessageParamRoleUser && mark(params.Messages[i].Content) {
-			marked++
-		}
-	}
 	return params
 }
 
@@ -73,26 +68,77 @@ func mark(blocks []sdk.ContentBlockParamUnion) bool {
 	return true
 }
 
-// messages turns a conversation into the vendor's, where tool results are blocks of a user message. Neighbours of one
-// role become one message, since roles must alternate.
-func messages(conversation []model.Message) []sdk.MessageParam {
-	out := make([]sdk.MessageParam, 0, len(conversation))
-	for _, message := range conversation {
+// turn is one message of the vendor's: neighbours of one role together, since roles must alternate.
+type turn struct {
+	role   sdk.MessageParamRole
+	blocks [][]byte      // the blocks of each of our messages, as JSON
+	last   model.Message // that the last of them are of
+}
+
+// messages turns a conversation into the vendor's, as JSON; tool results are blocks of a user message. It sets the cache
+// markers of the messages: see params.
+func (c *claude) messages(conversation []model.Message) ([][]byte, error) {
+	list, err := c.encodings.List(conversation, func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) })
+	if err != nil {
+		return nil, err
+	}
+	var turns []turn
+	for i, message := range conversation {
+		if len(list[i]) == 0 {
+			continue // the vendor refuses empty messages
+		}
 		role := sdk.MessageParamRoleUser
 		if message.Role == model.RoleAssistant {
 			role = sdk.MessageParamRoleAssistant
 		}
-		content := blocks(message.Parts)
-		if len(content) == 0 {
-			continue // the vendor refuses empty messages
+		if last := len(turns) - 1; last < 0 || turns[last].role != role {
+			turns = append(turns, turn{role: role})
 		}
-		if last := len(out) - 1; last >= 0 && out[last].Role == role {
-			out[last].Content = append(out[last].Content, content...)
+		t := &turns[len(turns)-1]
+		t.blocks, t.last = append(t.blocks, list[i]), message
+	}
+	marked := 0
+	for i := len(turns) - 1; i >= 0 && marked < 2; i-- {
+		if turns[i].role != sdk.MessageParamRoleUser {
 			continue
 		}
-		out = append(out, sdk.MessageParam{Role: role, Content: content})
+		if content := blocks(turns[i].last.Parts); mark(content) {
+			if turns[i].blocks[len(turns[i].blocks)-1], err = encode(content); err != nil {
+				return nil, err
+			}
+			marked++
+		}
 	}
-	return out
+	var pieces [][]byte
+	for i, t := range turns {
+		head := `{"role":"` + string(t.role) + `","content":[`
+		if i > 0 {
+			head = "," + head
+		}
+		pieces = append(pieces, []byte(head))
+		for j, raw := range t.blocks {
+			if j > 0 {
+				pieces = append(pieces, comma)
+			}
+			pieces = append(pieces, raw)
+		}
+		pieces = append(pieces, []byte("]}"))
+	}
+	return pieces, nil
+}
+
+var comma = []byte(",")
+
+// encode returns blocks as JSON, with commas between them.
+func encode(content []sdk.ContentBlockParamUnion) ([]byte, error) {
+	list := make([][]byte, len(content))
+	for i, block := range content {
+		var err error
+		if list[i], err = block.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Join(list, comma), nil
 }
 
 func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {

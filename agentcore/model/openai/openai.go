@@ -57,6 +57,7 @@ type chat struct {
 	vendor      bool // it is OpenAI's own server, which is strict about newer parameters
 	upstream    transport.Upstream
 	completions sdk.ChatCompletionService
+	encodings   transport.Encodings
 	broken      *model.Error // why no request can be sent, if so
 }
 
@@ -111,7 +112,18 @@ func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[mod
 		x := c.upstream.Begin(ctx)
 		defer x.End()
 		var response *http.Response
-		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(x.Send), option.WithResponseInto(&response))
+		messages, err := c.messages(request)
+		if err != nil {
+			yield(nil, x.Failed(err))
+			return
+		}
+		send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+			if err := transport.Splice(r, messages); err != nil {
+				return nil, err
+			}
+			return x.Send(r, next)
+		}
+		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			yield(nil, x.Failed(err))
 			return

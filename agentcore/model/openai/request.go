@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -25,7 +27,7 @@ type function struct {
 func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	params := sdk.ChatCompletionNewParams{
 		Model:         shared.ChatModel(c.model),
-		Messages:      messages(request),
+		Messages:      []sdk.ChatCompletionMessageParamUnion{}, // see messages
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
 	}
 	if limit := cmp.Or(request.MaxTokens, c.maxTokens); limit > 0 {
@@ -54,28 +56,55 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	return params
 }
 
-// messages turns a conversation into the vendor's: the system prompt is the first message, each tool result one of
-// its own, and prose a plain string, which every server takes. Reasoning is not sent: the API has no place for it.
-func messages(request *model.Request) []sdk.ChatCompletionMessageParamUnion {
-	out := make([]sdk.ChatCompletionMessageParamUnion, 0, len(request.Messages)+1)
-	if request.System != "" {
-		out = append(out, sdk.SystemMessage(request.System))
+// messages turns a conversation into the vendor's, as JSON: the system prompt is the first message, each tool result one
+// of its own, and prose a plain string, which every server takes. Reasoning is not sent: the API has no place for it.
+func (c *chat) messages(request *model.Request) ([][]byte, error) {
+	list, err := c.encodings.List(request.Messages, encode)
+	if err != nil {
+		return nil, err
 	}
-	for _, message := range request.Messages {
-		switch message.Role {
-		case model.RoleAssistant:
-			out = append(out, assistant(message))
-		case model.RoleTool:
-			for _, part := range message.Parts {
-				if result, ok := part.(model.Result); ok {
-					out = append(out, sdk.ToolMessage(result.Text, result.ID))
-				}
-			}
+	var pieces [][]byte
+	if request.System != "" {
+		system, err := sdk.SystemMessage(request.System).MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("encode the system prompt: %w", err)
+		}
+		pieces = append(pieces, system)
+	}
+	for _, message := range list {
+		switch {
+		case len(message) == 0:
+		case len(pieces) == 0:
+			pieces = append(pieces, message)
 		default:
-			out = append(out, sdk.UserMessage(prose(message)))
+			pieces = append(pieces, comma, message)
 		}
 	}
-	return out
+	return pieces, nil
+}
+
+var comma = []byte(",")
+
+// encode turns a message into the vendor's, as JSON; those of several results are separated by commas.
+func encode(message model.Message) ([]byte, error) {
+	switch message.Role {
+	case model.RoleAssistant:
+		return assistant(message).MarshalJSON()
+	case model.RoleTool:
+		var list [][]byte
+		for _, part := range message.Parts {
+			if result, ok := part.(model.Result); ok {
+				raw, err := sdk.ToolMessage(result.Text, result.ID).MarshalJSON()
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, raw)
+			}
+		}
+		return bytes.Join(list, comma), nil
+	default:
+		return sdk.UserMessage(prose(message)).MarshalJSON()
+	}
 }
 
 func assistant(message model.Message) sdk.ChatCompletionMessageParamUnion {

@@ -12,22 +12,27 @@ import (
 // has: some servers send none, or begin anew with call_0 in every answer.
 func UniqueIDs(answer *model.Message, conversation []model.Message) {
 	taken := map[string]bool{"": true}
-	for _, message := range conversation {
-		for _, part := range message.Parts {
-			if call, ok := part.(model.Call); ok {
-				taken[call.ID] = true
-			}
-		}
-	}
 	for i, part := range answer.Parts {
 		if call, ok := part.(model.Call); ok {
-			for taken[call.ID] {
+			for taken[call.ID] || called(conversation, call.ID) {
 				call.ID = "call_" + rand.Text()
 			}
 			taken[call.ID] = true
 			answer.Parts[i] = call
 		}
 	}
+}
+
+// called reports whether a conversation has a call of that id.
+func called(conversation []model.Message, id string) bool {
+	for _, message := range conversation {
+		for _, part := range message.Parts {
+			if call, ok := part.(model.Call); ok && call.ID == id {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Object returns the arguments of a tool call as the JSON object that providers want in a conversation.
