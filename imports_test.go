@@ -92,12 +92,16 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
-		"go.yaml.in/yaml/v3": "frontmatter of definitions",
+		"agentcore/event":            "spans and severities of problems",
+		"agentcore/spelling":         "did you mean",
+		"github.com/BurntSushi/toml": "definitions in TOML",
+		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
 		"agentcore/spelling":         "did you mean",
@@ -131,6 +135,12 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/skill": {
+		"agentcore/agent":    "layers and problems are those of definitions",
+		"agentcore/event":    "places of problems",
+		"agentcore/spelling": "did you mean",
+		"go.yaml.in/yaml/v3": "frontmatter of skills",
 	},
 	"agentcore/spelling": {},
 	"agentcore/store": {

@@ -32,7 +32,8 @@ type Options struct {
 	StateDir string
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
-	// Agents are the definitions; nil means the built-in ones.
+	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
+	// replaces them.
 	Agents *agent.Registry
 	// Tools are what agents can do; nil means the built-in ones.
 	Tools []tool.Tool
@@ -48,7 +49,7 @@ type Options struct {
 type Engine struct {
 	store     *store.Store
 	log       *eventLog
-	agents    *agent.Registry
+	agents    registered
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
@@ -98,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		agents: o.Agents, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
+		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
@@ -119,6 +120,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.log.store = e.store
 	if _, err := e.store.MarkInterrupted(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	if err := e.agents.open(ctx, e, o.Agents); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
@@ -203,9 +207,6 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
-
-// Agents returns the definitions.
-func (e *Engine) Agents() *agent.Registry { return e.agents }
 
 // Store returns the store, for reading history.
 func (e *Engine) Store() *store.Store { return e.store }

@@ -129,7 +129,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		cfg = parent.config
 	}
-	definition, err := e.agents.Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
 	if err != nil {
 		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 	}

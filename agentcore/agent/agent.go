@@ -1,12 +1,11 @@
-// Package agent holds what an agent is: its definition, the native Markdown format, and the built-in
-// agents.
+// Package agent holds what an agent is: its definition, the formats that definitions are written in, what
+// can be wrong with them, the registry that finds them, and the built-in agents.
 package agent
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -48,9 +47,65 @@ type Limits struct {
 	Cost float64
 }
 
+// AsChild is what differs when the agent runs as a child of another.
+type AsChild struct {
+	// Limits replace those limits which are set in them.
+	Limits
+	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none.
+	Subagents []string
+	// Agent is the slug of the agent that runs instead of this one; empty for this one itself.
+	Agent string
+}
+
+// ToolOptions changes how one tool works for an agent. The engine does not use it yet.
+type ToolOptions struct {
+	// OutputLimit is the largest output in bytes; 0 for the tool's own.
+	OutputLimit int
+	// Timeout is the longest time of a call; 0 for the tool's own.
+	Timeout time.Duration
+	// Arguments is a JSON object of arguments that a call gets where it does not set them; nil for none.
+	Arguments json.RawMessage
+}
+
+// Rule is one permission rule of a definition, in the words of the configuration's [[permission]]. The engine does
+// not use it yet.
+type Rule struct {
+	// Tool is a tool's canonical name or "*".
+	Tool string
+	// Pattern is a glob, a command's first words, or "*".
+	Pattern string
+	// Action is "allow", "ask" or "deny".
+	Action string
+}
+
+// MCPServer is an MCP server that a definition names or brings. The engine does not use it yet.
+type MCPServer struct {
+	Name string
+	// Command is the argument vector of a server on stdio; URL that of one over HTTP. Neither is set for a
+	// server that the configuration describes.
+	Command []string
+	Env     map[string]string
+	URL     string
+	Headers map[string]string
+}
+
+// Hook is a command that is run at an event of the agent's life. The engine does not use it yet.
+type Hook struct {
+	// Event is a name such as "PreToolUse" or "SubagentStop".
+	Event string
+	// Matcher is a pattern of tool names, empty for all.
+	Matcher string
+	// Command is an argument vector; a command line is one for `sh -c`.
+	Command []string
+	// Timeout is 0 for the default.
+	Timeout time.Duration
+}
+
 // Definition is everything that is known of an agent. It is immutable once it is in a Registry; a run
 // keeps the definition that it started with.
 type Definition struct {
+	// ID is a stable name besides the slug that lookups accept; empty for none.
+	ID string
 	// Slug is the agent's name: lower-case letters, digits and hyphens.
 	Slug string
 	// Title is for people.
@@ -60,29 +115,57 @@ type Definition struct {
 	Categories  []Category
 	Mode        Mode
 	// Model is "provider/model", a preset, "inherit", or empty for the configuration's choice.
-	Model       string
+	Model string
+	// Temperature is nil for the model's own.
 	Temperature *float64
-	MaxTokens   int
-	Limits      Limits
-	// AsChild replaces those limits which are set when the agent runs as a child.
-	AsChild Limits
-	// Tools are the allowed tools by canonical name; nil means all, empty means none.
+	// MaxTokens bounds one answer; 0 for the model's own.
+	MaxTokens int
+	Limits    Limits
+	// AsChild is what differs when the agent runs as a child.
+	AsChild AsChild
+	// Tools are the allowed tools by canonical name; nil or "*" means all, empty means none.
 	Tools []string
 	// DisallowedTools are taken away from Tools.
 	DisallowedTools []string
+	// ToolOptions are by canonical name. The engine does not use them yet.
+	ToolOptions map[string]ToolOptions
 	// Subagents are the agents it may delegate to; nil means all, empty means none.
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
-	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective".
+	// Rules are permission rules of its own, after those of the set. The engine does not use them yet.
+	Rules []Rule
+	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. The engine
+	// does not use it yet.
+	PermissionMode string
+	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
-	Aliases     []string
+	// Reminder is repeated in front of a child's task. The engine does not use it yet.
+	Reminder string
+	// Skills are loaded into the prompt at the start of a run, by name.
+	Skills []string
+	// MCPServers are added to those of the session. The engine does not use them yet.
+	MCPServers []MCPServer
+	// Hooks are added to those of the configuration. The engine does not use them yet.
+	Hooks   []Hook
+	Aliases []string
+	// Icon is one character for lists, Color a colour's name or "#rrggbb".
+	Icon, Color string
 	// Order sorts listings; equal orders sort by slug.
 	Order int
-	// Prompt is the system prompt.
+	// Unlisted agents are left out of listings, but may be started by name.
+	Unlisted bool
+	// Prompt is the system prompt, a template (see ParseTemplate).
 	Prompt string
-	// Source is where the definition comes from, such as "built-in" or a file's path.
-	Source string
+	// PromptFile is the file that Prompt is read from, relative to the definition's file; empty where the prompt
+	// is in the definition. Loader reads it.
+	PromptFile string
+	// Variables are values for the prompt's template, which win over the configuration's and the built-in ones.
+	Variables map[string]string
+	// NoDefaultPrefix leaves out what the engine says before every prompt. The engine does not use it yet.
+	NoDefaultPrefix bool
+	// Source is where the definition comes from.
+	Source Source
 }
 
 // Is reports whether the agent is of the category.
@@ -109,54 +192,10 @@ func (d *Definition) LimitsAt(depth int) Limits {
 	return limits
 }
 
-// Registry finds agents by slug or alias. It is immutable and safe for concurrent use.
-type Registry struct {
-	sorted []*Definition
-	byName map[string]*Definition
-}
-
-// NewRegistry makes a registry. A later definition replaces an earlier one of the same slug. An alias
-// never hides a slug; of two equal aliases the earlier agent's counts.
-func NewRegistry(definitions ...*Definition) *Registry {
-	r := &Registry{byName: map[string]*Definition{}}
-	for _, d := range definitions {
-		r.byName[d.Slug] = d
+// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none.
+func (d *Definition) SubagentsAt(depth int) []string {
+	if depth > 0 && d.AsChild.Subagents != nil {
+		return d.AsChild.Subagents
 	}
-	for _, d := range r.byName {
-		r.sorted = append(r.sorted, d)
-	}
-	slices.SortFunc(r.sorted, func(a, b *Definition) int {
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Slug, b.Slug))
-	})
-	for _, d := range r.sorted {
-		for _, alias := range d.Aliases {
-			if r.byName[alias] == nil {
-				r.byName[alias] = d
-			}
-		}
-	}
-	return r
-}
-
-// Find returns the agent of that slug or alias. The error names the agents that there are.
-func (r *Registry) Find(name string) (*Definition, error) {
-	if d := r.byName[name]; d != nil {
-		return d, nil
-	}
-	var known []string
-	for _, d := range r.List("") {
-		known = append(known, d.Slug)
-	}
-	return nil, fmt.Errorf("there is no agent %q; the agents are %s", name, strings.Join(known, ", "))
-}
-
-// List returns the agents of a category, or all that are not hidden for "", in display order.
-func (r *Registry) List(c Category) []*Definition {
-	var list []*Definition
-	for _, d := range r.sorted {
-		if c == "" && !d.Is(Hidden) || d.Is(c) {
-			list = append(list, d)
-		}
-	}
-	return list
+	return d.Subagents
 }

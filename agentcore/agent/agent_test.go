@@ -33,14 +33,15 @@ func TestBuiltinAgentsAreSound(t *testing.T) {
 	}
 }
 
-func TestParseMarkdownReportsEveryFault(t *testing.T) {
-	_, err := ParseMarkdown("x.md", []byte("---\nname: Bad Name\ntimeout: soon\n---\n"))
-	if err == nil {
-		t.Fatal("no error")
+func TestParseReportsEveryFault(t *testing.T) {
+	f := ParseAs(Native, "x.md", "---\nname: Bad Name\ntimeout: soon\n---\n")
+	var all strings.Builder
+	for _, p := range f.Problems {
+		all.WriteString(p.String() + "\n")
 	}
 	for _, want := range []string{"name is", "timeout is", "category is missing", "prompt is empty"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in: %v", want, err)
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("%q is not in: %v", want, all.String())
 		}
 	}
 }
@@ -48,11 +49,11 @@ func TestParseMarkdownReportsEveryFault(t *testing.T) {
 func TestEmptyToolsAreNotAbsentTools(t *testing.T) {
 	parse := func(head string) *Definition {
 		t.Helper()
-		d, err := ParseMarkdown("x.md", []byte("---\nname: x\ncategory: [primary]\n"+head+"---\nDo.\n"))
-		if err != nil {
-			t.Fatal(err)
+		f := ParseAs(Native, "x.md", "---\nname: x\ncategory: [primary]\n"+head+"---\nDo.\n")
+		if Failed(f.Problems) {
+			t.Fatal(f.Problems)
 		}
-		return d
+		return f.Definitions[0]
 	}
 	if parse("tools: []\n").Allows("read") || !parse("").Allows("read") {
 		t.Error("an empty list must mean no tools, an absent one all")

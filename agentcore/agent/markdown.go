@@ -1,144 +1,281 @@
 package agent
 
 import (
-	"bytes"
-	"embed"
-	"errors"
 	"fmt"
-	"io"
+	"regexp"
+	"slices"
 	"strings"
-	"sync"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// frontmatter is the YAML head of a definition in the native format.
-type frontmatter struct {
-	Name            string      `yaml:"name"`
-	Title           string      `yaml:"title"`
-	Description     string      `yaml:"description"`
-	Category        []Category  `yaml:"category"`
-	Mode            Mode        `yaml:"mode"`
-	Model           string      `yaml:"model"`
-	Temperature     *float64    `yaml:"temperature"`
-	MaxTokens       int         `yaml:"max_tokens"`
-	MaxTurns        int         `yaml:"max_turns"`
-	Timeout         string      `yaml:"timeout"`
-	AsChild         childLimits `yaml:"as_child"`
-	Tools           *[]string   `yaml:"tools"`
-	DisallowedTools []string    `yaml:"disallowed_tools"`
-	Subagents       *[]string   `yaml:"subagents"`
-	Permissions     string      `yaml:"permissions"`
-	Context         string      `yaml:"context"`
-	Aliases         []string    `yaml:"aliases"`
-	Order           int         `yaml:"order"`
-}
+type severity = event.Severity
 
-type childLimits struct {
-	MaxTurns int    `yaml:"max_turns"`
-	Timeout  string `yaml:"timeout"`
-}
-
-// ParseMarkdown reads a definition in the native format: YAML between two lines of `---`, then the
-// prompt. Source is kept in the definition and named in errors. All faults are returned, joined.
-func ParseMarkdown(source string, data []byte) (*Definition, error) {
-	head, body, err := splitFrontmatter(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+// ParseAs reads a text as Parse does, in a format that the caller knows.
+func ParseAs(format Format, name, s string) *File {
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}}
+	if len(s) > maxText {
+		f.text = newText("")
+		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
+		return f
 	}
-	var f frontmatter
-	decoder := yaml.NewDecoder(bytes.NewReader(head))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: read the frontmatter: %w", source, err)
-	}
-	var faults []error
-	duration := func(key, text string) time.Duration {
-		if text == "" {
-			return 0
+	if !utf8.ValidString(s) {
+		at := 0
+		for i, c := range s {
+			if c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+				at = i
+				break
+			}
 		}
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			faults = append(faults, fmt.Errorf(`%s: %s is %q; write a positive duration such as "5m"`, source, key, text))
+		f.report(fault{start: at, end: at + 1, severity: failure, message: "the text is not UTF-8", hint: "save it as UTF-8"})
+		return f
+	}
+	switch format {
+	case TOML:
+		f.parseTOML()
+	case JSON:
+		f.parseJSON()
+	default:
+		f.parseMarkdown()
+	}
+	f.sort()
+	return f
+}
+
+// sort puts problems and fields into the order of the text.
+func (f *File) sort() {
+	slices.SortStableFunc(f.Problems, func(a, b Problem) int { return compareSpans(a.Span, b.Span) })
+	slices.SortStableFunc(f.Fields, func(a, b Field) int { return compareSpans(a.KeySpan, b.KeySpan) })
+}
+
+func compareSpans(a, b event.Span) int {
+	if a.StartLine != b.StartLine {
+		return a.StartLine - b.StartLine
+	}
+	return a.StartColumn - b.StartColumn
+}
+
+func (f *File) parseMarkdown() {
+	s := f.text.string
+	h := splitHead(s)
+	body := s[h.body:]
+	if h.missing {
+		end := h.start + max(0, strings.IndexByte(s[h.start:], '\n'))
+		switch {
+		case !f.Format.Foreign():
+			f.report(fault{start: h.start, end: end, severity: failure, message: "the file does not begin with a line of ---", hint: "write the keys between two lines of --- at the top, at least name and category"})
+			return
+		case isDocument(f.Path):
+			f.report(fault{start: h.start, end: end, severity: information, message: "this is taken for a document, not for an agent", hint: "to make it an agent, begin it with name and description between two lines of ---"})
+			return
+		case strings.TrimSpace(body) == "":
+			f.report(fault{start: h.start, end: end, severity: failure, message: "the file is empty", hint: "write name and description between two lines of ---, and the prompt below"})
+			return
 		}
-		return d
+		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
 	}
-	d := &Definition{
-		Slug: f.Name, Title: f.Title, Description: f.Description, Categories: f.Category, Mode: f.Mode,
-		Model: f.Model, Temperature: f.Temperature, MaxTokens: f.MaxTokens,
-		Limits:          Limits{MaxTurns: f.MaxTurns, Timeout: duration("timeout", f.Timeout)},
-		AsChild:         Limits{MaxTurns: f.AsChild.MaxTurns, Timeout: duration("as_child.timeout", f.AsChild.Timeout)},
-		Tools:           valueOf(f.Tools),
-		DisallowedTools: f.DisallowedTools,
-		Subagents:       valueOf(f.Subagents),
-		Permissions:     f.Permissions, ContextMode: f.Context, Aliases: f.Aliases, Order: f.Order,
-		Prompt: strings.TrimSpace(string(body)), Source: source,
+	root, faults := readHead(s, h, f.isKey)
+	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
+	p := f.decoder(d, root)
+	p.at = &node{start: h.start, end: h.start}
+	if first := strings.IndexByte(s[:h.start], '-'); first >= 0 {
+		p.at = &node{start: first, end: first + 3}
 	}
-	if d.Mode == "" {
-		d.Mode = Agentic
+	for _, fault := range append(h.faults, faults...) {
+		p.report(fault)
 	}
-	if !validSlug(d.Slug) {
-		faults = append(faults, fmt.Errorf("%s: name is %q; write lower-case letters, digits and hyphens", source, d.Slug))
+	f.addFields("", root, p.index)
+	if d.Prompt != "" {
+		start := h.body + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
+		end := h.body + len(strings.TrimRightFunc(body, unicode.IsSpace))
+		f.prompts[d] = place{start, end}
+		f.Fields = append(f.Fields, Field{Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end), Value: d.Prompt, Definition: p.index})
 	}
-	if len(d.Categories) == 0 {
-		faults = append(faults, fmt.Errorf("%s: category is missing; write [primary], [subagent] or both", source))
+	p.decode(foreignKeys(f.Format))
+	if f.Format.Foreign() {
+		p.foreign(body)
 	}
-	if d.Prompt == "" {
-		faults = append(faults, fmt.Errorf("%s: the prompt is empty; write it below the frontmatter", source))
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return d, nil
+	p.finish()
+	f.keep(p)
 }
 
-// valueOf keeps the difference between an absent list (nil: all) and an empty one (none).
-func valueOf(list *[]string) []string {
-	if list == nil {
-		return nil
-	}
-	return append([]string{}, *list...)
-}
-
-func validSlug(slug string) bool {
-	return slug != "" && strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
-}
-
-func splitFrontmatter(data []byte) (head, body []byte, err error) {
-	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
-	rest, ok := bytes.CutPrefix(data, []byte("---\n"))
-	if !ok {
-		return nil, nil, errors.New("the file does not begin with a line of ---")
-	}
-	head, body, ok = bytes.Cut(rest, []byte("\n---\n"))
-	if !ok {
-		return nil, nil, errors.New("the frontmatter has no closing line of ---")
-	}
-	return head, body, nil
-}
-
-//go:embed builtin/*.md
-var builtinFiles embed.FS
-
-// Builtin returns the built-in agents.
-var Builtin = sync.OnceValues(func() ([]*Definition, error) {
-	entries, err := builtinFiles.ReadDir("builtin")
-	if err != nil {
-		return nil, fmt.Errorf("list the built-in agents: %w", err)
-	}
-	var list []*Definition
-	for _, entry := range entries {
-		data, err := builtinFiles.ReadFile("builtin/" + entry.Name())
-		if err != nil {
-			return nil, fmt.Errorf("read a built-in agent: %w", err)
+// isKey tells whether a word at the start of a line is a key, or one misspelt.
+func (f *File) isKey(word string) bool {
+	known := topKeys()
+	if f.Format.Foreign() {
+		known = nil
+		for k := range foreignKeys(f.Format) {
+			known = append(known, k)
 		}
-		d, err := ParseMarkdown(entry.Name(), data)
-		if err != nil {
-			return nil, err
-		}
-		d.Source = "built-in"
-		list = append(list, d)
+		slices.Sort(known)
 	}
-	return list, nil
-})
+	return slices.Contains(known, word) || word[0] >= 'a' && word[0] <= 'z' && len(word) > 3 && spelling.Nearest(word, known) != ""
+}
+
+func (f *File) decoder(d *Definition, root *node) *decoder {
+	d.Source.Path = f.Path
+	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, seen: map[string]bool{}}
+	f.count++
+	return p
+}
+
+// keep takes a definition that was read.
+func (f *File) keep(p *decoder) {
+	if p.disabled != nil {
+		p.wrong(p.disabled, information, "disable", "the agent is switched off", "take the key out to have it")
+		return
+	}
+	f.Definitions = append(f.Definitions, p.def)
+}
+
+// decode reads the keys of the definition: those of the format first, then native ones.
+func (p *decoder) decode(special map[string]foreignKey) {
+	written := map[string]*node{}
+	for _, pair := range p.root.pairs {
+		if written[pair.key] != nil {
+			p.report(fault{start: pair.start, end: pair.end, severity: warning, key: pair.key, message: fmt.Sprintf("%s is written twice; the last one counts", pair.key), hint: "take one of them out"})
+		}
+		written[pair.key] = pair.value
+	}
+	for _, pair := range p.root.pairs {
+		if written[pair.key] != pair.value {
+			continue
+		}
+		if own, ok := special[pair.key]; ok {
+			p.foreignValue(pair, own)
+			continue
+		}
+		if len(special) > 0 && !p.mayBeNative(pair) {
+			p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: fmt.Sprintf("agentls does not know the key %s", pair.key), hint: p.keyHint(pair.key, special)})
+			continue
+		}
+		name := pair.key
+		if setters[name] == nil {
+			near := spelling.Nearest(name, topKeys())
+			f := fault{start: pair.start, end: pair.end, severity: warning, key: name, message: fmt.Sprintf("there is no key %q", short(name)), hint: "it is left out; the keys are " + strings.Join(topKeys(), ", ")}
+			if near != "" {
+				f.hint = "did you mean " + near + "?"
+				at := &node{kind: scalar, start: pair.start, end: pair.end, literal: pair.end-pair.start == len(name)}
+				f.fix = at.replace(name, near)
+			}
+			p.report(f)
+			if near == "" || foldKey(near) != foldKey(name) || written[near] != nil {
+				continue
+			}
+			name = near // only written in another way
+		}
+		p.seen[name] = true
+		setters[name](p, pair.value)
+	}
+}
+
+// foreignValue reads a key of another tool's format.
+func (p *decoder) foreignValue(pair pair, own foreignKey) {
+	switch {
+	case own.set != nil:
+		p.seen[own.native] = true
+		own.set(p, pair.value)
+	case own.native == "":
+		p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here"})
+	default:
+		p.seen[own.native] = true
+		setters[own.native](p, pair.value)
+	}
+}
+
+// mayBeNative tells whether a key of a foreign file is one of ours, which people may add. Words that others use
+// in a sense of their own are not taken.
+func (p *decoder) mayBeNative(pair pair) bool {
+	switch pair.key {
+	case "category", "mode", "context", "prompt", "prompt_file", "permissions", "rules", "id", "order", "icon", "budget", "variables", "visible":
+		return false
+	}
+	return setters[pair.key] != nil
+}
+
+func (p *decoder) keyHint(word string, special map[string]foreignKey) string {
+	var known []string
+	for k := range special {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	if near := spelling.Nearest(word, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "it changes nothing here"
+}
+
+func foldKey(s string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))
+}
+
+// addFields adds the keys and values below a node.
+func (f *File) addFields(prefix string, n *node, index int) {
+	for _, pair := range n.pairs {
+		field := Field{Key: prefix + pair.key, KeySpan: f.text.span(pair.start, pair.end), ValueSpan: f.text.span(pair.value.start, pair.value.end), Definition: index}
+		if pair.value.kind == scalar {
+			field.Value = pair.value.value
+		}
+		f.Fields = append(f.Fields, field)
+		f.addFields(field.Key+".", pair.value, index)
+	}
+	for i, item := range n.items {
+		field := Field{Key: fmt.Sprintf("%s%d", prefix, i), KeySpan: f.text.span(item.start, item.start), ValueSpan: f.text.span(item.start, item.end), Definition: index}
+		if item.kind == scalar {
+			field.Value = item.value
+		}
+		f.Fields = append(f.Fields, field)
+		f.addFields(field.Key+".", item, index)
+	}
+}
+
+var heading = regexp.MustCompile(`(?m)^#+\s+(.+?)\s*#*\s*$`)
+
+// foreign fills in what other tools take from elsewhere: the name from the file's, who starts it, and a description
+// from the prompt where there is none.
+func (p *decoder) foreign(body string) {
+	d := p.def
+	name := stem(p.file.Path)
+	if d.Slug == "" {
+		if d.Slug = Slug(name); d.Slug == "" {
+			d.Slug = "agent"
+		}
+		if p.file.Format == Claude && !p.file.unnamed() {
+			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "name", message: "name is missing; " + d.Slug + ", from the file's name, is taken", hint: "write name: " + d.Slug, fix: &edit{title: "Add the name " + d.Slug, start: p.root.start, end: p.root.start, new: "name: " + d.Slug + "\n"}})
+		}
+		p.seen["name"] = true
+	} else if alias := Slug(name); p.file.Format == OpenCode && alias != "" && alias != d.Slug {
+		// The file's name is the agent's, there.
+		d.Aliases = append(d.Aliases, alias)
+	}
+	if d.Categories == nil {
+		d.Categories = []Category{Subagent}
+		if p.file.Format == OpenCode {
+			d.Categories = []Category{Primary, Subagent}
+		}
+	}
+	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil && !slices.ContainsFunc(d.Tools, func(t string) bool { return strings.EqualFold(t, "task") || strings.EqualFold(t, "agent") }) {
+		d.AsChild.Subagents = []string{} // a subagent of Claude Code's starts none
+	}
+	if d.Description == "" {
+		text := strings.TrimSpace(body)
+		if found := heading.FindStringSubmatch(text); found != nil && strings.HasPrefix(text, "#") {
+			text = found[1]
+		}
+		text, _, _ = strings.Cut(text, "\n\n")
+		text = strings.Join(strings.Fields(text), " ")
+		if r := []rune(text); len(r) > 200 {
+			text = string(r[:200]) + "…"
+		}
+		d.Description = text
+		if text != "" && !p.file.unnamed() {
+			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "description", message: "description is missing; the prompt's beginning is taken", hint: "say when to use the agent: delegating agents choose by it"})
+		}
+	}
+}
+
+// unnamed tells whether the whole frontmatter is missing, which was said already.
+func (f *File) unnamed() bool { return !opening.MatchString(f.text.string) }

@@ -26,6 +26,9 @@ type Batch struct {
 	Hunks             []Hunk
 	// Todos replace the whole lists of their runs.
 	Todos []TodoList
+	// AgentsRemoved are slugs.
+	AgentsRemoved []string
+	Agents        []Agent
 	// Events get their numbers at the commit. Their sessions must be stored, or be in the batch.
 	Events []NewEvent
 	// Committed, if it is set, is called when the batch is on disk, before its events are published. It runs on the
@@ -167,13 +170,17 @@ func (b *Batch) size() int {
 	for i := range b.Hunks {
 		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After)
 	}
+	for i := range b.Agents {
+		n += perRow + len(b.Agents[i].Definition)
+	}
 	return n + perRow*(len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
-		len(b.LayerFilesRemoved)+len(b.FindingsCleared))
+		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.AgentsRemoved))
 }
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
 	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
-		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.Todos)
+		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.Todos) +
+		len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }

@@ -58,6 +58,7 @@ var (
 	findingTable   = newTable[Finding]("finding", "id")
 	proposalTable  = newTable[Proposal]("proposal", "id")
 	hunkTable      = newTable[Hunk]("hunk", "id")
+	agentTable     = newTable[Agent]("agent", "slug")
 )
 
 // querier is a connection or a pool.

@@ -144,6 +144,11 @@ func (s *Store) Hunks(ctx context.Context, session event.SessionID, state event.
 		ORDER BY path, start_line, id`, session, state)
 }
 
+// Agents returns the agents that were registered at run time, by slug.
+func (s *Store) Agents(ctx context.Context) ([]Agent, error) {
+	return many[Agent](ctx, s, agentTable, "the registered agents", "ORDER BY slug")
+}
+
 // Todos returns the list of a run.
 func (s *Store) Todos(ctx context.Context, run event.RunID) ([]event.Todo, error) {
 	items, err := func() ([]event.Todo, error) {

@@ -223,6 +223,26 @@ type TodoList struct {
 	Items []event.Todo
 }
 
+// Agent is an agent that was registered at run time.
+type Agent struct {
+	Slug string
+	ID   string
+	// Definition is JSON with the keys of the native format.
+	Definition json.RawMessage
+	// Created is when the slug was first registered.
+	Created, Updated time.Time
+}
+
+func (a *Agent) fields() []field {
+	return []field{
+		{"slug", &a.Slug},
+		{"id", &a.ID},
+		{"definition", jsonText{&a.Definition}},
+		{"created", creation{micros{&a.Created}}},
+		{"updated", micros{&a.Updated}},
+	}
+}
+
 func (s *Session) fields() []field {
 	return []field{
 		{"id", &s.ID},

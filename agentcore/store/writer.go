@@ -282,6 +282,16 @@ func (w *writer) applyRows(b *Batch) error {
 			return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
 		}
 	}
+	for _, slug := range b.AgentsRemoved {
+		if err := w.exec("DELETE FROM agent WHERE slug = ?", slug); err != nil {
+			return fmt.Errorf("remove the agent %s: %w", slug, err)
+		}
+	}
+	for i := range b.Agents {
+		if err := w.insert(agentTable, "agent", b.Agents[i].Slug, b.Agents[i].fields()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -56,9 +56,9 @@ func reportAgent(d *agent.Definition) agentReport {
 	return agentReport{
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
 		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
-		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild),
+		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
-		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source,
+		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
 	}
 }
 
@@ -168,13 +168,13 @@ func agentPage(d *agent.Definition) string {
 	row("mode", string(d.Mode))
 	row("model", d.Model)
 	row("limits", limitsText(d.Limits))
-	row("as a child", limitsText(d.AsChild))
+	row("as a child", limitsText(d.AsChild.Limits))
 	row("tools", listText(d.Tools))
 	row("not", strings.Join(d.DisallowedTools, ", "))
 	row("delegates to", listText(d.Subagents))
 	row("permissions", d.Permissions)
 	row("context", d.ContextMode)
-	row("source", d.Source)
+	row("source", d.Source.String())
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String() + "\n" + visible(d.Prompt) + "\n"
 }

@@ -1,0 +1,325 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// toolWord is a tool as definitions write it: a name, and in parentheses what it is allowed for.
+func toolWord(s string) (name, inside string) {
+	name, inside, ok := strings.Cut(s, "(")
+	if !ok {
+		return s, ""
+	}
+	return strings.TrimSpace(name), strings.TrimSpace(strings.TrimSuffix(inside, ")"))
+}
+
+func (p *decoder) tools(n *node) {
+	key := p.keyOf(n)
+	if n.kind == table {
+		p.toolTable(key, n)
+		return
+	}
+	if n.kind == scalar && n.value == "" && !p.file.Format.Foreign() {
+		p.wrong(n, warning, key, key+" is an empty text, which means no tools", "write [] for none, or leave the key out for all")
+	}
+	words, ok := p.words(key, n)
+	if !ok {
+		return
+	}
+	p.def.Tools = []string{}
+	for _, w := range words {
+		name := p.tool(key, w)
+		if !slices.Contains(p.def.Tools, name) {
+			p.def.Tools = append(p.def.Tools, name)
+		}
+		p.names("tool", key, name, w.node.part(name))
+	}
+}
+
+// part is the node of the beginning of a literal scalar.
+func (n *node) part(name string) *node {
+	at := *n
+	if at.literal && strings.HasPrefix(at.value, name) {
+		at.end, at.value = at.start+len(name), name
+	}
+	return &at
+}
+
+// tool reads one word of a list of tools: what is in parentheses becomes a rule, or the agents of the task tool.
+func (p *decoder) tool(key string, w word) string {
+	name, inside := toolWord(w.text)
+	switch {
+	case inside == "":
+	case strings.EqualFold(name, "task") || strings.EqualFold(name, "agent"):
+		p.def.Subagents = []string{}
+		for _, sub := range strings.Split(inside, ",") {
+			if sub = strings.TrimSpace(sub); sub != "" {
+				p.def.Subagents = append(p.def.Subagents, sub)
+				p.names("subagent", key, sub, w.node)
+			}
+		}
+	default:
+		for _, pattern := range strings.Split(inside, ",") {
+			if pattern = rulePattern(pattern); pattern != "" {
+				p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: pattern, Action: "allow"})
+			}
+		}
+	}
+	return name
+}
+
+// rulePattern turns "git diff:*" into "git diff*".
+func rulePattern(s string) string {
+	s = strings.TrimSpace(s)
+	if command, ok := strings.CutSuffix(s, ":*"); ok {
+		return command + "*"
+	}
+	return s
+}
+
+// toolTable reads tools written as a table of booleans. Where the format is OpenCode's all are allowed but those that
+// are false; elsewhere those that are true, or all others where none is.
+func (p *decoder) toolTable(key string, n *node) {
+	var allowed, denied []string
+	all := true
+	for _, pair := range n.pairs {
+		value := pair.value
+		on, ok := true, true
+		if value.kind != table && value.kind != null {
+			on, ok = p.bool(key+"."+pair.key, value)
+		}
+		if !ok {
+			continue
+		}
+		if pair.key == "*" {
+			all = on
+			continue
+		}
+		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+		what := "disallowed"
+		if on {
+			what = "tool"
+			allowed = append(allowed, pair.key)
+		} else {
+			denied = append(denied, pair.key)
+		}
+		p.names(what, key, pair.key, at)
+	}
+	p.def.DisallowedTools = append(p.def.DisallowedTools, denied...)
+	switch {
+	case !all, p.file.Format != OpenCode && (len(allowed) > 0 || len(n.pairs) == 0):
+		p.def.Tools = append([]string{}, allowed...)
+	}
+}
+
+func (p *decoder) disallowedTools(n *node) {
+	key := p.keyOf(n)
+	words, _ := p.words(key, n)
+	for _, w := range words {
+		name, inside := toolWord(w.text)
+		if inside != "" {
+			p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: rulePattern(inside), Action: "deny"})
+			p.names("rule", key, name, w.node.part(name))
+			continue
+		}
+		p.def.DisallowedTools = append(p.def.DisallowedTools, name)
+		p.names("disallowed", key, name, w.node)
+	}
+}
+
+func (p *decoder) rules(n *node) {
+	if n.kind != list {
+		if n.kind == table {
+			p.permissionTable(n)
+			return
+		}
+		p.expect(n, "rules", "a list of tables with tool, pattern and action")
+		return
+	}
+	for i, item := range n.items {
+		key := fmt.Sprintf("rules.%d", i)
+		rule := Rule{Tool: "*", Pattern: "*"}
+		p.table(key, item, map[string]func(*node){
+			"tool": func(v *node) {
+				rule.Tool, _ = p.string(key+".tool", v)
+				p.names("rule", key+".tool", rule.Tool, v)
+			},
+			"pattern": func(v *node) { rule.Pattern, _ = p.string(key+".pattern", v) },
+			"action": func(v *node) {
+				rule.Action = p.action(key+".action", v)
+			},
+		})
+		if rule.Action == "" {
+			if item.kind == table && item.get("action") == nil {
+				p.wrong(item, failure, key, key+" has no action", "write allow, ask or deny")
+			}
+			continue
+		}
+		p.def.Rules = append(p.def.Rules, rule)
+	}
+}
+
+func (p *decoder) action(key string, n *node) string {
+	s, ok := p.string(key, n)
+	if !ok {
+		return ""
+	}
+	known := keyIndex()["rules.*.action"].Values
+	if slices.Contains(known, s) {
+		return s
+	}
+	p.unknown(n, failure, key, fmt.Sprintf("%s is %q", key, short(s)), s, known)
+	return ""
+}
+
+// permissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions.
+func (p *decoder) permissionTable(n *node) {
+	key := p.keyOf(n)
+	for _, pair := range n.pairs {
+		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+		rules := []pairOf{{"*", pair.value, key + "." + pair.key}}
+		if pair.value.kind == table {
+			rules = rules[:0]
+			for _, below := range pair.value.pairs {
+				rules = append(rules, pairOf{below.key, below.value, key + "." + pair.key + "." + below.key})
+			}
+		}
+		for _, rule := range rules {
+			if action := p.action(rule.key, rule.value); action != "" {
+				p.def.Rules = append(p.def.Rules, Rule{Tool: pair.key, Pattern: rule.pattern, Action: action})
+			}
+		}
+		p.names("rule", key+"."+pair.key, pair.key, at)
+	}
+}
+
+type pairOf struct {
+	pattern string
+	value   *node
+	key     string
+}
+
+func (p *decoder) mcpServers(n *node) {
+	switch n.kind {
+	case table:
+		for _, pair := range n.pairs {
+			p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair.key, pair.value))
+		}
+	case list:
+		for i, item := range n.items {
+			switch item.kind {
+			case scalar:
+				p.def.MCPServers = append(p.def.MCPServers, MCPServer{Name: item.value})
+			case table:
+				for _, pair := range item.pairs {
+					p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair.key, pair.value))
+				}
+			default:
+				p.expect(item, fmt.Sprintf("mcp_servers.%d", i), "a server's name")
+			}
+		}
+	default:
+		words, _ := p.words("mcp_servers", n)
+		for _, w := range words {
+			p.def.MCPServers = append(p.def.MCPServers, MCPServer{Name: w.text})
+		}
+	}
+}
+
+func (p *decoder) mcpServer(name string, n *node) MCPServer {
+	s := MCPServer{Name: name}
+	key := "mcp_servers." + name
+	if n.kind == null {
+		return s // only named
+	}
+	var args []string
+	p.table(key, n, map[string]func(*node){
+		"command": func(v *node) { s.Command, _ = p.strings(key+".command", "", v.whole()) },
+		"args":    func(v *node) { args, _ = p.strings(key+".args", "", v.whole()) },
+		"env":     func(v *node) { s.Env = p.stringTable(key+".env", v) },
+		"url":     func(v *node) { s.URL, _ = p.string(key+".url", v) },
+		"headers": func(v *node) { s.Headers = p.stringTable(key+".headers", v) },
+		"type":    func(*node) {},
+	})
+	s.Command = append(s.Command, args...)
+	if len(s.Command) == 0 && s.URL == "" && n.kind == table {
+		p.wrong(n, failure, key, key+" has neither command nor url", "write one of them")
+	}
+	return s
+}
+
+// whole is a scalar as a list of it alone, so that commas do not part it.
+func (n *node) whole() *node {
+	if n.kind != scalar {
+		return n
+	}
+	return &node{kind: list, start: n.start, end: n.end, items: []*node{n}}
+}
+
+// hookEvents are the events that hooks can be for.
+var hookEvents = []string{"SubagentStart", "SubagentStop", "PreToolUse", "PostToolUse", "Stop", "SessionStart", "PreCompact"}
+
+func (p *decoder) hooks(n *node) {
+	if n.kind != table {
+		p.table("hooks", n, map[string]func(*node){"an event": nil})
+		return
+	}
+	for _, pair := range n.pairs {
+		key := "hooks." + pair.key
+		if !slices.Contains(hookEvents, pair.key) {
+			at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hookEvents)
+		}
+		items := pair.value.items
+		if pair.value.kind == table {
+			items = []*node{pair.value}
+		} else if pair.value.kind != list {
+			p.expect(pair.value, key, "a list of tables with command, matcher and timeout")
+			continue
+		}
+		for i, item := range items {
+			p.hook(fmt.Sprintf("%s.%d", key, i), pair.key, "", item)
+		}
+	}
+}
+
+// hook reads one hook, or one matcher with several as Claude Code writes them.
+func (p *decoder) hook(key, event, matcher string, n *node) {
+	h := Hook{Event: event, Matcher: matcher}
+	var below []*node
+	set := map[string]func(*node){
+		"matcher": func(v *node) { h.Matcher, _ = p.string(key+".matcher", v) },
+		"type":    func(*node) {},
+		"timeout": func(v *node) {
+			// Claude Code's is a number of seconds.
+			if v.kind == scalar && !v.quoted && isNumber(v.value) {
+				seconds := *v
+				seconds.value += "s"
+				seconds.literal = false
+				v = &seconds
+			}
+			p.duration(key+".timeout", v, &h.Timeout)
+		},
+		"command": func(v *node) {
+			if v.kind == scalar {
+				h.Command = []string{"sh", "-c", v.value}
+			} else {
+				h.Command, _ = p.strings(key+".command", "", v)
+			}
+		},
+		"hooks": func(v *node) { below = v.items },
+	}
+	before := len(p.file.Problems)
+	p.table(key, n, set)
+	for i, item := range below {
+		p.hook(fmt.Sprintf("%s.hooks.%d", key, i), event, h.Matcher, item)
+	}
+	if len(h.Command) > 0 {
+		p.def.Hooks = append(p.def.Hooks, h)
+	} else if len(below) == 0 && n.kind == table && before == len(p.file.Problems) {
+		p.wrong(n, failure, key, key+" has no command", "write a list of words, or a command line; it has "+alternatives(slices.Sorted(maps.Keys(set))))
+	}
+}

@@ -1,0 +1,326 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// foreignKey is a key of another tool's format.
+type foreignKey struct {
+	// native is the key of ours that means the same, or "" where there is none.
+	native string
+	// doc describes a key without one.
+	doc string
+	// values are those of the key where they are not the native one's.
+	values []string
+	// set reads a value whose meaning differs; nil reads it as the native key's.
+	set func(*decoder, *node)
+}
+
+// ignored is a key that agentls knows and does not use.
+func ignored(what string) foreignKey {
+	return foreignKey{doc: what + " agentls does not use it."}
+}
+
+// claudeKeys are the keys of .claude/agents/*.md, as Claude Code's documentation of subagents has them
+// (code.claude.com/docs/en/sub-agents, "Supported frontmatter fields").
+var claudeKeys = map[string]foreignKey{
+	"name":            {native: "name"},
+	"description":     {native: "description"},
+	"tools":           {native: "tools"},
+	"disallowedTools": {native: "disallowed_tools"},
+	"model":           {native: "model"},
+	"permissionMode":  {native: "permission_mode", values: []string{"default", "acceptEdits", "bypassPermissions", "plan"}, set: (*decoder).claudeMode},
+	"maxTurns":        {native: "max_turns"},
+	"skills":          {native: "skills"},
+	"mcpServers":      {native: "mcp_servers"},
+	"hooks":           {native: "hooks"},
+	"color":           {native: "color"},
+	"memory":          ignored("Where it keeps notes."),
+	"background":      ignored("Whether it runs in the background."),
+	"effort":          ignored("How much it thinks."),
+	"isolation":       ignored("Where it works."),
+	"initialPrompt":   ignored("What a session with it begins with."),
+}
+
+// openCodeKeys are the keys of .opencode/agent/*.md, as OpenCode's documentation of agents has them
+// (opencode.ai/docs/agents, "Options").
+var openCodeKeys = map[string]foreignKey{
+	"name":            {native: "name"},
+	"description":     {native: "description"},
+	"mode":            {native: "category", values: []string{"primary", "subagent", "all"}, set: (*decoder).openCodeMode},
+	"model":           {native: "model"},
+	"temperature":     {native: "temperature"},
+	"prompt":          {native: "prompt", set: (*decoder).openCodePrompt},
+	"tools":           {native: "tools"},
+	"permission":      {native: "rules", set: (*decoder).permissionTableOr},
+	"steps":           {native: "max_turns"},
+	"maxSteps":        {native: "max_turns"},
+	"color":           {native: "color"},
+	"hidden":          {native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.", set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) }},
+	"disable":         {doc: "Whether it is switched off.", set: (*decoder).openCodeDisable},
+	"top_p":           ignored("The model's top_p."),
+	"options":         ignored("The provider's own options."),
+	"reasoningEffort": ignored("How much it thinks."),
+	"textVerbosity":   ignored("How much it writes."),
+	"variant":         ignored("A variant of the model."),
+}
+
+// roleKeys are the keys of {"AgentRoles": {"Roles": […]}}.
+var roleKeys = map[string]foreignKey{
+	"RoleId":             {native: "name"},
+	"DisplayName":        {native: "title"},
+	"Description":        {native: "description"},
+	"ModelId":            {native: "model"},
+	"Temperature":        {native: "temperature"},
+	"SystemPrompt":       {native: "prompt"},
+	"SystemPromptFile":   {native: "prompt_file"},
+	"CanDelegate":        {native: "can_delegate"},
+	"AllowedDelegations": {native: "subagents"},
+	"MaxIterations":      {native: "max_turns"},
+	"MaxDurationMs":      {native: "timeout", set: func(p *decoder, n *node) { p.milliseconds("MaxDurationMs", n) }},
+	"Tools":              {native: "tools", set: (*decoder).toolConfiguration},
+}
+
+// customKeys are the keys of {"Agents": {"Custom": […]}}.
+var customKeys = map[string]foreignKey{
+	"Id":                     {native: "id"},
+	"Slug":                   {native: "name"},
+	"Name":                   {native: "title"},
+	"Description":            {native: "description"},
+	"Category":               {native: "category"},
+	"ProviderId":             {native: "model.provider", set: func(p *decoder, n *node) { p.provider, _ = p.string("ProviderId", n) }},
+	"ModelId":                {native: "model"},
+	"Temperature":            {native: "temperature"},
+	"MaxTokens":              {native: "max_tokens"},
+	"SystemPrompt":           {native: "prompt"},
+	"PromptVariables":        {native: "variables"},
+	"UseDefaultSystemPrefix": {native: "default_prefix"},
+	"ExecutionMode":          {native: "mode", set: (*decoder).executionMode},
+	"MaxIterations":          {native: "max_turns"},
+	"Timeout":                {native: "timeout", set: (*decoder).timeSpan},
+	"TimeoutSeconds":         {native: "timeout", set: (*decoder).seconds},
+	"CanSpawnSubagents":      {native: "can_delegate"},
+	"AllowedSubagentTypes":   {native: "subagents", set: (*decoder).allowedTypes},
+	"Tools":                  {native: "tools", set: (*decoder).toolConfiguration},
+	"Permissions":            {native: "permissions"},
+	"IconEmoji":              {native: "icon"},
+	"Color":                  {native: "color"},
+	"DisplayOrder":           {native: "order"},
+	"IsVisible":              {native: "visible"},
+	"IsBuiltIn":              ignored("Whether it is built in."),
+	"CreatedAt":              ignored("When it was made."),
+	"UpdatedAt":              ignored("When it was changed."),
+}
+
+// foreignKeys are the keys of a format besides the native ones.
+func foreignKeys(f Format) map[string]foreignKey {
+	switch f {
+	case Claude:
+		return claudeKeys
+	case OpenCode:
+		return openCodeKeys
+	}
+	return nil
+}
+
+// claudeMode reads permissionMode.
+func (p *decoder) claudeMode(n *node) {
+	s, ok := p.string("permissionMode", n)
+	if !ok {
+		return
+	}
+	switch s {
+	case "default", "plan":
+		p.def.PermissionMode = s
+	case "acceptEdits":
+		p.def.PermissionMode = "accept_edits"
+	case "bypassPermissions":
+		p.def.PermissionMode = "bypass"
+	default:
+		p.wrong(n, warning, "permissionMode", fmt.Sprintf("permissionMode is %q, which agentls does not have; the session's mode is used", short(s)), "write default, plan, acceptEdits or bypassPermissions")
+	}
+}
+
+// openCodeMode reads mode: primary, subagent or all.
+func (p *decoder) openCodeMode(n *node) {
+	s, ok := p.string("mode", n)
+	if !ok {
+		return
+	}
+	switch s {
+	case "primary", "subagent":
+		p.def.Categories = []Category{Category(s)}
+	case "all":
+		p.def.Categories = []Category{Primary, Subagent}
+	default:
+		p.unknown(n, warning, "mode", fmt.Sprintf("mode is %q; it is taken as all", short(s)), s, []string{"primary", "subagent", "all"})
+	}
+}
+
+// openCodePrompt reads prompt, which may be {file:./prompt.txt}.
+func (p *decoder) openCodePrompt(n *node) {
+	s, ok := p.string("prompt", n)
+	if !ok {
+		return
+	}
+	s = strings.TrimSpace(s)
+	if name, found := strings.CutPrefix(s, "{file:"); found && strings.HasSuffix(name, "}") {
+		p.def.PromptFile = strings.TrimSuffix(name, "}")
+		return
+	}
+	p.def.Prompt = s
+}
+
+func (p *decoder) permissionTableOr(n *node) {
+	if n.kind == table {
+		p.permissionTable(n)
+	} else if action := p.action("permission", n); action != "" {
+		p.def.Rules = append(p.def.Rules, Rule{Tool: "*", Pattern: "*", Action: action})
+	}
+}
+
+func (p *decoder) openCodeDisable(n *node) {
+	if off, _ := p.bool("disable", n); off {
+		p.disabled = n
+	}
+}
+
+func (p *decoder) milliseconds(key string, n *node) {
+	if i, ok := p.integer(key, n, 1); ok {
+		p.def.Limits.Timeout = time.Duration(i) * time.Millisecond
+	}
+}
+
+func (p *decoder) seconds(n *node) {
+	if i, ok := p.integer("TimeoutSeconds", n, 1); ok {
+		p.def.Limits.Timeout = time.Duration(i) * time.Second
+	}
+}
+
+// timeSpan reads hours:minutes:seconds, with days and fractions as .NET's TimeSpan writes them ("c" format); a
+// duration as in the native format is understood, too.
+func (p *decoder) timeSpan(n *node) {
+	if n.kind == null {
+		return
+	}
+	var days, hours, minutes int
+	var seconds float64
+	clock := n.value
+	if before, rest, ok := strings.Cut(clock, "."); ok && strings.Contains(rest, ":") {
+		if _, err := fmt.Sscanf(before, "%d", &days); err != nil {
+			days = 0
+		}
+		clock = rest
+	}
+	if count, err := fmt.Sscanf(clock, "%d:%d:%f", &hours, &minutes, &seconds); n.kind == scalar && err == nil && count == 3 {
+		d := time.Duration(days*24+hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds*float64(time.Second))
+		if d > 0 {
+			p.def.Limits.Timeout = d
+			return
+		}
+	}
+	p.duration("Timeout", n, &p.def.Limits.Timeout)
+}
+
+// executionMode reads Agentic, SingleShot, Streaming or Planning.
+func (p *decoder) executionMode(n *node) {
+	if s, ok := p.string("ExecutionMode", n); ok {
+		for _, mode := range keyIndex()["mode"].Values {
+			if strings.EqualFold(strings.ReplaceAll(mode, "_", ""), strings.ReplaceAll(s, "_", "")) {
+				p.def.Mode = Mode(mode)
+				return
+			}
+		}
+		p.unknown(n, failure, "ExecutionMode", fmt.Sprintf("ExecutionMode is %q", short(s)), s, []string{"Agentic", "SingleShot", "Streaming", "Planning"})
+	}
+}
+
+// allowedTypes reads a list whose emptiness means all.
+func (p *decoder) allowedTypes(n *node) {
+	if list, ok := p.strings("AllowedSubagentTypes", "subagent", n); ok && len(list) > 0 {
+		p.def.Subagents = list
+	}
+}
+
+// toolConfiguration reads {"Mode": "AllExcept", "ToolList": […], "Overrides": {…}}, or a plain list.
+func (p *decoder) toolConfiguration(n *node) {
+	if n.kind != table {
+		p.tools(n)
+		return
+	}
+	mode, modeNode := "", n
+	var names []word
+	p.table("Tools", n, map[string]func(*node){
+		"Mode":     func(v *node) { mode, _ = p.string("Tools.Mode", v); modeNode = v },
+		"ToolList": func(v *node) { names, _ = p.words("Tools.ToolList", v) },
+		"Overrides": func(v *node) {
+			p.overrides(v)
+		},
+	})
+	list := []string{}
+	for _, w := range names {
+		list = append(list, w.text)
+	}
+	what := "tool"
+	switch mode = cmp.Or(mode, "AllExcept"); mode {
+	case "All":
+		return
+	case "None":
+		p.def.Tools = []string{}
+		return
+	case "OnlyThese":
+		p.def.Tools = list
+	case "AllExcept":
+		p.def.DisallowedTools = list
+		what = "disallowed"
+	default:
+		known := []string{"All", "AllExcept", "OnlyThese", "None"}
+		p.unknown(modeNode, failure, "Tools.Mode", fmt.Sprintf("Tools.Mode is %q", short(mode)), mode, known)
+		return
+	}
+	for _, w := range names {
+		p.names(what, "Tools.ToolList", w.text, w.node)
+	}
+}
+
+func (p *decoder) overrides(n *node) {
+	if n.kind != table {
+		p.expect(n, "Tools.Overrides", "a table")
+		return
+	}
+	p.def.ToolOptions = map[string]ToolOptions{}
+	for _, pair := range n.pairs {
+		var o ToolOptions
+		key := "Tools.Overrides." + pair.key
+		p.table(key, pair.value, map[string]func(*node){
+			"MaxOutputLength": func(v *node) {
+				if i, ok := p.integer(key+".MaxOutputLength", v, 1); ok {
+					o.OutputLimit = int(i)
+				}
+			},
+			"Timeout": func(v *node) {
+				before := p.def.Limits.Timeout
+				p.def.Limits.Timeout = 0
+				p.timeSpan(v)
+				o.Timeout, p.def.Limits.Timeout = p.def.Limits.Timeout, before
+			},
+			"DefaultArguments": func(v *node) {
+				if v.kind == table {
+					o.Arguments = v.json()
+				}
+			},
+		})
+		p.names("option", key, pair.key, &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key})
+		p.def.ToolOptions[pair.key] = o
+	}
+}
+
+// notAgents are files that lie beside definitions and are none, where they have no frontmatter.
+var notAgents = []string{"readme", "changelog", "license", "contributing", "index", "claude", "agents"}
+
+// isDocument tells whether a file without frontmatter is a document rather than a prompt.
+func isDocument(name string) bool { return slices.Contains(notAgents, strings.ToLower(stem(name))) }

@@ -1,0 +1,332 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/spelling"
+)
+
+// jsonReader turns JSON into nodes. What stands before a fault is kept.
+type jsonReader struct {
+	text    string
+	decoder *json.Decoder
+	nodes   int
+}
+
+// readJSON reads one JSON value. Where the text is not valid, the node is what was read up to there, or nil.
+func readJSON(s string) (*node, *fault) {
+	r := &jsonReader{text: s}
+	r.decoder = json.NewDecoder(strings.NewReader(s))
+	r.decoder.UseNumber()
+	n, err := r.value(0)
+	if err == nil {
+		at := int(r.decoder.InputOffset())
+		if rest := strings.TrimLeft(s[at:], " \t\r\n"); rest != "" {
+			at = len(s) - len(rest)
+			return n, &fault{start: at, end: len(s), severity: failure, message: "there is text behind the value", hint: "a file is one JSON value"}
+		}
+		return n, nil
+	}
+	at := int(r.decoder.InputOffset())
+	message := "this is not valid JSON: " + err.Error()
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = max(at, int(syntax.Offset)-1)
+	} else if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		at, message = len(s), "this is not valid JSON: it ends too early"
+	}
+	at = min(max(at, 0), len(s))
+	return n, &fault{start: at, end: min(at+1, len(s)), severity: failure, message: message, hint: "what stands before it is read; mend this place to have the rest"}
+}
+
+// start is the byte offset of the next token.
+func (r *jsonReader) start() int {
+	at := int(r.decoder.InputOffset())
+	for at < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+func (r *jsonReader) value(depth int) (*node, error) {
+	if r.nodes++; r.nodes > maxNodes || depth > maxNested {
+		return nil, errTooLarge
+	}
+	n := &node{start: r.start()}
+	token, err := r.decoder.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch v := token.(type) {
+	case nil:
+		n.kind = null
+	case string:
+		n.kind, n.value, n.quoted = scalar, v, true
+	case json.Number:
+		n.kind, n.value, n.literal = scalar, v.String(), true
+	case bool:
+		n.kind, n.value, n.literal = scalar, fmt.Sprint(v), true
+	case json.Delim:
+		if v == '[' {
+			n.kind = list
+		} else {
+			n.kind = table
+		}
+		err = r.below(n, depth)
+	}
+	n.end = int(r.decoder.InputOffset())
+	return n, err
+}
+
+// below reads what is in a list or an object, and its end.
+func (r *jsonReader) below(n *node, depth int) error {
+	for r.decoder.More() {
+		at := r.start()
+		if n.kind == list {
+			item, err := r.value(depth + 1)
+			if err != nil {
+				if item != nil && item.kind != scalar {
+					n.items = append(n.items, item)
+				}
+				return err
+			}
+			n.items = append(n.items, item)
+			continue
+		}
+		token, err := r.decoder.Token()
+		if err != nil {
+			return err
+		}
+		key, ok := token.(string)
+		if !ok {
+			return errors.New("a key is no text")
+		}
+		end := int(r.decoder.InputOffset())
+		value, err := r.value(depth + 1)
+		if value != nil {
+			n.pairs = append(n.pairs, pair{key: key, start: at, end: end, value: value})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := r.decoder.Token()
+	return err
+}
+
+// parseJSON reads any of the shapes of JSON.
+func (f *File) parseJSON() {
+	s := f.text.string
+	start := len(s) - len(strings.TrimPrefix(s, "\uFEFF"))
+	if start > 0 {
+		f.report(fault{start: 0, end: start, severity: failure, message: "the text begins with a byte order mark, which JSON does not allow", hint: "save it without one", fix: &edit{title: "Take out the byte order mark", start: 0, end: start}})
+		return
+	}
+	root, bad := readJSON(s)
+	if bad != nil {
+		defer f.report(*bad)
+	}
+	if root == nil {
+		return
+	}
+	if root.kind == list {
+		f.jsonAgents(root)
+		return
+	}
+	if root.kind != table {
+		f.report(fault{start: root.start, end: root.end, severity: failure, message: "this is no JSON object", hint: `write {"agents": […]}`})
+		return
+	}
+	found := false
+	for _, pair := range root.pairs {
+		switch {
+		case pair.key == "agents" || pair.key == "agent" && pair.value.kind == table:
+			found = true
+			f.jsonAgents(pair.value)
+		case pair.key == "AgentRoles":
+			found = true
+			f.shapedAgents(pair.value, "Roles", roleKeys, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"})
+		case pair.key == "Agents":
+			found = true
+			f.shapedAgents(pair.value, "Custom", customKeys, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
+		}
+	}
+	switch {
+	case found:
+	case root.get("name") != nil || root.get("prompt") != nil:
+		f.definition(root, nil)
+	case bad == nil:
+		known := []string{"agents", "AgentRoles", "Agents"}
+		hint := `write {"agents": […]}`
+		for _, pair := range root.pairs {
+			if near := spelling.Nearest(pair.key, known); near != "" {
+				hint = fmt.Sprintf("did you mean %s, not %s?", near, short(pair.key))
+			}
+		}
+		f.report(fault{start: root.start, end: root.end, severity: failure, message: "there are no agents in this object", hint: hint})
+	}
+}
+
+// jsonAgents reads a list of definitions, or an object of them by name.
+func (f *File) jsonAgents(n *node) {
+	switch n.kind {
+	case list:
+		for _, item := range n.items {
+			f.definition(item, nil)
+		}
+	case table:
+		for _, named := range n.pairs {
+			item := *named.value
+			if item.kind == table && item.get("name") == nil {
+				name := &node{kind: scalar, start: named.start, end: named.end, value: named.key, quoted: true}
+				item.pairs = append([]pair{{key: "name", start: named.start, end: named.end, value: name}}, item.pairs...)
+			}
+			f.definition(&item, nil)
+		}
+	default:
+		f.report(fault{start: n.start, end: n.end, severity: failure, key: "agents", message: "agents is no list", hint: `write "agents": […]`})
+	}
+}
+
+// shapedAgents reads the list of definitions in a configuration of another tool. others are the keys beside it.
+func (f *File) shapedAgents(n *node, name string, keys map[string]foreignKey, others []string) {
+	f.shaped = true
+	known := append([]string{name}, others...)
+	if n.kind != table || n.get(name) == nil || n.get(name).kind != list {
+		f.report(fault{start: n.start, end: n.end, severity: failure, key: name, message: "there is no list " + name, hint: "write the definitions as " + name})
+		return
+	}
+	for _, pair := range n.pairs {
+		switch {
+		case pair.key == name || pair.key == "DefaultMaxIterations" || pair.key == "DefaultMaxDurationMs" || pair.key == "GlobalPromptVariables":
+		case slices.Contains(others, pair.key):
+			f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key + " of this file", hint: "set max_depth or default_agent in config.toml"})
+		default:
+			f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not know the key " + short(pair.key), hint: "the keys are " + strings.Join(known, ", ")})
+		}
+	}
+	for _, item := range n.get(name).items {
+		f.shapedAgent(item, n, keys)
+	}
+}
+
+// shapedAgent reads one definition, with the defaults that stand beside the list written into it.
+func (f *File) shapedAgent(item, around *node, keys map[string]foreignKey) {
+	own := *item
+	if item.kind == table {
+		for _, d := range [][2]string{{"DefaultMaxIterations", "MaxIterations"}, {"DefaultMaxDurationMs", "MaxDurationMs"}, {"GlobalPromptVariables", "PromptVariables"}} {
+			value := around.get(d[0])
+			if _, known := keys[d[1]]; !known || value == nil {
+				continue
+			}
+			if mine := item.get(d[1]); mine == nil {
+				own.pairs = append(slices.Clone(own.pairs), pair{key: d[1], start: item.start, end: item.start, value: value})
+			} else if mine.kind == table && value.kind == table {
+				both := *mine
+				both.pairs = append(slices.Clone(value.pairs), mine.pairs...)
+				both.pairs = slices.DeleteFunc(both.pairs, func(p pair) bool { return p.value != both.get(p.key) })
+				own.pairs = slices.Clone(own.pairs)
+				for i := range own.pairs {
+					if own.pairs[i].value == mine {
+						own.pairs[i].value = &both
+					}
+				}
+			}
+		}
+	}
+	f.definition(&own, keys)
+}
+
+// shape fills in what the shapes of other tools leave open.
+func (p *decoder) shape() {
+	d := p.def
+	if p.provider != "" && d.Model != "" && !strings.HasPrefix(d.Model, p.provider+"/") {
+		d.Model = p.provider + "/" + d.Model
+		for i := range p.file.named {
+			if n := &p.file.named[i]; n.def == d && n.what == "model" {
+				n.name = d.Model
+			}
+		}
+	}
+	if d.Categories == nil {
+		d.Categories = []Category{Primary, Subagent}
+	}
+	// Both shapes let only those delegate that say so.
+	if p.delegates == nil {
+		no := false
+		p.delegates = &no
+	}
+	if d.Description == "" {
+		d.Description = cmp.Or(d.Title, d.Slug)
+	}
+}
+
+// MarshalJSON writes a definition with the keys of the native format, so that ParseAs with JSON reads it back, but
+// for Source.
+func (d *Definition) MarshalJSON() ([]byte, error) {
+	w := definitionJSON{
+		Name: d.Slug, ID: d.ID, Title: d.Title, Description: d.Description, Category: d.Categories, Mode: d.Mode,
+		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens, Tools: optional(d.Tools), Disallowed: d.DisallowedTools,
+		Subagents: optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode, Context: d.ContextMode,
+		Reminder: d.Reminder, Skills: d.Skills, Aliases: d.Aliases, Icon: d.Icon, Color: d.Color, Order: d.Order,
+		Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables,
+		MaxTurns: d.Limits.MaxTurns, Timeout: durationText(d.Limits.Timeout), Budget: budgetOf(d.Limits),
+	}
+	no := false
+	if d.Unlisted {
+		w.Visible = &no
+	}
+	if d.NoDefaultPrefix {
+		w.DefaultPrefix = &no
+	}
+	child := childJSON{MaxTurns: d.AsChild.MaxTurns, Timeout: durationText(d.AsChild.Timeout), Budget: budgetOf(d.AsChild.Limits), Subagents: optional(d.AsChild.Subagents), Agent: d.AsChild.Agent}
+	if child != (childJSON{}) {
+		w.AsChild = &child
+	}
+	for _, rule := range d.Rules {
+		w.Rules = append(w.Rules, ruleJSON(rule))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.ToolOptions)) {
+		if w.ToolOptions == nil {
+			w.ToolOptions = map[string]toolOptionsJSON{}
+		}
+		o := d.ToolOptions[name]
+		w.ToolOptions[name] = toolOptionsJSON{o.OutputLimit, durationText(o.Timeout), o.Arguments}
+	}
+	for _, s := range d.MCPServers {
+		server := serverJSON{Env: s.Env, URL: s.URL, Headers: s.Headers}
+		if len(s.Command) > 0 {
+			server.Command, server.Args = s.Command[0], s.Command[1:]
+		}
+		one := map[string]*serverJSON{s.Name: &server}
+		if server.Command == "" && server.URL == "" {
+			one[s.Name] = nil
+		}
+		w.MCPServers = append(w.MCPServers, one)
+	}
+	for _, h := range d.Hooks {
+		if w.Hooks == nil {
+			w.Hooks = map[string][]hookJSON{}
+		}
+		w.Hooks[h.Event] = append(w.Hooks[h.Event], hookJSON{h.Matcher, h.Command, durationText(h.Timeout)})
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("write the agent %s as JSON: %w", d.Slug, err)
+	}
+	return text, nil
+}
+
+// optional keeps the difference between no list and an empty one.
+func optional(list []string) *[]string {
+	if list == nil {
+		return nil
+	}
+	return &list
+}

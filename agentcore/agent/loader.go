@@ -1,0 +1,321 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Loader reads the folders of definitions, and only what has changed since it did last. The zero value is ready. Its
+// methods may be called from any goroutine; calls wait for each other.
+type Loader struct {
+	mu       sync.Mutex
+	files    map[string]*loaded
+	known    Known
+	registry *Registry
+	problems []Problem // of the folders
+}
+
+// loaded is a file as it was read.
+type loaded struct {
+	format Format
+	layer  Layer
+	info   fs.FileInfo
+	// unsure tells that the file changed so shortly before it was read that a later change may look the same.
+	unsure  bool
+	text    string // kept where unsure
+	file    *File
+	prompts []loadedPrompt
+}
+
+// loadedPrompt is a file that a prompt came from.
+type loadedPrompt struct {
+	name string
+	info fs.FileInfo // nil where it could not be read
+}
+
+// clockStep is longer than any file system's clock takes for a step.
+const clockStep = 50 * time.Millisecond
+
+// Load reads the built-in agents and those in the folders, the later folder over the earlier one in the same layer. It
+// returns the former registry where nothing has changed, and an error only where ctx ends: whatever else is wrong is in the
+// registry's Problems, and hides nothing but the definition that it is in. known.Agents and known.Registry are not
+// looked at: the agents that are found count. known's functions are taken to be the same at each call.
+func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (registry *Registry, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known.Agents, known.Registry = nil, nil
+	s := &search{}
+	defer func() { err = errors.Join(err, s.close()) }()
+	for _, f := range folders {
+		if err := context.Cause(ctx); err != nil {
+			return nil, fmt.Errorf("look for definitions: %w", err)
+		}
+		s.find(f)
+	}
+	if l.files == nil || !l.known.same(known) {
+		l.files, l.registry = map[string]*loaded{}, nil
+	}
+	l.known = known
+	now := make([]*loaded, len(s.files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 8, len(s.files)) {
+		workers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(s.files) || ctx.Err() != nil {
+					return
+				}
+				now[i] = l.files[s.files[i].path].refresh(s.files[i], known)
+			}
+		})
+	}
+	workers.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("read the definitions: %w", err)
+	}
+	same := l.registry != nil && slices.Equal(l.problems, s.problems)
+	files := make(map[string]*loaded, len(now))
+	for i, f := range now {
+		before := l.files[s.files[i].path]
+		same = same && before != nil && before.file == f.file
+		files[s.files[i].path] = f
+	}
+	same = same && len(files) == len(l.files)
+	l.files, l.problems = files, s.problems
+	if same {
+		return l.registry, nil
+	}
+	builtin, err := Builtin()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*File, len(now))
+	for i, f := range now {
+		list[i] = f.file
+	}
+	l.registry = assemble(builtin, list, s.problems)
+	return l.registry, nil
+}
+
+// refresh returns the file as it is now, which is l where nothing has changed. l may be nil.
+func (l *loaded) refresh(f found, known Known) *loaded {
+	if l != nil && l.format == f.format && l.layer == f.layer && unchanged(l.info, f.info) && !l.promptsChanged(f) {
+		if !l.unsure {
+			return l
+		}
+		if text, info, err := read(f.fsys, f.name); err == nil && text == l.text && unchanged(l.info, info) {
+			return l.settle(info)
+		}
+	}
+	return readDefinitions(f, known)
+}
+
+// settle forgets the text of a file whose last change is long ago by now.
+func (l *loaded) settle(info fs.FileInfo) *loaded {
+	if time.Since(info.ModTime()) < clockStep {
+		return l
+	}
+	settled := *l
+	settled.unsure, settled.text = false, ""
+	return &settled
+}
+
+func unchanged(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+// promptsChanged tells whether a file that a prompt came from is another now.
+func (l *loaded) promptsChanged(f found) bool {
+	return slices.ContainsFunc(l.prompts, func(p loadedPrompt) bool {
+		info, err := fs.Stat(f.fsys, p.name)
+		return err != nil || !unchanged(p.info, info) || time.Since(info.ModTime()) < clockStep
+	})
+}
+
+// readDefinitions reads a file, its prompts, and checks it.
+func readDefinitions(f found, known Known) *loaded {
+	l := &loaded{format: f.format, layer: f.layer, info: f.info}
+	text, info, err := read(f.fsys, f.name)
+	if err != nil {
+		l.file = &File{Path: f.path, Format: f.format, text: newText(""), Problems: []Problem{unreadable(f.path, err)}}
+		return l
+	}
+	l.info = info
+	if l.unsure = time.Since(info.ModTime()) < clockStep; l.unsure {
+		l.text = text
+	}
+	l.file = ParseAs(f.format, f.path, text)
+	for _, d := range l.file.Definitions {
+		d.Source.Layer = f.layer
+		if d.PromptFile == "" {
+			continue
+		}
+		name := path.Join(path.Dir(f.name), d.PromptFile)
+		info, err := l.file.readPrompt(d, f.fsys, f.name)
+		if err != nil {
+			l.file.promptFault(d, err)
+		}
+		l.prompts = append(l.prompts, loadedPrompt{name, info})
+	}
+	l.file.Validate(known)
+	return l
+}
+
+// readPrompt reads the file that a definition takes its prompt from.
+func (f *File) readPrompt(d *Definition, fsys fs.FS, name string) (fs.FileInfo, error) {
+	rel := filepath.ToSlash(d.PromptFile)
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return nil, errors.New("it is not below the folder of the definition")
+	}
+	text, info, err := read(fsys, path.Join(path.Dir(name), rel))
+	if err != nil {
+		return nil, err
+	}
+	d.Prompt = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	if d.Prompt == "" {
+		return info, errors.New("it is empty")
+	}
+	return info, nil
+}
+
+func (f *File) promptFault(d *Definition, err error) {
+	at := f.prompts[d]
+	f.reportOf(d, fault{start: at.start, end: at.end, severity: failure, key: "prompt_file", message: fmt.Sprintf("the prompt file %q cannot be used: %v", short(d.PromptFile), unwrapped(err)), hint: "name a file in this folder or below it"})
+	f.sort()
+}
+
+// unwrapped is the reason of a failed access without what the program did.
+func unwrapped(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It never
+// returns nil: that a file cannot be read is a problem like others.
+func ReadFile(name string) *File {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		full = name
+	}
+	dir, base := filepath.Split(full)
+	fsys := os.DirFS(filepath.Clean(dir))
+	text, _, err := read(fsys, base)
+	if err != nil {
+		format, _ := Detect(full)
+		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}
+	}
+	format, ok := Detect(full)
+	if !ok {
+		format = guess(full, text)
+	}
+	f := ParseAs(format, name, text)
+	for _, d := range f.Definitions {
+		if d.PromptFile == "" {
+			continue
+		}
+		if _, err := f.readPrompt(d, fsys, base); err != nil {
+			f.promptFault(d, err)
+		}
+	}
+	return f
+}
+
+// assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
+// each other.
+func assemble(builtin []*Definition, files []*File, problems []Problem) *Registry {
+	definitions := slices.Clone(builtin)
+	owner := map[*Definition]*File{}
+	names := []string{}
+	for _, d := range builtin {
+		names = append(append(names, d.Slug), d.Aliases...)
+	}
+	for _, f := range files {
+		names = append(names, f.agentNames()...) // also of those that have an error: they are meant to be there
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	problems = slices.Clone(problems)
+	for _, f := range files {
+		problems = append(problems, f.Problems...)
+		missing := f.agentProblems(names)
+		left := map[*Definition]bool{}
+		for _, p := range missing {
+			problems = append(problems, f.problem(p.fault))
+			left[p.def] = left[p.def] || p.fault.severity == failure
+		}
+		for _, d := range f.Usable() {
+			if !left[d] {
+				definitions = append(definitions, d)
+				owner[d] = f
+			}
+		}
+	}
+	// Who is in a cycle of delegations is left out, until there is none.
+	r := NewRegistry(definitions...)
+	for {
+		d, slugs := r.cycle(owner)
+		if d == nil {
+			break
+		}
+		problems = append(problems, owner[d].problem(owner[d].cycleFault(d, slugs)))
+		definitions = slices.DeleteFunc(definitions, func(other *Definition) bool { return other == d })
+		r = NewRegistry(definitions...)
+	}
+	r.problems = append(problems, r.collisions(definitions, owner)...)
+	return r
+}
+
+// cycle finds the last agent of the strongest layer that is in a cycle and comes from a file.
+func (r *Registry) cycle(owner map[*Definition]*File) (*Definition, []string) {
+	var worst *Definition
+	var slugs []string
+	for _, d := range r.sorted {
+		if owner[d] == nil || worst != nil && d.Source.Layer < worst.Source.Layer {
+			continue
+		}
+		if way := cycle(d, func(name string) *Definition { return r.byName[name] }); way != nil {
+			worst, slugs = d, way
+		}
+	}
+	return worst, slugs
+}
+
+// collisions are definitions of one slug in one layer, and aliases that do not count.
+func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*File) []Problem {
+	var problems []Problem
+	for _, d := range definitions {
+		f := owner[d]
+		if f == nil {
+			continue
+		}
+		if now := r.byName[d.Slug]; now != d && now.Source.Layer == d.Source.Layer {
+			problems = append(problems, f.problem(fault{
+				severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
+			}))
+		} else if now != d {
+			continue
+		}
+		for _, alias := range d.Aliases {
+			if now := r.byName[alias]; now != d && now != r.byName[d.Slug] {
+				problems = append(problems, f.problem(fault{
+					severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
+				}))
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/spelling"
+)
+
+// Registry finds agents by slug, id or alias. It is an immutable snapshot, safe for concurrent use.
+type Registry struct {
+	all      []*Definition // hidden by others, too
+	sorted   []*Definition
+	byName   map[string]*Definition
+	shadows  map[string][]Source
+	problems []Problem
+}
+
+// NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
+// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts.
+func NewRegistry(definitions ...*Definition) *Registry {
+	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]Source{}}
+	layered := slices.Clone(definitions)
+	slices.SortStableFunc(layered, func(a, b *Definition) int { return cmp.Compare(a.Source.Layer, b.Source.Layer) })
+	for _, d := range layered {
+		if before := r.byName[d.Slug]; before != nil {
+			r.shadows[d.Slug] = append([]Source{before.Source}, r.shadows[d.Slug]...)
+		}
+		r.byName[d.Slug] = d
+	}
+	for _, d := range r.byName {
+		r.sorted = append(r.sorted, d)
+	}
+	slices.SortFunc(r.sorted, func(a, b *Definition) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Slug, b.Slug))
+	})
+	for _, d := range r.sorted {
+		for _, alias := range append([]string{d.ID}, d.Aliases...) {
+			if alias != "" && r.byName[alias] == nil {
+				r.byName[alias] = d
+			}
+		}
+	}
+	return r
+}
+
+// With returns a registry with further definitions. Problems stay those of r.
+func (r *Registry) With(definitions ...*Definition) *Registry {
+	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
+	with.problems = r.problems
+	return with
+}
+
+// Cycle returns the slugs on a way of delegations from an agent back to itself, over agents that say whom they delegate
+// to, or nil.
+func (r *Registry) Cycle(d *Definition) []string {
+	return cycle(d, func(name string) *Definition { return r.byName[name] })
+}
+
+// Find returns the agent of that slug, id or alias. The error names the one that was probably meant, or all.
+func (r *Registry) Find(name string) (*Definition, error) {
+	if d := r.byName[name]; d != nil {
+		return d, nil
+	}
+	var known, slugs []string
+	for _, d := range r.List("") {
+		slugs = append(slugs, d.Slug)
+		known = append(append(known, d.Slug), d.Aliases...)
+	}
+	if near := spelling.Nearest(name, known); near != "" {
+		return nil, fmt.Errorf("there is no agent %q; did you mean %s? The agents are %s", name, near, strings.Join(slugs, ", "))
+	}
+	return nil, fmt.Errorf("there is no agent %q; the agents are %s", name, strings.Join(slugs, ", "))
+}
+
+// List returns the agents of a category, or all that are not hidden for "", in display order. Unlisted ones are
+// left out.
+func (r *Registry) List(c Category) []*Definition {
+	var list []*Definition
+	for _, d := range r.sorted {
+		if !d.Unlisted && (c == "" && !d.Is(Hidden) || c != "" && d.Is(c)) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// All returns every agent in display order, hidden and unlisted ones too.
+func (r *Registry) All() []*Definition { return slices.Clone(r.sorted) }
+
+// Names returns every name that Find knows, sorted.
+func (r *Registry) Names() []string {
+	names := make([]string, 0, len(r.byName))
+	for name := range r.byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Shadows returns the definitions of a slug that the one in the registry hides, the nearest layer first.
+func (r *Registry) Shadows(slug string) []Source { return slices.Clone(r.shadows[slug]) }
+
+// Problems returns what is wrong with the files that a Loader read, and with the definitions beside each other.
+func (r *Registry) Problems() []Problem { return slices.Clone(r.problems) }

@@ -1,0 +1,397 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/spelling"
+)
+
+// Known is what a definition may name. A nil list, function or registry means: do not check.
+type Known struct {
+	// Tools are canonical names; ResolveTool finds one for any spelling.
+	Tools       []string
+	ResolveTool func(string) (string, bool)
+	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
+	Skills, Presets, Providers, Agents []string
+	// Variables are names that prompts may use besides the built-in ones and their own.
+	Variables []string
+	// Registry is where delegation cycles through other agents are looked for.
+	Registry *Registry
+}
+
+// same tells whether another one knows the same but for its functions and its registry.
+func (k Known) same(o Known) bool {
+	return slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
+		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
+		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
+		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
+		slices.Equal(k.Variables, o.Variables)
+}
+
+// Validate adds what is wrong with the names that the definitions use and with their prompts, and makes the tools'
+// names canonical. In a file of another tool a name that nobody knows is a warning, and left out. A second call
+// does nothing.
+func (f *File) Validate(k Known) {
+	if f.validated {
+		return
+	}
+	f.validated = true
+	v := &validator{File: f, Known: k, tools: map[*Definition]map[string][]string{}}
+	for _, n := range f.named {
+		v.check(n)
+	}
+	for _, d := range f.Definitions {
+		v.rename(d)
+		v.prompt(d)
+	}
+	if k.Agents != nil {
+		for _, p := range f.agentProblems(append(slices.Clone(k.Agents), f.agentNames()...)) {
+			p.apply(f)
+		}
+	}
+	for _, d := range f.Definitions {
+		if slugs := cycle(d, f.finder(k.Registry)); slugs != nil {
+			v.reportOf(d, f.cycleFault(d, slugs))
+		}
+	}
+	f.sort()
+}
+
+// Usable returns the definitions that have no error.
+func (f *File) Usable() []*Definition {
+	return slices.DeleteFunc(slices.Clone(f.Definitions), func(d *Definition) bool { return f.bad[d] })
+}
+
+// loose tells whether the file is of another tool, whose names need not be ours.
+func (f *File) loose() bool { return f.Format.Foreign() || f.shaped }
+
+// reportOf adds a problem of a definition.
+func (f *File) reportOf(d *Definition, fault fault) {
+	if fault.severity == failure {
+		f.bad[d] = true
+	}
+	f.report(fault)
+}
+
+// validator is a File at the time of its validation.
+type validator struct {
+	*File
+	Known
+	// tools are what each spelling of a tool in a definition comes to: nothing, one, or several for a pattern.
+	tools map[*Definition]map[string][]string
+}
+
+func (v *validator) check(n named) {
+	switch n.what {
+	case "tool", "disallowed", "option", "rule":
+		v.tool(n)
+	case "skill":
+		if v.Skills != nil && !slices.Contains(v.Skills, n.name) {
+			if v.unknown(n, "skill", v.Skills) {
+				n.def.Skills = slices.DeleteFunc(n.def.Skills, func(s string) bool { return s == n.name })
+			}
+		}
+	case "model":
+		v.model(n)
+	}
+}
+
+// unknown reports a name that nobody knows. It returns true where the name is to be left out.
+func (v *validator) unknown(n named, what string, known []string) bool {
+	v.reportOf(n.def, v.unknownFault(n, what, known))
+	return v.loose()
+}
+
+func (f *File) unknownFault(n named, what string, known []string) fault {
+	found := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key, message: fmt.Sprintf("there is no %s %q", what, short(n.name))}
+	if f.loose() {
+		found.severity, found.message = warning, found.message+"; it is left out"
+	}
+	if near := spelling.Nearest(n.name, known); near != "" {
+		found.hint = "did you mean " + near + "?"
+		found.fix = n.place.replace(n.name, near)
+	} else if len(known) == 0 {
+		found.hint = "there is none yet; take it out"
+	} else {
+		list := slices.Sorted(slices.Values(known))
+		if len(list) > 40 {
+			list = append(list[:40:40], "…")
+		}
+		found.hint = fmt.Sprintf("the %ss are %s", what, strings.Join(list, ", "))
+	}
+	return found
+}
+
+func (v *validator) tool(n named) {
+	if v.tools[n.def] == nil {
+		v.tools[n.def] = map[string][]string{}
+	}
+	if _, seen := v.tools[n.def][n.name]; seen {
+		return
+	}
+	result := []string{n.name}
+	switch {
+	case n.name == "*" || v.Tools == nil && v.ResolveTool == nil:
+	case strings.HasPrefix(n.name, "mcp__"):
+	case strings.ContainsAny(n.name, "*?["):
+		result = nil
+		for _, t := range v.Tools {
+			if ok, err := path.Match(n.name, t); ok && err == nil {
+				result = append(result, t)
+			}
+		}
+		if result == nil {
+			v.unknown(n, "tool", v.Tools)
+		}
+	default:
+		name, ok := n.name, slices.Contains(v.Tools, n.name)
+		if !ok && v.ResolveTool != nil {
+			name, ok = v.ResolveTool(n.name)
+		}
+		result = []string{name}
+		if !ok {
+			result = nil
+			v.unknown(n, "tool", v.Tools)
+		}
+	}
+	v.tools[n.def][n.name] = result
+}
+
+// rename puts the canonical names of tools into a definition.
+func (v *validator) rename(d *Definition) {
+	names := v.tools[d]
+	if names == nil {
+		return
+	}
+	canonical := func(list []string) []string {
+		if list == nil {
+			return nil
+		}
+		result := make([]string, 0, len(list))
+		for _, t := range list {
+			for _, name := range names[t] {
+				if !slices.Contains(result, name) {
+					result = append(result, name)
+				}
+			}
+		}
+		return result
+	}
+	d.Tools, d.DisallowedTools = canonical(d.Tools), canonical(d.DisallowedTools)
+	var rules []Rule
+	for _, rule := range d.Rules {
+		to, seen := names[rule.Tool]
+		if !seen {
+			to = []string{rule.Tool}
+		}
+		for _, name := range to {
+			rule.Tool = name
+			rules = append(rules, rule)
+		}
+	}
+	d.Rules = rules
+	if d.ToolOptions != nil {
+		options := map[string]ToolOptions{}
+		for _, tool := range slices.Sorted(maps.Keys(d.ToolOptions)) {
+			for _, name := range names[tool] {
+				options[name] = d.ToolOptions[tool]
+			}
+		}
+		d.ToolOptions = options
+	}
+}
+
+// claudeModels are names of models that are known to Claude Code alone.
+var claudeModels = []string{"sonnet", "opus", "haiku", "opusplan"}
+
+func (v *validator) model(n named) {
+	provider, _, qualified := strings.Cut(n.name, "/")
+	switch {
+	case n.name == "inherit" || n.name == "offline" || slices.Contains(v.Presets, n.name) || slices.Contains(v.Providers, provider):
+		return
+	case qualified && v.Providers == nil, !qualified && (v.Presets == nil || v.Providers == nil):
+		return
+	}
+	f := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key}
+	known, what := append(slices.Clone(v.Presets), v.Providers...), "preset or provider"
+	word := n.name
+	if qualified {
+		known, what, word = v.Providers, "provider", provider
+	}
+	f.message = fmt.Sprintf("there is no %s %q", what, short(word))
+	near := spelling.Nearest(word, known)
+	switch {
+	case near != "":
+		f.hint = "did you mean " + near + "?"
+		f.fix = n.place.replace(n.name, near+strings.TrimPrefix(n.name, word))
+	case qualified:
+		f.hint = fmt.Sprintf("add [providers.%s] to config.toml; the providers are %s", short(provider), strings.Join(v.Providers, ", "))
+	default:
+		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
+	}
+	if v.loose() {
+		f.severity, f.fix = warning, nil
+		f.message += "; the configured model is used"
+		if v.Format == Claude && slices.Contains(claudeModels, n.name) {
+			f.severity = information
+		}
+		n.def.Model = ""
+	}
+	v.reportOf(n.def, f)
+}
+
+// prompt checks the template of a prompt. The prompts of other tools' Markdown files are no templates: their braces are
+// kept.
+func (v *validator) prompt(d *Definition) {
+	if v.Format.Foreign() {
+		d.Prompt = strings.ReplaceAll(d.Prompt, "{{", `\{{`)
+		return
+	}
+	template, problems := ParseTemplate(d.Prompt)
+	problems = append(problems, template.Unknown(append(slices.Collect(maps.Keys(d.Variables)), v.Variables...)...)...)
+	for _, p := range problems {
+		start, end := v.promptPlace(d, p.Offset, p.End)
+		v.reportOf(d, fault{start: start, end: end, severity: failure, key: "prompt", message: p.Message, hint: p.Hint})
+	}
+}
+
+// promptPlace is the place in the text of a part of a prompt: the exact one where the prompt stands in the text as it is,
+// else that of the whole value.
+func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
+	place, ok := f.prompts[d]
+	if !ok {
+		return 0, 0
+	}
+	raw := f.text.string[place.start:place.end]
+	at := strings.Index(raw, d.Prompt)
+	if at >= 0 {
+		return place.start + at + from, place.start + at + to
+	}
+	if strings.ReplaceAll(raw, "\r\n", "\n") != d.Prompt {
+		return place.start, place.end
+	}
+	offset := 0 // in the prompt, without the carriage returns of raw
+	start, end = place.start, place.end
+	for i := range len(raw) {
+		if offset == from {
+			start = place.start + i
+		}
+		if offset == to {
+			end = place.start + i
+			break
+		}
+		if raw[i] != '\r' || i+1 >= len(raw) || raw[i+1] != '\n' {
+			offset++
+		}
+	}
+	return start, end
+}
+
+// agentProblem is a name of an agent that nobody has.
+type agentProblem struct {
+	named
+	fault fault
+}
+
+// apply adds the problem to the file, and leaves the name out of a definition of another tool.
+func (p agentProblem) apply(f *File) {
+	f.reportOf(p.def, p.fault)
+	if f.loose() {
+		p.def.Subagents = slices.DeleteFunc(p.def.Subagents, func(s string) bool { return s == p.name })
+	}
+}
+
+// agentProblems finds the names of agents that are not among those known.
+func (f *File) agentProblems(known []string) []agentProblem {
+	var list []agentProblem
+	for _, n := range f.named {
+		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || slices.Contains(known, n.name) {
+			continue
+		}
+		list = append(list, agentProblem{n, f.unknownFault(n, "agent", known)})
+	}
+	return list
+}
+
+// agentNames are the names of the file's own agents.
+func (f *File) agentNames() []string {
+	var names []string
+	for _, d := range f.Definitions {
+		names = append(append(names, d.Slug, d.ID), d.Aliases...)
+	}
+	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
+}
+
+// finder looks a name up among the file's own agents, then in a registry.
+func (f *File) finder(r *Registry) func(string) *Definition {
+	return func(name string) *Definition {
+		for _, d := range f.Definitions {
+			if d.Slug == name || slices.Contains(d.Aliases, name) {
+				return d
+			}
+		}
+		if r == nil {
+			return nil
+		}
+		return r.byName[name]
+	}
+}
+
+// cycleFault describes a cycle at the place where the definition names the next agent.
+func (f *File) cycleFault(d *Definition, slugs []string) fault {
+	found := fault{severity: failure, key: "subagents", message: "the delegation never ends: " + strings.Join(slugs, " → "), hint: "take one of them out of subagents or as_child.subagents"}
+	for _, n := range f.named {
+		if n.def == d && (n.what == "subagent" || n.what == "child") {
+			found.start, found.end, found.key = n.place.start, n.place.end, n.key
+			if n.name == slugs[1] {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// delegates are the agents that an agent may start as a child, where it says which.
+func delegates(d *Definition) []string {
+	if !d.Allows("task") {
+		return nil
+	}
+	return d.SubagentsAt(1)
+}
+
+// cycle finds a way of delegations from an agent back to itself, over agents that say whom they delegate to. It
+// returns the slugs on it, the first one at its end again; nil for none.
+func cycle(d *Definition, find func(string) *Definition) []string {
+	seen := map[*Definition]bool{}
+	var way []string
+	var visit func(at *Definition) bool
+	visit = func(at *Definition) bool {
+		way = append(way, at.Slug)
+		for _, name := range delegates(at) {
+			next := find(name)
+			if next == nil {
+				continue
+			}
+			if next.Slug == d.Slug {
+				way = append(way, d.Slug)
+				return true
+			}
+			if !seen[next] {
+				seen[next] = true
+				if visit(next) {
+					return true
+				}
+			}
+		}
+		way = way[:len(way)-1]
+		return false
+	}
+	if visit(d) {
+		return way
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package agentcore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// registered holds the definitions of an engine: those that it was given, and above them those that were registered at
+// run time and are stored.
+type registered struct {
+	now atomic.Pointer[agent.Registry] // the snapshot that everybody reads
+
+	mu      sync.Mutex // of the writers
+	base    *agent.Registry
+	runtime map[string]*agent.Definition // by slug
+}
+
+// open reads the stored definitions. One that cannot be read is logged and left out.
+func (r *registered) open(ctx context.Context, e *Engine, base *agent.Registry) error {
+	rows, err := e.store.Agents(ctx)
+	if err != nil {
+		return fmt.Errorf("read the registered agents: %w", err)
+	}
+	r.base, r.runtime = base, map[string]*agent.Definition{}
+	for _, row := range rows {
+		file := agent.ParseAs(agent.JSON, "", string(row.Definition))
+		if agent.Failed(file.Problems) || len(file.Definitions) != 1 {
+			e.logger.Error("a registered agent cannot be used", "agent", row.Slug, "problems", texts(file.Problems))
+			continue
+		}
+		r.runtime[row.Slug] = runtimeDefinition(file.Definitions[0])
+	}
+	r.publish()
+	return nil
+}
+
+// publish makes the snapshot anew. Only a writer calls it.
+func (r *registered) publish() {
+	var above []*agent.Definition
+	for _, slug := range slices.Sorted(maps.Keys(r.runtime)) {
+		above = append(above, r.runtime[slug])
+	}
+	r.now.Store(r.base.With(above...))
+}
+
+func runtimeDefinition(d *agent.Definition) *agent.Definition {
+	d.Source = agent.Source{Layer: agent.LayerRuntime}
+	return d
+}
+
+// Agents returns the definitions of this moment. A run keeps the one that it started with.
+func (e *Engine) Agents() *agent.Registry { return e.agents.now.Load() }
+
+// SetAgents replaces the definitions that were not registered at run time.
+func (e *Engine) SetAgents(base *agent.Registry) {
+	r := &e.agents
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.base = base
+	r.publish()
+}
+
+// Known is what a definition may name now. Skills are not checked.
+func (e *Engine) Known() agent.Known {
+	tools := slices.Collect(tool.Names())
+	for _, t := range e.toolOrder {
+		if name := t.Spec().Name; !slices.Contains(tools, name) {
+			tools = append(tools, name)
+		}
+	}
+	cfg := e.Config()
+	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, Offline: true}
+	for name := range cfg.Providers {
+		providers[name] = true
+	}
+	registry := e.Agents()
+	return agent.Known{
+		Tools: tools,
+		ResolveTool: func(name string) (string, bool) {
+			if e.tools[name] != nil {
+				return name, true
+			}
+			return tool.Resolve(name)
+		},
+		Presets:   append([]string{}, slices.Sorted(maps.Keys(cfg.Presets))...),
+		Providers: slices.Sorted(maps.Keys(providers)),
+		Agents:    append([]string{}, registry.Names()...),
+		Variables: slices.Sorted(maps.Keys(cfg.PromptVariables)),
+		Registry:  registry,
+	}
+}
+
+// RegisterAgent adds an agent at run time: it is stored, and there after a restart. It hides an agent of the same
+// slug in an earlier layer. Where anything is wrong with the definition, the error says everything, and nothing is
+// changed. It waits for the disk. The caller may change d afterwards.
+func (e *Engine) RegisterAgent(ctx context.Context, d *agent.Definition) error {
+	return e.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
+		_, problems, err := e.RegisterAgentText(ctx, format, text)
+		return problems, err
+	})
+}
+
+// UpdateAgent replaces the definition of an agent that was registered at run time, which is that of d.Slug. It is
+// otherwise like RegisterAgent.
+func (e *Engine) UpdateAgent(ctx context.Context, d *agent.Definition) error {
+	return e.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
+		_, problems, err := e.UpdateAgentText(ctx, d.Slug, format, text)
+		return problems, err
+	})
+}
+
+// fromCode passes a definition that a program made through the same checks as one that somebody wrote.
+func (e *Engine) fromCode(d *agent.Definition, do func(agent.Format, string) ([]agent.Problem, error)) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("register the agent %s: %w", d.Slug, err)
+	}
+	problems, err := do(agent.JSON, string(text))
+	if err != nil {
+		return err
+	}
+	if agent.Failed(problems) {
+		return &Error{Kind: "invalid_definition", Detail: fmt.Sprintf("the agent %q cannot be registered: %s", d.Slug, texts(problems))}
+	}
+	return nil
+}
+
+// texts are the errors among problems, in one line, without places.
+func texts(problems []agent.Problem) string {
+	var list []string
+	for _, p := range problems {
+		if p.Severity != event.SeverityError {
+			continue
+		}
+		text := p.Message
+		if p.Hint != "" {
+			text += " (" + p.Hint + ")"
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+// CheckAgent reads a text and finds everything that is wrong with it. The path may be empty; it and the text decide
+// the format where format is empty.
+func (e *Engine) CheckAgent(format agent.Format, path, text string) *agent.File {
+	var file *agent.File
+	if format == "" {
+		file = agent.Parse(path, text)
+	} else {
+		file = agent.ParseAs(format, path, text)
+	}
+	file.Validate(e.Known())
+	return file
+}
+
+// RegisterAgentText is RegisterAgent for a definition in one of the formats. Where a problem is an error, nothing is
+// changed and the definition is nil. The problems have places in the text. The error is for what is not the text's
+// fault.
+func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, text string) (*agent.Definition, []agent.Problem, error) {
+	r := &e.agents
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	file := e.CheckAgent(format, "", text)
+	d, problems := sole(file)
+	if d != nil && r.runtime[d.Slug] != nil {
+		problems = append(problems, atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug), "update it, or choose another name"))
+	}
+	return e.keep(ctx, file, d, problems)
+}
+
+// UpdateAgentText is UpdateAgent for a definition in one of the formats, as RegisterAgentText.
+func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.Format, text string) (*agent.Definition, []agent.Problem, error) {
+	r := &e.agents
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.runtime[slug] == nil {
+		return nil, nil, e.notRegistered(slug)
+	}
+	file := e.CheckAgent(format, "", text)
+	d, problems := sole(file)
+	if d != nil && d.Slug != slug {
+		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug), "an update keeps the name; register the agent anew to give it another"))
+	}
+	return e.keep(ctx, file, d, problems)
+}
+
+// UnregisterAgent removes an agent that was registered at run time. Its runs go on. It waits for the disk.
+func (e *Engine) UnregisterAgent(ctx context.Context, slug string) error {
+	r := &e.agents
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.runtime[slug] == nil {
+		return e.notRegistered(slug)
+	}
+	if err := e.storeAgents(ctx, store.Batch{AgentsRemoved: []string{slug}}); err != nil {
+		return fmt.Errorf("unregister the agent %s: %w", slug, err)
+	}
+	delete(r.runtime, slug)
+	r.publish()
+	return nil
+}
+
+func (e *Engine) notRegistered(slug string) error {
+	known := slices.Sorted(maps.Keys(e.agents.runtime))
+	hint := "no agent was registered at run time"
+	if len(known) > 0 {
+		hint = "the agents that were registered at run time are " + strings.Join(known, ", ")
+	}
+	if d, err := e.Agents().Find(slug); err == nil {
+		hint = fmt.Sprintf("%s comes from elsewhere (%s); %s", d.Slug, d.Source, hint)
+	}
+	return &Error{Kind: "not_found", Detail: fmt.Sprintf("there is no agent %q that was registered at run time", slug), Hint: hint}
+}
+
+// sole is the one definition of a file, even where it has errors, and its problems.
+func sole(file *agent.File) (*agent.Definition, []agent.Problem) {
+	problems := slices.Clone(file.Problems)
+	if len(file.Definitions) == 1 {
+		return file.Definitions[0], problems
+	}
+	if len(file.Definitions) > 1 || !agent.Failed(problems) {
+		problems = append(problems, agent.Problem{
+			Severity: event.SeverityError, Message: fmt.Sprintf("the text has %d definitions", len(file.Definitions)), Hint: "register one at a time",
+		})
+	}
+	return nil, problems
+}
+
+// atName is an error at the definition's name.
+func atName(file *agent.File, message, hint string) agent.Problem {
+	p := agent.Problem{Severity: event.SeverityError, Key: "name", Message: message, Hint: hint}
+	for _, f := range file.Fields {
+		if f.Key == "name" {
+			p.Span = f.ValueSpan
+		}
+	}
+	return p
+}
+
+// keep stores a definition and publishes it, where nothing is wrong with it. The caller holds the writers' lock.
+func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition, problems []agent.Problem) (*agent.Definition, []agent.Problem, error) {
+	if d == nil {
+		return nil, problems, nil
+	}
+	for _, alias := range d.Aliases {
+		if other, err := e.Agents().Find(alias); err == nil && other.Slug != d.Slug {
+			problems = append(problems, atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
+		}
+	}
+	if d.PromptFile != "" && d.Prompt == "" {
+		problems = append(problems, atName(file, "an agent that is registered at run time has no folder to read prompt_file from", "write the prompt into the definition"))
+	}
+	if agent.Failed(problems) {
+		return nil, problems, nil
+	}
+	runtimeDefinition(d)
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
+	}
+	now := time.Now().UTC()
+	if err := e.storeAgents(ctx, store.Batch{Agents: []store.Agent{{Slug: d.Slug, ID: d.ID, Definition: text, Created: now, Updated: now}}}); err != nil {
+		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
+	}
+	e.agents.runtime[d.Slug] = d
+	e.agents.publish()
+	return d, problems, nil
+}
+
+// storeAgents waits until a batch is on disk, even where the caller does not any more: the snapshot must be what is
+// stored.
+func (e *Engine) storeAgents(ctx context.Context, batch store.Batch) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := e.store.Submit(batch).Wait(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(errors.New("it could not be stored"), err)
+	}
+	return nil
+}
