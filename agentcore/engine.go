@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -35,6 +36,8 @@ type Options struct {
 	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
 	// replaces them.
 	Agents *agent.Registry
+	// Skills are what agents can load, in every session (see Session.SetSkills); nil means the built-in ones.
+	Skills *skill.Set
 	// Tools are what agents can do; nil means the built-in ones.
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
@@ -50,6 +53,7 @@ type Engine struct {
 	store     *store.Store
 	log       *eventLog
 	agents    registered
+	skills    *skill.Set
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
@@ -89,6 +93,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		}
 		o.Agents = agent.NewRegistry(builtin...)
 	}
+	if o.Skills == nil {
+		o.Skills = skill.NewSet(skill.Builtin()...)
+	}
 	if o.Tools == nil {
 		o.Tools = tool.Builtin()
 	}
@@ -99,7 +106,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
+		skills: o.Skills, tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
@@ -219,6 +226,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
 		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
+	s.skills.Store(e.skills)
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {
 		s.roots = append(s.roots, root.Path)
