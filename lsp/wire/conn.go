@@ -259,6 +259,11 @@ func (c *Conn) cancelCall(method string, id jsonrpc2.ID) {
 	if !ok {
 		return // it was never sent
 	}
+	c.sending.RLock()
+	defer c.sending.RUnlock()
+	if c.life.outgoing(methodCancel, false) != nil {
+		return // after shutdown nothing is waited for any more
+	}
 	if err := c.rpc.Notify(c.base, methodCancel, cancelParams{ID: n}); err != nil {
 		c.log.Debug("cancelling a call", "method", method, "error", err)
 	}
