@@ -205,18 +205,18 @@ func unwrapped(err error) error {
 }
 
 // ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It never
-// returns nil: that a file cannot be read is a problem like others.
-func ReadFile(name string) *File {
+// returns nil: that a file cannot be read is a problem like others. The text is that of the file.
+func ReadFile(name string) (file *File, text string) {
 	full, err := filepath.Abs(name)
 	if err != nil {
 		full = name
 	}
 	dir, base := filepath.Split(full)
 	fsys := os.DirFS(filepath.Clean(dir))
-	text, _, err := read(fsys, base)
+	text, _, err = read(fsys, base)
 	if err != nil {
 		format, _ := Detect(full)
-		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}
+		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}, ""
 	}
 	format, ok := Detect(full)
 	if !ok {
@@ -231,7 +231,7 @@ func ReadFile(name string) *File {
 			f.promptFault(d, err)
 		}
 	}
-	return f
+	return f, text
 }
 
 // assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
