@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/agentls/agentls/agentcore/spelling"
 )
@@ -366,7 +367,7 @@ func (p *decoder) name(n *node) {
 	slug := Slug(s)
 	if p.file.Format.Foreign() || p.file.shaped {
 		p.def.Slug = slug
-		if s != "" && slug != "" {
+		if s != "" && slug != "" && !strings.ContainsFunc(s, unicode.IsControl) {
 			p.def.Aliases = append(p.def.Aliases, s)
 			if p.def.Title == "" {
 				p.def.Title = s
@@ -550,8 +551,8 @@ func (p *decoder) skills(n *node) {
 func (p *decoder) aliases(n *node) {
 	words, _ := p.words("aliases", n)
 	for _, w := range words {
-		if strings.ContainsFunc(w.text, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-			p.wrong(w.node, failure, "aliases", fmt.Sprintf("the alias %q has a space in it", short(w.text)), "write one word")
+		if strings.ContainsFunc(w.text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			p.wrong(w.node, failure, "aliases", fmt.Sprintf("the alias %q has a control character in it", short(w.text)), "write a word")
 			continue
 		}
 		if !slices.Contains(p.def.Aliases, w.text) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func (f *File) parseMarkdown() {
 		}
 		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
 	}
-	root, faults := readHead(s, h, f.isKey)
+	root, faults := readHead(s, h, f.keyTest())
 	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
 	p := f.decoder(d, root)
 	p.at = &node{start: h.start, end: h.start}
@@ -102,17 +103,35 @@ func (f *File) parseMarkdown() {
 	f.keep(p)
 }
 
-// isKey tells whether a word at the start of a line is a key, or one misspelt.
-func (f *File) isKey(word string) bool {
+// usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
+var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
+
+// keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words, and
+// takes no more than some for misspelt keys, so that a long text is not dear.
+func (f *File) keyTest() func(string) bool {
 	known := topKeys()
 	if f.Format.Foreign() {
-		known = nil
-		for k := range foreignKeys(f.Format) {
-			known = append(known, k)
+		known = slices.Collect(maps.Keys(foreignKeys(f.Format)))
+		for _, name := range append(usualKeys, topKeys()...) {
+			if !slices.Contains(known, name) && name != "context" && name != "prompt" {
+				known = append(known, name)
+			}
 		}
 		slices.Sort(known)
 	}
-	return slices.Contains(known, word) || word[0] >= 'a' && word[0] <= 'z' && len(word) > 3 && spelling.Nearest(word, known) != ""
+	const most = 200
+	seen := map[string]bool{}
+	return func(word string) bool {
+		is, ok := seen[word]
+		if !ok {
+			is = slices.Contains(known, word)
+			if !is && len(seen) < most {
+				is = word[0] >= 'a' && word[0] <= 'z' && len(word) > 3 && spelling.Nearest(word, known) != ""
+			}
+			seen[word] = is
+		}
+		return is
+	}
 }
 
 func (f *File) decoder(d *Definition, root *node) *decoder {

@@ -92,6 +92,17 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 		f.prompts[d] = place{value.start, value.end}
 	}
 	p.finish()
+	for _, other := range f.Definitions {
+		if other.Slug == d.Slug && d.Slug != "" {
+			at := p.at
+			for _, field := range n.pairs {
+				if own, ok := special[field.key]; field.key == "name" || ok && own.native == "name" {
+					at = field.value
+				}
+			}
+			p.wrong(at, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
+		}
+	}
 	f.keep(p)
 	return p
 }
@@ -122,6 +133,9 @@ func readTOML(s string, base int) (*node, *fault) {
 		if parse, found := errors.AsType[toml.ParseError](err); found {
 			at = min(max(parse.Position.Start, 0), len(s))
 			end = min(at+max(parse.Position.Len, 0), len(s))
+			if line := strings.IndexAny(s[at:end], "\r\n"); line >= 0 {
+				end = at + line
+			}
 			reason = parse.Message
 			if reason == "" {
 				reason = strings.TrimPrefix(parse.Error(), "toml: ")

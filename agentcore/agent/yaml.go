@@ -381,7 +381,7 @@ func blocks(text string, known func(string) bool) []block {
 			}
 			last := list[len(list)-1]
 			if !known(key) && !prose {
-				prose = last.key != "" && isProse(text[last.start:at])
+				prose = last.key == "description" && isProse(text[last.start:at])
 			}
 			if known(key) || !prose {
 				prose = false
