@@ -25,8 +25,8 @@ type decoder struct {
 	root  *node
 	// at is where problems of the definition as a whole are shown.
 	at *node
-	// seen are the native keys that are written, also with a wrong value.
-	seen map[string]bool
+	// wrongs are the keys with an error.
+	wrongs map[string]bool
 	// delegates is what can_delegate says; disabled the key that switches the agent off.
 	delegates *bool
 	disabled  *node
@@ -50,6 +50,7 @@ func (p *decoder) names(what, key, name string, place *node) {
 func (p *decoder) report(f fault) {
 	if f.severity == failure {
 		p.file.bad[p.def] = true
+		p.wrongs[f.key] = true
 	}
 	p.file.report(f)
 }
@@ -658,7 +659,7 @@ func (p *decoder) finish() {
 		d.Subagents = []string{}
 	}
 	d.Mode = cmp.Or(d.Mode, Agentic)
-	if d.Slug == "" && !p.has("name") {
+	if d.Slug == "" && !p.wrongs["name"] {
 		slug := Slug(stem(p.file.Path))
 		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: "name", message: "name is missing", hint: "write name: and lower-case letters, digits and hyphens"}
 		if p.file.Format == Native && slug != "" {
@@ -666,7 +667,7 @@ func (p *decoder) finish() {
 		}
 		p.report(f)
 	}
-	if d.Categories == nil && !p.has("category") {
+	if len(d.Categories) == 0 && !p.wrongs["category"] {
 		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: "category", message: "category is missing", hint: "write [primary], [subagent] or both"}
 		p.report(f)
 	}
@@ -685,6 +686,3 @@ func promptHint(f Format) string {
 	}
 	return "write it below the frontmatter"
 }
-
-// has tells whether a native key is written in the definition.
-func (p *decoder) has(key string) bool { return p.seen[key] }

@@ -136,7 +136,7 @@ func (f *File) keyTest() func(string) bool {
 
 func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
-	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, seen: map[string]bool{}}
+	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, wrongs: map[string]bool{}}
 	f.count++
 	return p
 }
@@ -186,7 +186,6 @@ func (p *decoder) decode(special map[string]foreignKey) {
 			}
 			name = near // only written in another way
 		}
-		p.seen[name] = true
 		setters[name](p, pair.value)
 	}
 }
@@ -195,12 +194,10 @@ func (p *decoder) decode(special map[string]foreignKey) {
 func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	switch {
 	case own.set != nil:
-		p.seen[own.native] = true
 		own.set(p, pair.value)
 	case own.native == "":
 		p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here"})
 	default:
-		p.seen[own.native] = true
 		setters[own.native](p, pair.value)
 	}
 }
@@ -265,7 +262,6 @@ func (p *decoder) foreign(body string) {
 		if p.file.Format == Claude && !p.file.unnamed() {
 			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "name", message: "name is missing; " + d.Slug + ", from the file's name, is taken", hint: "write name: " + d.Slug, fix: &edit{title: "Add the name " + d.Slug, start: p.root.start, end: p.root.start, new: "name: " + d.Slug + "\n"}})
 		}
-		p.seen["name"] = true
 	} else if alias := Slug(name); p.file.Format == OpenCode && alias != "" && alias != d.Slug {
 		// The file's name is the agent's, there.
 		d.Aliases = append(d.Aliases, alias)
