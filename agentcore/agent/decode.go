@@ -361,6 +361,7 @@ func (p *decoder) name(n *node) {
 		return
 	}
 	s = strings.TrimSpace(s)
+	p.file.slugs[p.def] = place{n.start, n.end}
 	p.def.Slug = s
 	if validSlug(s) {
 		return

@@ -302,9 +302,10 @@ func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*
 		if f == nil {
 			continue
 		}
+		at := f.slugs[d]
 		if now := r.byName[d.Slug]; now != d && now.Source.Layer == d.Source.Layer {
 			problems = append(problems, f.problem(fault{
-				severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
+				start: at.start, end: at.end, severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
 			}))
 		} else if now != d {
 			continue
@@ -312,7 +313,7 @@ func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*
 		for _, alias := range d.Aliases {
 			if now := r.byName[alias]; now != d && now != r.byName[d.Slug] {
 				problems = append(problems, f.problem(fault{
-					severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
+					start: at.start, end: at.end, severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
 				}))
 			}
 		}

@@ -17,7 +17,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
@@ -94,6 +94,11 @@ func (f *File) parseMarkdown() {
 		end := h.body + len(strings.TrimRightFunc(body, unicode.IsSpace))
 		f.prompts[d] = place{start, end}
 		f.Fields = append(f.Fields, Field{Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end), Value: d.Prompt, Definition: p.index})
+	}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := root.get(key); value != nil && d.Prompt == "" {
+			f.prompts[d] = place{value.start, value.end}
+		}
 	}
 	p.decode(foreignKeys(f.Format))
 	if f.Format.Foreign() {

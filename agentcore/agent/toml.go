@@ -84,23 +84,20 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 		p.shape()
 	}
 	for key, own := range special {
-		if own.native == "prompt" && n.get(key) != nil {
+		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {
 			f.prompts[d] = place{n.get(key).start, n.get(key).end}
 		}
 	}
-	if value := n.get("prompt"); value != nil {
-		f.prompts[d] = place{value.start, value.end}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := n.get(key); value != nil {
+			f.prompts[d] = place{value.start, value.end}
+		}
 	}
 	p.finish()
 	for _, other := range f.Definitions {
 		if other.Slug == d.Slug && d.Slug != "" {
-			at := p.at
-			for _, field := range n.pairs {
-				if own, ok := special[field.key]; field.key == "name" || ok && own.native == "name" {
-					at = field.value
-				}
-			}
-			p.wrong(at, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
+			at := f.slugs[d]
+			p.wrong(&node{start: at.start, end: at.end}, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
 		}
 	}
 	f.keep(p)
