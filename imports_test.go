@@ -188,6 +188,10 @@ var testImports = because{
 
 // packageTestImports is what the test files of one package may import besides that.
 var packageTestImports = map[string]because{
+	"agentcore/agent": {
+		"agentcore/tool":                  "definitions name tools as the engine knows them",
+		"github.com/google/jsonschema-go": "the generated schema accepts what the reader accepts",
+	},
 	"agentcore/config": {
 		"github.com/google/jsonschema-go": "the generated schema accepts what the loader accepts",
 	},

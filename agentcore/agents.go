@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -75,31 +76,36 @@ func (e *Engine) SetAgents(base *agent.Registry) {
 
 // Known is what a definition may name now. Skills are not checked.
 func (e *Engine) Known() agent.Known {
-	tools := slices.Collect(tool.Names())
-	for _, t := range e.toolOrder {
-		if name := t.Spec().Name; !slices.Contains(tools, name) {
-			tools = append(tools, name)
+	known := Known(e.Config(), e.toolOrder)
+	known.Registry = e.Agents()
+	known.Agents = append([]string{}, known.Registry.Names()...)
+	return known
+}
+
+// Known is what a definition may name with a configuration and tools (nil for the built-in ones), but for skills and
+// other agents.
+func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
+	names := slices.Collect(tool.Names())
+	for _, t := range tools {
+		if name := t.Spec().Name; !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	cfg := e.Config()
 	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, Offline: true}
 	for name := range cfg.Providers {
 		providers[name] = true
 	}
-	registry := e.Agents()
 	return agent.Known{
-		Tools: tools,
+		Tools: names,
 		ResolveTool: func(name string) (string, bool) {
-			if e.tools[name] != nil {
+			if slices.Contains(names, name) {
 				return name, true
 			}
 			return tool.Resolve(name)
 		},
 		Presets:   append([]string{}, slices.Sorted(maps.Keys(cfg.Presets))...),
 		Providers: slices.Sorted(maps.Keys(providers)),
-		Agents:    append([]string{}, registry.Names()...),
 		Variables: slices.Sorted(maps.Keys(cfg.PromptVariables)),
-		Registry:  registry,
 	}
 }
 

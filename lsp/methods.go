@@ -22,59 +22,6 @@ import (
 // The methods in this file answer the requests of schema/agent.metamodel.json, which says what each does.
 var _ methods.CommandServer = (*Server)(nil)
 
-// ListAgents answers `agent/list`.
-func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*methods.AgentList, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := &methods.AgentList{Default: engine.Config().DefaultAgent}
-	for _, d := range engine.Agents().List(agent.Category(p.Category)) {
-		list.Agents = append(list.Agents, agentInfo(d))
-	}
-	return list, nil
-}
-
-// GetAgent answers `agent/get`.
-func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods.AgentDefinition, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d, err := engine.Agents().Find(p.Agent)
-	if err != nil {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error()}
-	}
-	info := agentInfo(d)
-	definition := &methods.AgentDefinition{
-		Slug: info.Slug, Title: info.Title, Description: info.Description, Categories: info.Categories, Mode: info.Mode,
-		Aliases: info.Aliases, Model: info.Model, Order: info.Order, Source: info.Source,
-		Prompt: d.Prompt, Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
-		Limits: methods.Limits{
-			MaxTurns: d.Limits.MaxTurns, TimeoutMs: d.Limits.Timeout.Milliseconds(), MaxTokens: d.Limits.Tokens,
-		},
-		ContextMode: methods.ContextMode(d.ContextMode),
-	}
-	if d.Tools == nil {
-		definition.Tools = []string{"*"}
-	}
-	if d.Limits.Cost > 0 {
-		definition.Limits.MaxCost = &d.Limits.Cost
-	}
-	return definition, nil
-}
-
-func agentInfo(d *agent.Definition) methods.AgentInfo {
-	info := methods.AgentInfo{
-		Slug: d.Slug, Title: d.Title, Description: d.Description, Mode: methods.ExecutionMode(d.Mode), Aliases: d.Aliases,
-		Model: d.Model, Order: &d.Order, Source: methods.DefinitionSource{Layer: methods.LayerBuiltin},
-	}
-	for _, c := range d.Categories {
-		info.Categories = append(info.Categories, methods.AgentCategory(c))
-	}
-	return info
-}
-
 // Run answers `agent/run`.
 func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
 	if p.PermissionMode != "" && p.PermissionMode != methods.PermissionModeDefault {

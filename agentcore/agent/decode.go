@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/agentls/agentls/agentcore/spelling"
 )
@@ -24,8 +25,8 @@ type decoder struct {
 	root  *node
 	// at is where problems of the definition as a whole are shown.
 	at *node
-	// seen are the native keys that are written, also with a wrong value.
-	seen map[string]bool
+	// wrongs are the keys with an error.
+	wrongs map[string]bool
 	// delegates is what can_delegate says; disabled the key that switches the agent off.
 	delegates *bool
 	disabled  *node
@@ -49,6 +50,7 @@ func (p *decoder) names(what, key, name string, place *node) {
 func (p *decoder) report(f fault) {
 	if f.severity == failure {
 		p.file.bad[p.def] = true
+		p.wrongs[f.key] = true
 	}
 	p.file.report(f)
 }
@@ -359,6 +361,7 @@ func (p *decoder) name(n *node) {
 		return
 	}
 	s = strings.TrimSpace(s)
+	p.file.slugs[p.def] = place{n.start, n.end}
 	p.def.Slug = s
 	if validSlug(s) {
 		return
@@ -366,7 +369,7 @@ func (p *decoder) name(n *node) {
 	slug := Slug(s)
 	if p.file.Format.Foreign() || p.file.shaped {
 		p.def.Slug = slug
-		if s != "" && slug != "" {
+		if s != "" && slug != "" && !strings.ContainsFunc(s, unicode.IsControl) {
 			p.def.Aliases = append(p.def.Aliases, s)
 			if p.def.Title == "" {
 				p.def.Title = s
@@ -550,8 +553,8 @@ func (p *decoder) skills(n *node) {
 func (p *decoder) aliases(n *node) {
 	words, _ := p.words("aliases", n)
 	for _, w := range words {
-		if strings.ContainsFunc(w.text, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-			p.wrong(w.node, failure, "aliases", fmt.Sprintf("the alias %q has a space in it", short(w.text)), "write one word")
+		if strings.ContainsFunc(w.text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			p.wrong(w.node, failure, "aliases", fmt.Sprintf("the alias %q has a control character in it", short(w.text)), "write a word")
 			continue
 		}
 		if !slices.Contains(p.def.Aliases, w.text) {
@@ -657,7 +660,7 @@ func (p *decoder) finish() {
 		d.Subagents = []string{}
 	}
 	d.Mode = cmp.Or(d.Mode, Agentic)
-	if d.Slug == "" && !p.has("name") {
+	if d.Slug == "" && !p.wrongs["name"] {
 		slug := Slug(stem(p.file.Path))
 		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: "name", message: "name is missing", hint: "write name: and lower-case letters, digits and hyphens"}
 		if p.file.Format == Native && slug != "" {
@@ -665,7 +668,7 @@ func (p *decoder) finish() {
 		}
 		p.report(f)
 	}
-	if d.Categories == nil && !p.has("category") {
+	if len(d.Categories) == 0 && !p.wrongs["category"] {
 		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: "category", message: "category is missing", hint: "write [primary], [subagent] or both"}
 		p.report(f)
 	}
@@ -684,6 +687,3 @@ func promptHint(f Format) string {
 	}
 	return "write it below the frontmatter"
 }
-
-// has tells whether a native key is written in the definition.
-func (p *decoder) has(key string) bool { return p.seen[key] }

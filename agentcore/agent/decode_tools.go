@@ -244,7 +244,9 @@ func (p *decoder) mcpServer(name string, n *node) MCPServer {
 		"headers": func(v *node) { s.Headers = p.stringTable(key+".headers", v) },
 		"type":    func(*node) {},
 	})
-	s.Command = append(s.Command, args...)
+	if len(s.Command) > 0 {
+		s.Command = append(s.Command, args...)
+	}
 	if len(s.Command) == 0 && s.URL == "" && n.kind == table {
 		p.wrong(n, failure, key, key+" has neither command nor url", "write one of them")
 	}

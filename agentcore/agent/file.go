@@ -46,7 +46,8 @@ type File struct {
 
 	text      *text
 	bad       map[*Definition]bool  // have an error
-	prompts   map[*Definition]place // where they stand
+	prompts   map[*Definition]place // where they stand, or the names of their files
+	slugs     map[*Definition]place // where the names stand
 	count     int                   // of definitions in the text
 	named     []named               // in the order of reading
 	shaped    bool                  // JSON in the shape of another tool

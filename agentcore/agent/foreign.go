@@ -169,7 +169,7 @@ func (p *decoder) openCodePrompt(n *node) {
 	}
 	s = strings.TrimSpace(s)
 	if name, found := strings.CutPrefix(s, "{file:"); found && strings.HasSuffix(name, "}") {
-		p.def.PromptFile = strings.TrimSuffix(name, "}")
+		p.def.PromptFile = strings.TrimSpace(strings.TrimSuffix(name, "}"))
 		return
 	}
 	p.def.Prompt = s

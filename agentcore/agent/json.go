@@ -144,6 +144,7 @@ func (f *File) parseJSON() {
 		return
 	}
 	found := false
+	var others []pair
 	for _, pair := range root.pairs {
 		switch {
 		case pair.key == "agents" || pair.key == "agent" && pair.value.kind == table:
@@ -155,10 +156,17 @@ func (f *File) parseJSON() {
 		case pair.key == "Agents":
 			found = true
 			f.shapedAgents(pair.value, "Custom", customKeys, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
+		default:
+			others = append(others, pair)
 		}
 	}
 	switch {
 	case found:
+		for _, pair := range others {
+			if pair.key != "$schema" {
+				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
+			}
+		}
 	case root.get("name") != nil || root.get("prompt") != nil:
 		f.definition(root, nil)
 	case bad == nil:

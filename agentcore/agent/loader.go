@@ -205,18 +205,18 @@ func unwrapped(err error) error {
 }
 
 // ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It never
-// returns nil: that a file cannot be read is a problem like others.
-func ReadFile(name string) *File {
+// returns nil: that a file cannot be read is a problem like others. The text is that of the file.
+func ReadFile(name string) (file *File, text string) {
 	full, err := filepath.Abs(name)
 	if err != nil {
 		full = name
 	}
 	dir, base := filepath.Split(full)
 	fsys := os.DirFS(filepath.Clean(dir))
-	text, _, err := read(fsys, base)
+	text, _, err = read(fsys, base)
 	if err != nil {
 		format, _ := Detect(full)
-		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}
+		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}, ""
 	}
 	format, ok := Detect(full)
 	if !ok {
@@ -231,7 +231,7 @@ func ReadFile(name string) *File {
 			f.promptFault(d, err)
 		}
 	}
-	return f
+	return f, text
 }
 
 // assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
@@ -302,9 +302,10 @@ func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*
 		if f == nil {
 			continue
 		}
+		at := f.slugs[d]
 		if now := r.byName[d.Slug]; now != d && now.Source.Layer == d.Source.Layer {
 			problems = append(problems, f.problem(fault{
-				severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
+				start: at.start, end: at.end, severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
 			}))
 		} else if now != d {
 			continue
@@ -312,7 +313,7 @@ func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*
 		for _, alias := range d.Aliases {
 			if now := r.byName[alias]; now != d && now != r.byName[d.Slug] {
 				problems = append(problems, f.problem(fault{
-					severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
+					start: at.start, end: at.end, severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
 				}))
 			}
 		}

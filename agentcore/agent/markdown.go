@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
@@ -77,7 +78,7 @@ func (f *File) parseMarkdown() {
 		}
 		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
 	}
-	root, faults := readHead(s, h, f.isKey)
+	root, faults := readHead(s, h, f.keyTest())
 	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
 	p := f.decoder(d, root)
 	p.at = &node{start: h.start, end: h.start}
@@ -94,6 +95,11 @@ func (f *File) parseMarkdown() {
 		f.prompts[d] = place{start, end}
 		f.Fields = append(f.Fields, Field{Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end), Value: d.Prompt, Definition: p.index})
 	}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := root.get(key); value != nil && d.Prompt == "" {
+			f.prompts[d] = place{value.start, value.end}
+		}
+	}
 	p.decode(foreignKeys(f.Format))
 	if f.Format.Foreign() {
 		p.foreign(body)
@@ -102,22 +108,40 @@ func (f *File) parseMarkdown() {
 	f.keep(p)
 }
 
-// isKey tells whether a word at the start of a line is a key, or one misspelt.
-func (f *File) isKey(word string) bool {
+// usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
+var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
+
+// keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words, and
+// takes no more than some for misspelt keys, so that a long text is not dear.
+func (f *File) keyTest() func(string) bool {
 	known := topKeys()
 	if f.Format.Foreign() {
-		known = nil
-		for k := range foreignKeys(f.Format) {
-			known = append(known, k)
+		known = slices.Collect(maps.Keys(foreignKeys(f.Format)))
+		for _, name := range append(usualKeys, topKeys()...) {
+			if !slices.Contains(known, name) && name != "context" && name != "prompt" {
+				known = append(known, name)
+			}
 		}
 		slices.Sort(known)
 	}
-	return slices.Contains(known, word) || word[0] >= 'a' && word[0] <= 'z' && len(word) > 3 && spelling.Nearest(word, known) != ""
+	const most = 200
+	seen := map[string]bool{}
+	return func(word string) bool {
+		is, ok := seen[word]
+		if !ok {
+			is = slices.Contains(known, word)
+			if !is && len(seen) < most {
+				is = word[0] >= 'a' && word[0] <= 'z' && len(word) > 3 && spelling.Nearest(word, known) != ""
+			}
+			seen[word] = is
+		}
+		return is
+	}
 }
 
 func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
-	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, seen: map[string]bool{}}
+	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, wrongs: map[string]bool{}}
 	f.count++
 	return p
 }
@@ -167,7 +191,6 @@ func (p *decoder) decode(special map[string]foreignKey) {
 			}
 			name = near // only written in another way
 		}
-		p.seen[name] = true
 		setters[name](p, pair.value)
 	}
 }
@@ -176,12 +199,10 @@ func (p *decoder) decode(special map[string]foreignKey) {
 func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	switch {
 	case own.set != nil:
-		p.seen[own.native] = true
 		own.set(p, pair.value)
 	case own.native == "":
 		p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here"})
 	default:
-		p.seen[own.native] = true
 		setters[own.native](p, pair.value)
 	}
 }
@@ -246,7 +267,6 @@ func (p *decoder) foreign(body string) {
 		if p.file.Format == Claude && !p.file.unnamed() {
 			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "name", message: "name is missing; " + d.Slug + ", from the file's name, is taken", hint: "write name: " + d.Slug, fix: &edit{title: "Add the name " + d.Slug, start: p.root.start, end: p.root.start, new: "name: " + d.Slug + "\n"}})
 		}
-		p.seen["name"] = true
 	} else if alias := Slug(name); p.file.Format == OpenCode && alias != "" && alias != d.Slug {
 		// The file's name is the agent's, there.
 		d.Aliases = append(d.Aliases, alias)

@@ -84,14 +84,22 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 		p.shape()
 	}
 	for key, own := range special {
-		if own.native == "prompt" && n.get(key) != nil {
+		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {
 			f.prompts[d] = place{n.get(key).start, n.get(key).end}
 		}
 	}
-	if value := n.get("prompt"); value != nil {
-		f.prompts[d] = place{value.start, value.end}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := n.get(key); value != nil {
+			f.prompts[d] = place{value.start, value.end}
+		}
 	}
 	p.finish()
+	for _, other := range f.Definitions {
+		if other.Slug == d.Slug && d.Slug != "" {
+			at := f.slugs[d]
+			p.wrong(&node{start: at.start, end: at.end}, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
+		}
+	}
 	f.keep(p)
 	return p
 }
@@ -122,6 +130,9 @@ func readTOML(s string, base int) (*node, *fault) {
 		if parse, found := errors.AsType[toml.ParseError](err); found {
 			at = min(max(parse.Position.Start, 0), len(s))
 			end = min(at+max(parse.Position.Len, 0), len(s))
+			if line := strings.IndexAny(s[at:end], "\r\n"); line >= 0 {
+				end = at + line
+			}
 			reason = parse.Message
 			if reason == "" {
 				reason = strings.TrimPrefix(parse.Error(), "toml: ")

@@ -111,6 +111,16 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 	if f.loose() {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
+	// Of names that are equally near, those that are written as names should be come first.
+	known = slices.Clone(known)
+	slices.SortStableFunc(known, func(a, b string) int {
+		if validSlug(a) == validSlug(b) {
+			return 0
+		} else if validSlug(a) {
+			return -1
+		}
+		return 1
+	})
 	if near := spelling.Nearest(n.name, known); near != "" {
 		found.hint = "did you mean " + near + "?"
 		found.fix = n.place.replace(n.name, near)

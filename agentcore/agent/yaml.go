@@ -364,8 +364,14 @@ func blocks(text string, known func(string) bool) []block {
 	list := []block{{}}
 	at := 0
 	prose := false // stays so until the next key, so that no text is looked at twice
+	open := false  // within <example> … </example>
 	for line := range strings.SplitAfterSeq(text, "\n") {
-		if found := keyLine.FindStringSubmatchIndex(line); found != nil {
+		if starts := strings.LastIndex(line, "<example>"); starts >= 0 {
+			open = strings.Contains(text[at+starts:], "</example>") && !strings.Contains(line[starts:], "</example>")
+		} else if strings.Contains(line, "</example>") {
+			open = false
+		}
+		if found := keyLine.FindStringSubmatchIndex(line); found != nil && (!open || strings.Contains(line, "<example>")) {
 			key := ""
 			end := 0
 			for g := 2; g < len(found); g += 2 {
@@ -375,7 +381,7 @@ func blocks(text string, known func(string) bool) []block {
 			}
 			last := list[len(list)-1]
 			if !known(key) && !prose {
-				prose = last.key != "" && isProse(text[last.start:at])
+				prose = last.key == "description" && isProse(text[last.start:at])
 			}
 			if known(key) || !prose {
 				prose = false

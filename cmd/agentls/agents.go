@@ -32,7 +32,11 @@ type agentReport struct {
 	Permissions     string   `json:"permissions,omitempty"`
 	ContextMode     string   `json:"contextMode,omitempty"`
 	Aliases         []string `json:"aliases,omitempty"`
-	Source          string   `json:"source"`
+	// Source is "built-in", "registered at run time" or the file; Layer is builtin, plugin, user, project or runtime.
+	Source string      `json:"source"`
+	Layer  agent.Layer `json:"layer"`
+	// Shadows are the definitions of the same slug in earlier layers, the nearest first.
+	Shadows []agent.Source `json:"shadows,omitempty"`
 	// Prompt is only shown by `agents show`.
 	Prompt string `json:"prompt,omitempty"`
 }
@@ -52,48 +56,52 @@ func reportLimits(l agent.Limits) limitsReport {
 	return r
 }
 
-func reportAgent(d *agent.Definition) agentReport {
+func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 	return agentReport{
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
 		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
+		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug),
 	}
 }
 
-func (p *process) agentsCommand(*settings) *cobra.Command {
-	list := p.agentsListCommand()
+func (p *process) agentsCommand(settings *settings) *cobra.Command {
+	list := p.agentsListCommand(settings)
 	c := &cobra.Command{
 		Use:   "agents",
-		Short: "List the agents, or show one",
+		Short: "List the agents, show one, or check definitions",
 		Args:  subcommands,
 		RunE:  list.RunE,
 	}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, p.agentsShowCommand())
+	c.AddCommand(list, p.agentsShowCommand(settings), p.agentsCheckCommand(settings))
 	return c
 }
 
-func (p *process) agentsListCommand() *cobra.Command {
+const projectHelp = "also read the definitions in the project `folder`, as if it were trusted"
+
+func (p *process) agentsListCommand(settings *settings) *cobra.Command {
 	var asJSON, all bool
+	var project string
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the agents",
 		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			agents, err := p.agents()
+		RunE: func(c *cobra.Command, _ []string) error {
+			agents, err := p.knownAgents(c.Context(), settings, project)
 			if err != nil {
 				return err
 			}
 			definitions := agents.List("")
 			if all {
-				definitions = append(definitions, agents.List(agent.Hidden)...)
+				definitions = agents.All()
 			}
 			if asJSON {
 				reports := make([]agentReport, len(definitions))
 				for i, d := range definitions {
-					reports[i] = reportAgent(d)
+					reports[i] = reportAgent(agents, d)
 				}
 				return p.printJSON(reports)
 			}
@@ -101,7 +109,8 @@ func (p *process) agentsListCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&all, "all", false, "also list the agents that agentls itself uses")
+	c.Flags().BoolVar(&all, "all", false, "also list the agents that agentls itself uses, and those that are not visible")
+	c.Flags().StringVar(&project, "project", "", projectHelp)
 	return c
 }
 
@@ -124,14 +133,15 @@ func categories(d *agent.Definition) string {
 	return strings.Join(words, ", ")
 }
 
-func (p *process) agentsShowCommand() *cobra.Command {
+func (p *process) agentsShowCommand(settings *settings) *cobra.Command {
 	var asJSON bool
+	var project string
 	c := &cobra.Command{
 		Use:   "show AGENT",
 		Short: "Show the whole definition of an agent",
 		Args:  exactly(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			agents, err := p.agents()
+		RunE: func(c *cobra.Command, args []string) error {
+			agents, err := p.knownAgents(c.Context(), settings, project)
 			if err != nil {
 				return err
 			}
@@ -140,19 +150,20 @@ func (p *process) agentsShowCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				report := reportAgent(d)
+				report := reportAgent(agents, d)
 				report.Prompt = d.Prompt
 				return p.printJSON(report)
 			}
-			return p.print(agentPage(d))
+			return p.print(agentPage(agents, d))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&project, "project", "", projectHelp)
 	return c
 }
 
 // agentPage is a definition for people.
-func agentPage(d *agent.Definition) string {
+func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	var b bytes.Buffer
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
@@ -174,7 +185,11 @@ func agentPage(d *agent.Definition) string {
 	row("delegates to", listText(d.Subagents))
 	row("permissions", d.Permissions)
 	row("context", d.ContextMode)
+	row("skills", strings.Join(d.Skills, ", "))
 	row("source", d.Source.String())
+	for _, hidden := range agents.Shadows(d.Slug) {
+		row("hides", hidden.String())
+	}
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String() + "\n" + visible(d.Prompt) + "\n"
 }

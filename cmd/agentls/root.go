@@ -195,15 +195,6 @@ func (p *process) tellProblems(problems []config.Problem, quiet bool) {
 	}
 }
 
-// agents returns the definitions that there are.
-func (p *process) agents() (*agent.Registry, error) {
-	builtin, err := agent.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	return agent.NewRegistry(builtin...), nil
-}
-
 // findAgent finds an agent by slug or alias, or says which was meant.
 func findAgent(agents *agent.Registry, name string) (*agent.Definition, error) {
 	found, err := agents.Find(name)

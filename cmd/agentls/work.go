@@ -107,7 +107,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		return err
 	}
 	p.tellProblems(problems, f.quiet)
-	agents, err := p.agents()
+	agents, err := p.agents(ctx, cfg, dirs)
 	if err != nil {
 		return err
 	}

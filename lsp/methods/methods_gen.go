@@ -104,6 +104,16 @@ type Server interface {
 	ListAgents(ctx context.Context, params *ListAgentsParams) (*AgentList, error)
 	// GetAgent answers `agent/get`. Shows one agent with everything that its definition says.
 	GetAgent(ctx context.Context, params *AgentParams) (*AgentDefinition, error)
+	// RegisterAgent answers `agent/register`. Adds an agent at run time. It is stored, and there after a
+	// restart.
+	RegisterAgent(ctx context.Context, params *RegisterAgentParams) (*RegisterAgentResult, error)
+	// UpdateAgent answers `agent/update`. Replaces the definition of an agent that was registered at run
+	// time. Runs keep the definition that they began with.
+	UpdateAgent(ctx context.Context, params *UpdateAgentParams) (*RegisterAgentResult, error)
+	// UnregisterAgent answers `agent/unregister`. Removes an agent that was registered at run time.
+	UnregisterAgent(ctx context.Context, params *AgentParams) error
+	// CheckAgent answers `agent/check`. Checks a definition without registering it.
+	CheckAgent(ctx context.Context, params *CheckAgentParams) (*AgentProblems, error)
 	// Run answers `agent/run`. Starts an agent and answers at once, as soon as the run is stored. The
 	// server itself creates the progress of the run: a token of the caller would end with the answer.
 	Run(ctx context.Context, params *RunParams) (*RunStarted, error)
@@ -139,6 +149,14 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.ListAgents)
 	case MethodGetAgent:
 		result, err = call(ctx, params, s.GetAgent)
+	case MethodRegisterAgent:
+		result, err = call(ctx, params, s.RegisterAgent)
+	case MethodUpdateAgent:
+		result, err = call(ctx, params, s.UpdateAgent)
+	case MethodUnregisterAgent:
+		result, err = callNoResult(ctx, params, s.UnregisterAgent)
+	case MethodCheckAgent:
+		result, err = call(ctx, params, s.CheckAgent)
 	case MethodRun:
 		result, err = call(ctx, params, s.Run)
 	case MethodWait:
@@ -166,11 +184,7 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
 	switch name {
-	case MethodRegisterAgent, CommandRegisterAgent,
-		MethodUpdateAgent, CommandUpdateAgent,
-		MethodUnregisterAgent, CommandUnregisterAgent,
-		MethodCheckAgent, CommandCheckAgent,
-		MethodSteer, CommandSteer,
+	case MethodSteer, CommandSteer,
 		MethodResume, CommandResume,
 		MethodSession, CommandSession,
 		MethodDeleteSession, CommandDeleteSession,
@@ -215,6 +229,10 @@ func Commands() []string {
 		CommandFix,
 		CommandListAgents,
 		CommandGetAgent,
+		CommandRegisterAgent,
+		CommandUpdateAgent,
+		CommandUnregisterAgent,
+		CommandCheckAgent,
 		CommandRun,
 		CommandWait,
 		CommandCancel,

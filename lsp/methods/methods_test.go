@@ -47,6 +47,23 @@ func (d *documented) GetAgent(_ context.Context, p *AgentParams) (*AgentDefiniti
 	return answer[AgentDefinition](d, MethodGetAgent, p)
 }
 
+func (d *documented) RegisterAgent(_ context.Context, p *RegisterAgentParams) (*RegisterAgentResult, error) {
+	return answer[RegisterAgentResult](d, MethodRegisterAgent, p)
+}
+
+func (d *documented) UpdateAgent(_ context.Context, p *UpdateAgentParams) (*RegisterAgentResult, error) {
+	return answer[RegisterAgentResult](d, MethodUpdateAgent, p)
+}
+
+func (d *documented) UnregisterAgent(_ context.Context, p *AgentParams) error {
+	d.params = p
+	return d.err
+}
+
+func (d *documented) CheckAgent(_ context.Context, p *CheckAgentParams) (*AgentProblems, error) {
+	return answer[AgentProblems](d, MethodCheckAgent, p)
+}
+
 func (d *documented) Run(_ context.Context, p *RunParams) (*RunStarted, error) {
 	return answer[RunStarted](d, MethodRun, p)
 }
@@ -153,7 +170,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 11 {
+	if served != 15 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -345,7 +362,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 14 {
+	if len(slices.Compact(commands)) != 18 {
 		t.Errorf("the commands are %v", commands)
 	}
 }
