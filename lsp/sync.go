@@ -81,5 +81,6 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 	if err := s.view.SetRoots(roots); err != nil {
 		return fmt.Errorf("change the workspace folders: %w", err)
 	}
+	s.settings.renew(nil) // the first folder's own count, too
 	return nil
 }
