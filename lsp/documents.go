@@ -68,11 +68,12 @@ func (d *documents) set(doc *document) {
 	defer d.mu.Unlock()
 	d.byPath[doc.path] = doc
 	d.recent = doc.path
-	d.announce()
 }
 
-// announce wakes who waits for a change. The caller holds the lock.
+// announce wakes who waits for a change, when everything has followed it.
 func (d *documents) announce() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
@@ -140,7 +141,6 @@ func (d *documents) close(u uri.URI) *document {
 	if d.recent == path {
 		d.recent = ""
 	}
-	d.announce()
 	return doc
 }
 

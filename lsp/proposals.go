@@ -105,10 +105,11 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return s.moved(edits), nil
 	}
 	a.session.Proposal().Confirm(a.left, true, "")
-	if err := s.echoed(ctx, edits); err != nil {
+	told, err := s.echoed(ctx, edits)
+	if err != nil {
 		return false, err
 	}
-	if s.client.documentChanges() {
+	if told && s.client.documentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
@@ -145,24 +146,25 @@ func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
 	return session.Flush(context.WithoutCancel(ctx))
 }
 
-// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. An
-// editor that tells nothing has said itself that it applied the edit, and that has to do.
-func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
+// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. Of an
+// editor that tells nothing it reports false: it has said itself that it applied the edit, and that has to do.
+func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, echoTime)
 	defer cancel()
-	err := s.documents.wait(bounded, func() bool {
-		return !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
+	err = s.documents.wait(bounded, func() bool {
+		// The hunks follow a document a little after its version is known.
+		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
 			doc := s.documents.get(e.Path)
 			return e.Version >= 0 && doc != nil && doc.version == e.Version
 		})
 	})
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 	if err != nil {
 		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
 	}
-	return nil
+	return err == nil, nil
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

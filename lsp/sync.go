@@ -15,6 +15,7 @@ func (s *Server) editing() (done func()) {
 	s.edits.Add(1)
 	return func() {
 		s.edits.Add(1)
+		s.documents.announce()
 		s.diagnostics.settled()
 	}
 }
