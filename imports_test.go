@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
 		"agentcore/tool":         "wires the tools",

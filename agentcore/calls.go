@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
@@ -39,11 +40,33 @@ type call struct {
 func (r *run) offered() []model.Tool {
 	var list []model.Tool
 	for _, t := range r.engine.toolOrder {
-		if spec := t.Spec(); r.definition.Allows(spec.Name) {
+		if spec := t.Spec(); r.allows(spec) {
 			list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
 		}
 	}
 	return list
+}
+
+// noting are the tools of a planning run that do more than read: they change only its own records.
+var noting = []string{"todo", "task", "question", "plan_enter", "plan_exit"}
+
+// allows reports whether the run may use a tool: its definition and mode do, and there is a use for it.
+func (r *run) allows(spec tool.Spec) bool {
+	switch {
+	case !r.definition.Allows(spec.Name):
+		return false
+	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, spec.Name):
+		return false
+	case spec.Name == "skill":
+		return len(r.loadable()) > 0
+	}
+	return true
+}
+
+// offers reports whether there is a tool of that canonical name that the run may use.
+func (r *run) offers(name string) bool {
+	t := r.engine.tools[name]
+	return t != nil && r.allows(t.Spec())
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -80,7 +103,7 @@ func (r *run) decide(asked model.Call) *call {
 		name = canonical
 	}
 	t := r.engine.tools[name]
-	if t == nil || !r.definition.Allows(name) {
+	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {
 			known = append(known, o.Name)

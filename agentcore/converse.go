@@ -28,71 +28,103 @@ const (
 func (r *run) converse() error {
 	r.system = r.systemPrompt()
 	r.append(model.UserText(r.userPrompt()))
-	tools := r.offered()
-	empty, same := 0, 0
-	var former []model.Call
+	c := conversation{tools: r.offered()}
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		last := r.lastTurn()
-		if last != "" && r.turn > 1 {
-			r.append(model.UserText(handOver(last)))
-		}
-		r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
-		r.progress("asks "+r.model.Name(), 0)
-		done, err := r.ask(&model.Request{
-			System: r.system, Messages: r.messages, Tools: tools, MaxTokens: r.definition.MaxTokens,
-			Temperature: r.definition.Temperature, NoCalls: last != "" && r.turn > 1, Run: string(r.id),
-		})
-		if err != nil {
+		ended, err := r.takeTurn(&c)
+		if err != nil || ended {
 			return err
-		}
-		r.addUsage(done.Usage)
-		calls, text := done.Message.Calls(), done.Message.Text()
-		if text != "" {
-			r.lastText = text
-		}
-		switch {
-		case done.Stop == model.StopRefused:
-			return &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
-		case len(calls) == 0 && strings.TrimSpace(text) == "":
-			if empty++; empty > emptyAnswers {
-				return &Error{Kind: "empty_answer", Detail: fmt.Sprintf("%s answered nothing, %d times", r.model.Name(), empty), Hint: "try another model, or look at the provider's log"}
-			}
-			r.append(model.UserText("Your answer was empty. Go on with the task: call a tool, or give your final answer in text."))
-			continue
-		}
-		r.append(done.Message)
-		if len(calls) == 0 || last != "" {
-			if last != "" && (r.turn > 1 || len(calls) > 0) {
-				r.mu.Lock()
-				r.result.Reason = last
-				r.mu.Unlock()
-				r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, last), "start it again with a larger limit, or a smaller task")
-			}
-			r.mu.Lock()
-			r.result.Output = r.lastText
-			r.mu.Unlock()
-			return nil
-		}
-		if equalCalls(calls, former) {
-			same++
-		} else {
-			same, former = 0, calls
-		}
-		if same >= sameCalls {
-			return &Error{Kind: "repeats", Detail: fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, same+1), Hint: "word the task differently, or choose another model"}
-		}
-		results, err := r.carryOut(calls)
-		if err != nil {
-			return err
-		}
-		r.append(model.Message{Role: model.RoleTool, Parts: results})
-		if r.parent == nil {
-			r.mergeLayer()
 		}
 	}
+}
+
+// conversation is what a run has to know of its former turns beside the messages.
+type conversation struct {
+	tools  []model.Tool
+	empty  int // answers that said nothing
+	former []model.Call
+	same   int // how often they came again
+}
+
+// takeTurn asks the model once and does what it answers. It reports true when that was its last word.
+func (r *run) takeTurn(c *conversation) (ended bool, err error) {
+	limit := r.lastTurn()
+	handsOver := limit != "" && r.turn > 1
+	if handsOver {
+		r.append(model.UserText(handOver(limit)))
+	}
+	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
+	r.progress("asks "+r.model.Name(), 0)
+	done, err := r.ask(&model.Request{
+		System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.definition.MaxTokens,
+		Temperature: r.definition.Temperature, NoCalls: handsOver, Run: string(r.id),
+	})
+	if err != nil {
+		return false, err
+	}
+	r.addUsage(done.Usage)
+	calls, text := done.Message.Calls(), done.Message.Text()
+	if text != "" {
+		r.lastText = text
+	}
+	switch {
+	case done.Stop == model.StopRefused:
+		return false, &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
+	case len(calls) == 0 && strings.TrimSpace(text) == "":
+		if c.empty++; c.empty > emptyAnswers {
+			return false, &Error{Kind: "empty_answer", Detail: fmt.Sprintf("%s answered nothing, %d times", r.model.Name(), c.empty), Hint: "try another model, or look at the provider's log"}
+		}
+		r.append(model.UserText("Your answer was empty. Go on with the task: call a tool, or give your final answer in text."))
+		return false, nil
+	}
+	r.append(done.Message)
+	if len(calls) == 0 || limit != "" {
+		if !handsOver && len(calls) == 0 {
+			limit = "" // it had nothing more to do
+		}
+		r.conclude(limit, done.Stop)
+		return true, nil
+	}
+	if err := c.repeats(r.model.Name(), calls); err != nil {
+		return false, err
+	}
+	results, err := r.carryOut(calls)
+	if err != nil {
+		return false, err
+	}
+	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	if r.parent == nil {
+		r.mergeLayer()
+	}
+	return false, nil
+}
+
+// conclude notes the agent's last word, and what cut it short: a limit of the run, or that of one answer.
+func (r *run) conclude(limit string, stop model.Stop) {
+	switch {
+	case limit != "":
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
+	case stop == model.StopLength:
+		limit = "length"
+		r.notice(event.NoticeWarning, fmt.Sprintf("the last answer of %s was cut off, since it reached the length that %s may answer", r.definition.Slug, r.model.Name()), "start it again with a smaller task")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Reason, r.result.Output = limit, r.lastText
+}
+
+// repeats returns an error when the same calls come again and again.
+func (c *conversation) repeats(asked string, calls []model.Call) error {
+	if !equalCalls(calls, c.former) {
+		c.same, c.former = 0, calls
+		return nil
+	}
+	if c.same++; c.same >= sameCalls {
+		return &Error{Kind: "repeats", Detail: fmt.Sprintf("%s made the same call of %s %d times in a row", asked, calls[0].Name, c.same+1), Hint: "word the task differently, or choose another model"}
+	}
+	return nil
 }
 
 // lastTurn names the limit that makes this turn the hand-over, or is empty.

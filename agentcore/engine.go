@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -35,6 +36,8 @@ type Options struct {
 	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
 	// replaces them.
 	Agents *agent.Registry
+	// Skills are the first skills; nil means the built-in ones. SetSkills replaces them.
+	Skills *skill.Set
 	// Tools are what agents can do; nil means the built-in ones.
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
@@ -50,6 +53,7 @@ type Engine struct {
 	store     *store.Store
 	log       *eventLog
 	agents    registered
+	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
@@ -89,6 +93,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		}
 		o.Agents = agent.NewRegistry(builtin...)
 	}
+	if o.Skills == nil {
+		o.Skills = skill.NewSet(skill.Builtin()...)
+	}
 	if o.Tools == nil {
 		o.Tools = tool.Builtin()
 	}
@@ -110,6 +117,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		e.openModel = e.wireModel
 	}
 	e.config.Store(o.Config)
+	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	var err error
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
@@ -207,6 +215,10 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
+
+// SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
+// with.
+func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
 
 // Store returns the store, for reading history.
 func (e *Engine) Store() *store.Store { return e.store }

@@ -341,9 +341,20 @@ func TestTurnsRunOut(t *testing.T) {
 	}
 }
 
+func TestAnswerIsCutOff(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{Answer: []script.Step{script.Text("half of the ans")}, Stop: model.StopLength})
+	id := w.start(review(w.path("a.txt")))
+	if result := w.wait(id); result.Status != event.StatusCompleted || result.Reason != "length" || result.Output != "half of the ans" {
+		t.Errorf("unexpected result: %+v", result)
+	}
+	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool { _, ok := e.Body.(event.Notice); return ok }) {
+		t.Error("nobody was told that the answer is not whole")
+	}
+}
+
 func TestTimeRunsOut(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{script.Gate("held")}},
+		script.Turn{Times: script.Any, Answer: []script.Step{script.Gate("held")}}, // or the time is up before it is asked
 	)
 	request := review(w.path("a.txt"))
 	request.Limits = agent.Limits{Timeout: time.Millisecond}

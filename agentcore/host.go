@@ -2,10 +2,12 @@ package agentcore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -100,6 +102,26 @@ func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
 }
 
 func (h host) Trusted() bool { return h.run.session.trusted.Load() }
+
+func (h host) Skill(name string) (string, []string, error) {
+	s, err := h.run.skills.Find(name)
+	if err != nil {
+		return "", nil, err
+	}
+	files, err := s.Files()
+	if err != nil {
+		return "", nil, err
+	}
+	return skillText(s), files, nil
+}
+
+func (h host) Attached(path string) (string, bool, error) {
+	text, err := h.run.skills.Read(path)
+	if errors.Is(err, skill.ErrNotOfSkill) {
+		return "", false, nil
+	}
+	return text, true, err
+}
 
 func (h host) Progress(message string) {
 	h.run.session.submit(store.Batch{}, h.run.id, event.ToolCallProgress{Call: h.call.id, Message: message})

@@ -2,30 +2,219 @@ package agentcore
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+const (
+	// maxSelection bounds the variable selection, in bytes.
+	maxSelection = 16 << 10
+	// maxSkillList bounds the list of skills in the prompt, in bytes; names that do not fit go without description.
+	maxSkillList = 4 << 10
 )
 
 // systemPrompt is the stable head of every request of the run: the definition's prompt, and what is
-// true for the whole run. What varies, the date too, is fixed here, once.
+// true for the whole run. What varies, the time too, is fixed here, once.
 func (r *run) systemPrompt() string {
 	var b strings.Builder
-	b.WriteString(r.definition.Prompt)
-	b.WriteString("\n\n<environment>\n")
-	for _, root := range r.session.view.Roots() {
-		fmt.Fprintf(&b, "workspace folder: %s (%s)\n", root.Name, root.Path)
+	b.WriteString(r.ownPrompt())
+	r.writeSkills(&b)
+	if !r.definition.NoDefaultPrefix {
+		r.writeEnvironment(&b)
 	}
-	fmt.Fprintf(&b, "platform: %s\n", runtime.GOOS)
-	fmt.Fprintf(&b, "date: %s\n", r.created.Format("2006-01-02"))
-	fmt.Fprintf(&b, "role: %s, depth %d of %d\n", r.role(), r.depth, r.config.MaxDepth)
-	fmt.Fprintf(&b, "limits: %d turns, %s\n", r.limits.MaxTurns, r.limits.Timeout)
-	b.WriteString("</environment>\n")
 	return b.String()
 }
 
-// userPrompt is the first message: the user's words, then what they are about in a block of its own.
+// ownPrompt is the definition's prompt with its variables filled in.
+func (r *run) ownPrompt() string {
+	template, _ := agent.ParseTemplate(r.definition.Prompt) // its problems were told when it was loaded
+	names := template.Names()
+	if len(names) == 0 {
+		return template.Expand(nil)
+	}
+	values := r.variables(func(name string) bool {
+		return slices.ContainsFunc(names, func(used string) bool { return strings.EqualFold(used, name) })
+	})
+	maps.Copy(values, r.config.PromptVariables)
+	maps.Copy(values, r.definition.Variables)
+	return strings.TrimRight(template.Expand(values), " \t\r\n")
+}
+
+// variables are the values of agent.Builtins. Those that cost a look at a file are only there if they are used.
+func (r *run) variables(used func(string) bool) map[string]string {
+	created := r.created.Local()
+	subagents := r.subagents()
+	values := map[string]string{
+		"time":         created.Format("2006-01-02 15:04 MST"),
+		"date":         created.Format(time.DateOnly),
+		"cwd":          "",
+		"project":      "",
+		"git_branch":   "",
+		"open_file":    "",
+		"selection":    "",
+		"os":           runtime.GOOS,
+		"role":         r.role(),
+		"depth":        strconv.Itoa(r.depth),
+		"max_depth":    strconv.Itoa(r.config.MaxDepth),
+		"can_delegate": strconv.FormatBool(len(subagents) > 0),
+		"can_run":      strconv.FormatBool(r.offers("bash")),
+		"can_ask":      strconv.FormatBool(r.offers("question")),
+		"subagents":    strings.Join(subagents, ", "),
+		"max_turns":    strconv.Itoa(r.limits.MaxTurns),
+		"timeout":      duration(r.limits.Timeout),
+		"agent":        r.definition.Slug,
+	}
+	if roots := r.session.view.Roots(); len(roots) > 0 {
+		values["cwd"], values["project"] = roots[0].Path, roots[0].Name
+		if values["project"] == "" {
+			values["project"] = filepath.Base(roots[0].Path)
+		}
+		if used("git_branch") {
+			values["git_branch"] = workspace.Branch(roots[0].Path)
+		}
+	}
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		values["open_file"] = r.session.view.Relative(paths[0])
+		if used("selection") {
+			values["selection"] = r.selection(paths[0])
+		}
+	}
+	values["current_time"], values["working_directory"] = values["time"], values["cwd"]
+	return values
+}
+
+// selection is the text of the lines that the request is about.
+func (r *run) selection(path string) string {
+	c := r.request.Context
+	if c.StartLine < 1 {
+		return ""
+	}
+	file, err := r.session.view.Read(path)
+	if err != nil {
+		return "" // the run itself says what is wrong when it reads the file
+	}
+	var b strings.Builder
+	number := 0
+	for line := range strings.Lines(file.Text) {
+		if number++; number >= c.StartLine && number <= max(c.StartLine, c.EndLine) {
+			b.WriteString(line)
+		}
+	}
+	text := strings.TrimRight(b.String(), "\r\n")
+	if len(text) > maxSelection {
+		text = strings.ToValidUTF8(text[:maxSelection], "") + "\n…"
+	}
+	return text
+}
+
+// subagents are the agents that the run may delegate to, in display order. There are none where there is no
+// task tool, or the depth is used up.
+func (r *run) subagents() []string {
+	if r.depth >= r.config.MaxDepth || !r.offers("task") {
+		return nil
+	}
+	if named := r.definition.SubagentsAt(r.depth); named != nil {
+		return named
+	}
+	var all []string
+	for _, d := range r.engine.Agents().List(agent.Subagent) {
+		all = append(all, d.Slug)
+	}
+	return all
+}
+
+// duration writes 5m0s as 5m; no limit is "none".
+func duration(d time.Duration) string {
+	if d == 0 {
+		return "none"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// writeSkills puts in the skills that the definition names, and the list of the others for the skill tool.
+func (r *run) writeSkills(b *strings.Builder) {
+	for _, name := range r.definition.Skills {
+		s, err := r.skills.Find(name)
+		if err != nil {
+			r.notice(event.NoticeWarning, fmt.Sprintf("the agent %s wants a skill: %v", r.definition.Slug, err), "run it without, or mend `skills` in its definition")
+			continue
+		}
+		fmt.Fprintf(b, "\n\n<skill name=%q>\n%s\n</skill>", s.Name, skillText(s))
+	}
+	if !r.offers("skill") {
+		return
+	}
+	b.WriteString("\n\n<skills>\nInstructions for certain tasks. Load one with `skill` before you begin a task of its kind.\n")
+	var rest []string
+	listed := 0
+	for _, s := range r.loadable() {
+		line := fmt.Sprintf("- %s: %s\n", s.Name, s.Description)
+		if listed += len(line); listed > maxSkillList {
+			rest = append(rest, s.Name)
+			continue
+		}
+		b.WriteString(line)
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(b, "- and %s\n", strings.Join(rest, ", "))
+	}
+	b.WriteString("</skills>")
+}
+
+// loadable are the skills that are not in the prompt already.
+func (r *run) loadable() []*skill.Skill {
+	return slices.DeleteFunc(r.skills.List(), func(s *skill.Skill) bool {
+		return slices.Contains(r.definition.Skills, s.Name)
+	})
+}
+
+// skillText is a skill as a model gets it.
+func skillText(s *skill.Skill) string {
+	if s.Path == "" {
+		return s.Text
+	}
+	return fmt.Sprintf("(from %s)\n\n%s", s.Path, s.Text)
+}
+
+// writeEnvironment tells the run where it is and what its place is.
+func (r *run) writeEnvironment(b *strings.Builder) {
+	b.WriteString("\n\n<environment>\n")
+	for _, root := range r.session.view.Roots() {
+		fmt.Fprintf(b, "workspace folder: %s (%s)\n", root.Name, root.Path)
+	}
+	fmt.Fprintf(b, "platform: %s\n", runtime.GOOS)
+	fmt.Fprintf(b, "date: %s\n", r.created.Local().Format(time.DateOnly))
+	fmt.Fprintf(b, "role: %s, depth %d of %d\n", r.role(), r.depth, r.config.MaxDepth)
+	if r.parent != nil {
+		fmt.Fprintf(b, "started by: %s; it sees only your last message\n", r.parent.definition.Slug)
+	}
+	fmt.Fprintf(b, "limits: %d turns, %s\n", r.limits.MaxTurns, duration(r.limits.Timeout))
+	b.WriteString("</environment>\n")
+}
+
+// userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of its own.
 func (r *run) userPrompt() string {
 	var b strings.Builder
+	if r.definition.Reminder != "" {
+		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", r.definition.Reminder)
+	}
 	b.WriteString(r.request.Prompt)
 	c := r.request.Context
 	if len(c.Paths) == 0 && c.Finding == nil {

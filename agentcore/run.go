@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -58,6 +59,7 @@ type run struct {
 	depth      int
 	definition *agent.Definition
 	config     *config.Config
+	skills     *skill.Set
 	request    RunRequest
 	model      model.Model
 	limits     agent.Limits
@@ -125,9 +127,9 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 
 // newRun makes a run that is not yet known to anybody.
 func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, error) {
-	cfg := e.Config()
+	cfg, skills := e.Config(), cmp.Or(s.skills.Load(), e.skills.Load())
 	if parent != nil {
-		cfg = parent.config
+		cfg, skills = parent.config, parent.skills
 	}
 	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
 	if err != nil {
@@ -140,7 +142,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, &Error{Kind: "invalid_request", Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
 	}
 	r := &run{
-		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, request: request,
+		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
 		created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	choice := Choice{Override: request.Model, Definition: definition.Model}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -29,6 +30,8 @@ type Session struct {
 	proposal   *workspace.Session
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
+	// skills is nil for those of the engine.
+	skills atomic.Pointer[skill.Set]
 	// editorDiagnostics asks the editor's side what other servers say of a file.
 	editorDiagnostics atomic.Pointer[func(path string) []tool.Diagnostic]
 
@@ -57,6 +60,9 @@ func (s *Session) Title() string {
 
 // SetTrusted says whether the user trusts the workspace, so that checkers may load its configuration.
 func (s *Session) SetTrusted(trusted bool) { s.trusted.Store(trusted) }
+
+// SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
+func (s *Session) SetSkills(skills *skill.Set) { s.skills.Store(skills) }
 
 // SetEditorDiagnostics gives the session's runs what the editor's other servers say of a file. The
 // function may be called from any goroutine and must not wait.

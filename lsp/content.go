@@ -84,8 +84,17 @@ func (s *Server) showText(ctx context.Context, name, text string) error {
 			return err
 		}
 	}
+	if runes := []rune(text); len(runes) > messageLength {
+		if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+			return err
+		}
+		text = string(runes[:messageLength]) + "…\n(the whole text is in the log of the language server)"
+	}
 	return s.client.show(ctx, protocol.MessageTypeInfo, text)
 }
+
+// messageLength is how much a message box bears, in characters.
+const messageLength = 2000
 
 // keep writes a text into the state folder, readable for the user alone and writable for nobody, so that an
 // editor opens it as read-only.

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
@@ -28,11 +27,11 @@ type publisher struct {
 	dirty map[string]bool
 	late  map[string]bool // files that were looked at while the user typed
 
-	shown map[string]uri.URI // files with diagnostics at the client, as they were called there; owned by run
+	shown map[string]bool // files with diagnostics at the client; owned by run
 }
 
 func newPublisher(s *Server) *publisher {
-	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, late: map[string]bool{}, shown: map[string]uri.URI{}}
+	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, late: map[string]bool{}, shown: map[string]bool{}}
 }
 
 // touch says that the diagnostics of files may have changed. It never waits.
@@ -116,19 +115,10 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if version >= 0 && yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
-	former, shown := p.shown[path]
-	if shown && former != params.URI {
-		// Opened or closed meanwhile, the file goes by another spelling, which is another file to some clients.
-		gone := protocol.PublishDiagnosticsParams{URI: former, Diagnostics: []protocol.Diagnostic{}}
-		if err := s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &gone); err != nil {
-			return err
-		}
-		delete(p.shown, path)
-	}
 	switch {
 	case len(params.Diagnostics) > 0:
-		p.shown[path] = params.URI
-	case !shown || former != params.URI:
+		p.shown[path] = true
+	case !p.shown[path]:
 		return nil
 	default:
 		delete(p.shown, path)

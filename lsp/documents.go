@@ -14,7 +14,8 @@ import (
 
 // document is one open document at one version. It is immutable; a change makes another one.
 type document struct {
-	// uri is as the client spells it; path is absolute, or the URI itself where it is no file.
+	// uri is canonical, whatever the client's spelling: package uri sees to that when it decodes one. path is
+	// absolute, or the URI itself where it is no file.
 	uri      uri.URI
 	path     string
 	language string
@@ -67,11 +68,12 @@ func (d *documents) set(doc *document) {
 	defer d.mu.Unlock()
 	d.byPath[doc.path] = doc
 	d.recent = doc.path
-	d.announce()
 }
 
-// announce wakes who waits for a change. The caller holds the lock.
+// announce wakes who waits for a change, when everything has followed it.
 func (d *documents) announce() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
@@ -139,11 +141,10 @@ func (d *documents) close(u uri.URI) *document {
 	if d.recent == path {
 		d.recent = ""
 	}
-	d.announce()
 	return doc
 }
 
-// uriOf returns a file's URI, spelt as the client spells it if the document is open.
+// uriOf returns a file's URI, or that of an open document which is no file.
 func (d *documents) uriOf(path string) uri.URI {
 	if doc := d.get(path); doc != nil {
 		return doc.uri

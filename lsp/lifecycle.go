@@ -230,7 +230,9 @@ func (s *Server) close() error {
 	select {
 	case <-s.ready:
 		if s.engine != nil {
-			errs = append(errs, s.engine.Close(ctx))
+			saving, cancel := context.WithTimeout(context.Background(), shutdownTime) // what is late must cost no data
+			defer cancel()
+			errs = append(errs, s.engine.Close(saving))
 		}
 	default: // it was never opened
 	}

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -224,6 +225,21 @@ func TestPathOf(t *testing.T) {
 		}
 		if strings.HasPrefix(got, "/") != (got != string(spelt)) {
 			t.Errorf("%q is %q, neither an absolute path nor itself", spelt, got)
+		}
+	}
+}
+
+// However a client spells the URI of a file, the server knows it by the one that it makes of the path itself.
+func TestSpellingsOfAURI(t *testing.T) {
+	for _, spelt := range []string{
+		"file:///w/a%20b+c@d.go", "file:///w/a b%2Bc%40d.go", "file:///w/%61 b%2bc%40d%2Ego", "file:///w/a%20b%2Bc%40d.go",
+	} {
+		var item protocol.TextDocumentItem
+		if err := protocol.Unmarshal([]byte(`{"uri":`+strconv.Quote(spelt)+`,"languageId":"go","version":1,"text":""}`), &item); err != nil {
+			t.Fatal(err)
+		}
+		if want := uri.File("/w/a b+c@d.go"); item.URI != want || pathOf(item.URI) != "/w/a b+c@d.go" {
+			t.Errorf("%s became %s, want %s", spelt, item.URI, want)
 		}
 	}
 }

@@ -41,63 +41,104 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	result := &methods.AcceptResult{}
-	refusal := ""
+	a := &acceptance{session: session, left: uniqueHunks(ids)}
 	for range acceptAttempts {
-		edits, failed := session.Proposal().Edits(ids)
-		for _, f := range failed {
-			result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
-			ids = slices.DeleteFunc(slices.Clone(ids), func(id event.HunkID) bool { return id == f.ID })
-		}
-		edit, refused := s.workspaceEdit(edits)
-		if len(refused) > 0 {
-			for _, id := range ids {
-				if h, ok := session.Proposal().Hunk(id); ok && refused[h.Path] != "" {
-					result.Failed = append(result.Failed, methods.HunkFailure{Hunk: id, Reason: refused[h.Path]})
-					ids = slices.DeleteFunc(slices.Clone(ids), func(other event.HunkID) bool { return other == id })
-				}
-			}
-			continue // compute the edit of the rest
-		}
-		if len(ids) == 0 {
-			return result, nil
-		}
-		var err error
-		if refusal, err = s.client.apply(ctx, "agentls: "+label(edits), edit); err != nil {
+		again, err := s.attempt(ctx, a)
+		if err != nil {
 			return nil, err
 		}
-		if refusal == "" {
-			session.Proposal().Confirm(ids, true, "")
-			if err := s.echoed(ctx, edits); err != nil {
-				return nil, err
-			}
-			if s.client.documentChanges() {
-				// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
-				// tells. (An edit without a version is never left out, and its change may still be on its way.)
-				for _, e := range edits {
-					if doc := s.documents.get(e.Path); doc != nil && doc.version != e.Version {
-						s.view.Recheck(e.Path)
-					}
-				}
-			}
-			applied, open, failed := divide(session, ids)
-			result.Applied = append(result.Applied, applied...)
-			result.Failed = append(result.Failed, failed...)
-			if len(open) == 0 {
-				return result, s.settle(ctx, session)
-			}
-			ids, refusal = open, "the text changed while the edit was on its way; accept it again"
-			continue
-		}
-		if !s.moved(edits) {
+		if !again {
 			break
 		}
 	}
-	session.Proposal().Confirm(ids, false, refusal)
-	for _, id := range ids {
-		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: id, Reason: refusal})
+	session.Proposal().Confirm(a.left, false, a.refusal)
+	for _, id := range slices.Clone(a.left) {
+		a.fail(id, a.refusal)
 	}
-	return result, s.settle(ctx, session)
+	return &a.result, s.settle(ctx, session)
+}
+
+// acceptance is one accept on its way. It belongs to the goroutine of its request.
+type acceptance struct {
+	session *agentcore.Session
+	left    []event.HunkID // those that nothing was decided about
+	refusal string         // why the last attempt left some
+	result  methods.AcceptResult
+}
+
+func (a *acceptance) fail(id event.HunkID, reason string) {
+	a.left = slices.DeleteFunc(a.left, func(other event.HunkID) bool { return other == id })
+	a.result.Failed = append(a.result.Failed, methods.HunkFailure{Hunk: id, Reason: reason})
+}
+
+func uniqueHunks(ids []event.HunkID) []event.HunkID {
+	var list []event.HunkID
+	for _, id := range ids {
+		if !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// attempt sends the editor the edit of the hunks that are left. It reports whether another attempt may get on, since
+// the text changed meanwhile.
+func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err error) {
+	edits, failed := a.session.Proposal().Edits(a.left)
+	for _, f := range failed {
+		a.fail(f.ID, f.Reason)
+	}
+	edit, refused := s.workspaceEdit(edits)
+	edits = slices.DeleteFunc(edits, func(e workspace.FileEdit) bool { return refused[e.Path] != "" })
+	for _, id := range slices.Clone(a.left) {
+		if h, ok := a.session.Proposal().Hunk(id); ok && refused[h.Path] != "" {
+			a.fail(id, refused[h.Path])
+		}
+	}
+	if len(a.left) == 0 {
+		return false, nil
+	}
+	if a.refusal, err = s.client.apply(ctx, "agentls: "+label(edits), edit); err != nil {
+		return false, err
+	}
+	if a.refusal != "" {
+		return s.moved(edits), nil
+	}
+	a.session.Proposal().Confirm(a.left, true, "")
+	told, err := s.echoed(ctx, edits)
+	if err != nil {
+		return false, err
+	}
+	if told && s.client.documentChanges() {
+		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
+		// tells. (An edit without a version is never left out, and its change may still be on its way.)
+		for _, e := range edits {
+			if doc := s.documents.get(e.Path); doc != nil && doc.version != e.Version {
+				s.view.Recheck(e.Path)
+			}
+		}
+	}
+	a.divide()
+	a.refusal = "the text changed while the edit was on its way; accept it again"
+	return len(a.left) > 0, nil
+}
+
+// divide tells the hunks that the editor took from those that were opened again, which are left, and from those that
+// came to nothing, since the user typed on their lines while the edit was on its way.
+func (a *acceptance) divide() {
+	var open []event.HunkID
+	for _, id := range slices.Clone(a.left) {
+		h, known := a.session.Proposal().Hunk(id)
+		switch {
+		case !known || h.State == event.StateAccepted: // what is not known was settled long ago
+			a.result.Applied = append(a.result.Applied, id)
+		case h.State == event.StateOpen:
+			open = append(open, id)
+		default:
+			a.fail(id, fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail))
+		}
+	}
+	a.left = open
 }
 
 // settle waits until what the editor answered is durable, also when nobody waits for the result any more.
@@ -105,41 +146,25 @@ func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
 	return session.Flush(context.WithoutCancel(ctx))
 }
 
-// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. An
-// editor that tells nothing has said itself that it applied the edit, and that has to do.
-func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
+// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. Of an
+// editor that tells nothing it reports false: it has said itself that it applied the edit, and that has to do.
+func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, echoTime)
 	defer cancel()
-	err := s.documents.wait(bounded, func() bool {
-		return !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
+	err = s.documents.wait(bounded, func() bool {
+		// The hunks follow a document a little after its version is known.
+		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
 			doc := s.documents.get(e.Path)
 			return e.Version >= 0 && doc != nil && doc.version == e.Version
 		})
 	})
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 	if err != nil {
 		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
 	}
-	return nil
-}
-
-// divide tells the hunks that the editor took from those that were opened again, and from those that came to
-// nothing, since the user typed on their lines while the edit was on its way.
-func divide(session *agentcore.Session, ids []event.HunkID) (applied, open []event.HunkID, failed []methods.HunkFailure) {
-	for _, id := range ids {
-		h, known := session.Proposal().Hunk(id)
-		switch {
-		case !known || h.State == event.StateAccepted: // what is not known was settled long ago
-			applied = append(applied, id)
-		case h.State == event.StateOpen:
-			open = append(open, id)
-		default:
-			failed = append(failed, methods.HunkFailure{Hunk: id, Reason: fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail)})
-		}
-	}
-	return applied, open, failed
+	return err == nil, nil
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

@@ -330,6 +330,46 @@ func TestQuitBeforeAnythingIsOpen(t *testing.T) {
 	}
 }
 
+// Of edits in several files, those that the editor cannot make are named, and the others are made.
+func TestAcceptWhereOneFileIsRefused(t *testing.T) {
+	r := serveRude(t, time.Hour,
+		improve[0],
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "edit", Arguments: `{"path":"a.go","old_string":"one","new_string":"two"}`},
+			script.Call{Name: "write", Arguments: `{"path":"b.go","content":"package two\n"}`},
+		}},
+		improve[2],
+	)
+	r.answer("workspace/applyEdit", `"result":{"applied":true}`)
+	r.initialize(`{"workspace":{"applyEdit":true}}`, "")
+	id := r.begin("agent/proposal/accept", r.improved())
+	edit := r.asked("workspace/applyEdit")
+	r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"package two\n"}]}`, r.uri("a.go")))
+	var p struct {
+		Edit struct {
+			Changes         map[string]any
+			DocumentChanges []any
+		}
+	}
+	if err := json.Unmarshal(edit.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Edit.Changes) != 1 || p.Edit.Changes[r.uri("a.go")] == nil || p.Edit.DocumentChanges != nil {
+		t.Errorf("the edit is %s, want plain changes of a.go alone", edit.Params)
+	}
+	var result struct {
+		Applied []string
+		Failed  []struct{ Reason string }
+	}
+	if err := json.Unmarshal(r.answered(id).Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Applied) != 1 || len(result.Failed) != 1 || !strings.Contains(result.Failed[0].Reason, "create") {
+		t.Errorf("unexpected result: %+v", result)
+	}
+	r.quit()
+}
+
 // Who gives up accepting does not hold up the next one.
 func TestCancelDuringAccept(t *testing.T) {
 	r := serveRude(t, time.Hour, improve...)
@@ -443,6 +483,55 @@ func TestOddDocuments(t *testing.T) {
 		p := r.answered(r.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":3,"character":0},"end":{"line":0,"character":0}},"context":{"diagnostics":[],"only":[""]}}`, u)))
 		if p.Error != nil {
 			t.Errorf("code actions of %q: %+v", u, p.Error)
+		}
+	}
+	r.quit()
+}
+
+// Every command and method answers every kind of nonsense, and the server goes on.
+func TestOddArguments(t *testing.T) {
+	r := serveRude(t, time.Hour, script.Turn{Times: script.Any, Answer: []script.Step{script.Text("done")}})
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	r.open("a.go", "package one\n")
+	long := strconv.Quote(strings.Repeat("x", 1<<14))
+	odd := []string{
+		`null`, `7`, `"x"`, `[]`, `[[]]`, `{}`, `{"run":null}`, `{"run":""}`, `{"run":` + long + `}`, `{"uri":"file:"}`, `{"uri":""}`,
+		`{"uri":"agentls:/answers/x.md"}`, `{"uri":"untitled:none","range":{"start":{"line":4294967295,"character":0},"end":{"line":0,"character":0}}}`,
+		`{"uris":["file:///none","file:///none"]}`, `{"uris":[]}`, `{"prompt":""}`, `{"prompt":"x","agent":` + long + `}`,
+		`{"prompt":"x","limits":{"maxTurns":-1}}`, `{"prompt":"x","limits":{"timeoutMs":-9223372036854775808}}`,
+		`{"prompt":"x","each":["file:///none"]}`, `{"prompt":"x","session":"s0"}`, `{"proposal":"p0","hunks":["h0","h0"]}`, `{"finding":"f0"}`,
+		`{"session":"s0","since":18446744073709551615}`, `{"folder":"file:","limit":-1,"before":"s0"}`, `{"timeoutMs":-1,"run":"r0"}`,
+	}
+	var list struct {
+		Capabilities struct {
+			ExecuteCommandProvider struct{ Commands []string }
+		}
+	}
+	if err := json.Unmarshal(r.answered(1).Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	commands := list.Capabilities.ExecuteCommandProvider.Commands
+	if len(commands) == 0 {
+		t.Fatal("the server has no commands")
+	}
+	ids := map[int]string{}
+	for _, command := range append(commands, "", "agentls.none") {
+		for _, arguments := range append(odd, `{},{}`) {
+			ids[r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":%q,"arguments":[%s]}`, command, arguments))] = command + arguments
+		}
+		ids[r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":%q}`, command))] = command
+	}
+	for _, method := range []string{"agent/run", "agent/wait", "agent/subscribe", "agent/sessions", "agent/proposal/diff", "workspace/textDocumentContent", "textDocument/codeAction"} {
+		for _, params := range odd {
+			if params[0] == '{' || params[0] == '[' { // JSON-RPC has no others
+				ids[r.begin(method, params)] = method + params
+			}
+		}
+	}
+	for id, what := range ids {
+		if p := r.answered(id); p.Error != nil && (p.Error.Code == -32603 || p.Error.Message == "") {
+			t.Errorf("%.200s: %+v", what, p.Error)
 		}
 	}
 	r.quit()

@@ -15,6 +15,7 @@ func (s *Server) editing() (done func()) {
 	s.edits.Add(1)
 	return func() {
 		s.edits.Add(1)
+		s.documents.announce()
 		s.diagnostics.settled()
 	}
 }
@@ -81,5 +82,6 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 	if err := s.view.SetRoots(roots); err != nil {
 		return fmt.Errorf("change the workspace folders: %w", err)
 	}
+	s.settings.renew(nil) // the first folder's own count, too
 	return nil
 }

@@ -41,21 +41,21 @@ var Builtins = []Variable{
 	{"working_directory", "The same as cwd."},
 }
 
-// maxNesting bounds sections inside sections, and maxTag the length of a tag in bytes.
+// maxSections bounds sections inside sections, and maxTag the length of a tag in bytes.
 const (
-	maxNesting = 100
-	maxTag     = 200
+	maxSections = 100
+	maxTag      = 200
 )
 
 // Template is a prompt with variables, {{name}}, and sections, {{#if name}} … {{else}} … {{/if}}, which may
 // lie inside each other. Before {{ a backslash takes its meaning away. A tag of a section that stands
 // alone on its line goes with the line. A Template is immutable.
 type Template struct {
-	parts []part
+	parts []templatePart
 }
 
-// part is a piece of text, a variable or a section.
-type part struct {
+// templatePart is a piece of text, a variable or a section.
+type templatePart struct {
 	// text is what the template's author wrote: the piece itself, or the tag that begins a section, with the
 	// line that goes with it.
 	text string
@@ -65,7 +65,7 @@ type part struct {
 	// section tells a section from a variable. The branches are within it; middle and last are its other
 	// tags as they were written.
 	section      bool
-	yes, no      []part
+	yes, no      []templatePart
 	middle, last string
 }
 
@@ -86,7 +86,7 @@ func ParseTemplate(text string) (*Template, []TemplateProblem) {
 // templateParser goes through a text once.
 type templateParser struct {
 	text     string
-	root     []part
+	root     []templatePart
 	open     []openSection
 	problems []TemplateProblem
 	literal  strings.Builder
@@ -94,7 +94,7 @@ type templateParser struct {
 
 // openSection is one whose end was not met yet.
 type openSection struct {
-	part
+	templatePart
 	// negative is set behind {{else}}.
 	negative bool
 }
@@ -137,16 +137,16 @@ func (p *templateParser) tag(start int) int {
 	switch {
 	case len(words) == 1 && validName(words[0]) && !strings.EqualFold(words[0], "else"):
 		p.flush()
-		p.add(part{text: p.text[start:end], name: words[0], start: start, end: end})
+		p.add(templatePart{text: p.text[start:end], name: words[0], start: start, end: end})
 		return end
 	case len(words) == 2 && strings.EqualFold(words[0], "#if") && validName(words[1]):
-		if len(p.open) == maxNesting {
-			p.problem(start, end, fmt.Sprintf("sections lie more than %d deep", maxNesting), "use fewer inside each other")
+		if len(p.open) == maxSections {
+			p.problem(start, end, fmt.Sprintf("sections lie more than %d deep", maxSections), "use fewer inside each other")
 			break
 		}
 		tag, next := p.wholeLine(start, end)
 		p.flush()
-		p.open = append(p.open, openSection{part: part{text: tag, name: words[1], start: start, end: end, section: true}})
+		p.open = append(p.open, openSection{templatePart: templatePart{text: tag, name: words[1], start: start, end: end, section: true}})
 		return next
 	case len(words) == 1 && strings.EqualFold(words[0], "else"):
 		if len(p.open) == 0 || p.open[len(p.open)-1].negative {
@@ -168,7 +168,7 @@ func (p *templateParser) tag(start int) int {
 		section := p.open[len(p.open)-1]
 		p.open = p.open[:len(p.open)-1]
 		section.last = tag
-		p.add(section.part)
+		p.add(section.templatePart)
 		return next
 	case len(words) > 0 && strings.HasPrefix(words[0], "#"), len(words) > 0 && strings.HasPrefix(words[0], "/"):
 		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no tag of a template", `the tags are {{name}}, {{#if name}}, {{else}} and {{/if}}; write \{{ for plain braces`)
@@ -209,12 +209,12 @@ func (p *templateParser) wholeLine(start, end int) (tag string, next int) {
 // flush ends the pending literal.
 func (p *templateParser) flush() {
 	if p.literal.Len() > 0 {
-		p.add(part{text: p.literal.String()})
+		p.add(templatePart{text: p.literal.String()})
 		p.literal.Reset()
 	}
 }
 
-func (p *templateParser) add(piece part) {
+func (p *templateParser) add(piece templatePart) {
 	list := &p.root
 	if len(p.open) > 0 {
 		section := &p.open[len(p.open)-1]
@@ -231,12 +231,12 @@ func (p *templateParser) dissolve() {
 	p.flush()
 	section := p.open[len(p.open)-1]
 	p.open = p.open[:len(p.open)-1]
-	p.add(part{text: section.text})
+	p.add(templatePart{text: section.text})
 	for _, piece := range section.yes {
 		p.add(piece)
 	}
 	if section.negative {
-		p.add(part{text: section.middle})
+		p.add(templatePart{text: section.middle})
 		for _, piece := range section.no {
 			p.add(piece)
 		}
@@ -261,7 +261,7 @@ func validName(word string) bool {
 // Names returns the variables and conditions that the template uses, each once, in their order.
 func (t *Template) Names() []string {
 	var names []string
-	each(t.parts, func(piece part) {
+	each(t.parts, func(piece templatePart) {
 		if !slices.Contains(names, piece.name) {
 			names = append(names, piece.name)
 		}
@@ -276,7 +276,7 @@ func (t *Template) Unknown(known ...string) []TemplateProblem {
 		all = append(all[:len(all):len(all)], v.Name)
 	}
 	var problems []TemplateProblem
-	each(t.parts, func(piece part) {
+	each(t.parts, func(piece templatePart) {
 		if slices.ContainsFunc(all, func(name string) bool { return strings.EqualFold(name, piece.name) }) {
 			return
 		}
@@ -290,7 +290,7 @@ func (t *Template) Unknown(known ...string) []TemplateProblem {
 }
 
 // each visits the variables and sections in their order.
-func each(parts []part, visit func(part)) {
+func each(parts []templatePart, visit func(templatePart)) {
 	for _, piece := range parts {
 		if piece.name != "" {
 			visit(piece)
@@ -319,7 +319,7 @@ func (t *Template) Expand(values map[string]string) string {
 	return b.String()
 }
 
-func expand(b *strings.Builder, parts []part, lookup func(string) (string, bool)) {
+func expand(b *strings.Builder, parts []templatePart, lookup func(string) (string, bool)) {
 	for _, piece := range parts {
 		if piece.name == "" {
 			b.WriteString(piece.text)

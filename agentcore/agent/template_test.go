@@ -57,7 +57,7 @@ func TestTemplateProblems(t *testing.T) {
 		{"{{#each a}}", [][2]string{{"{{#each a}}", "no tag"}}},
 		{"{{my name}} {{1st}}", [][2]string{{"{{my name}}", "no name"}, {"{{1st}}", "no name"}}},
 		{`\{{#each a}} \{{my name}}`, nil},
-		{strings.Repeat("{{#if a}}", maxNesting+1) + strings.Repeat("{{/if}}", maxNesting), [][2]string{{"{{#if a}}", "deep"}}},
+		{strings.Repeat("{{#if a}}", maxSections+1) + strings.Repeat("{{/if}}", maxSections), [][2]string{{"{{#if a}}", "deep"}}},
 	} {
 		_, problems := ParseTemplate(c.text)
 		if len(problems) != len(c.want) {

@@ -5,6 +5,6 @@ package tool
 func Builtin() []Tool {
 	return []Tool{
 		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(),
-		diagnosticsTool(), reportFindingTool(), todoTool(),
+		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(),
 	}
 }

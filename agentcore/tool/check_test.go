@@ -155,7 +155,7 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: its example: %v", spec.Name, err)
 		}
 	}
-	want := []string{"read", "glob", "grep", "list", "edit", "write", "diagnostics", "report_finding", "todo"}
+	want := []string{"read", "glob", "grep", "list", "edit", "write", "diagnostics", "report_finding", "todo", "skill"}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}

@@ -32,7 +32,9 @@ func readTool() Tool {
 func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	file, err := readFile(host, a.Path)
 	if err != nil {
-		return Result{}, err
+		if file, err = readAttached(host, a.Path, err); err != nil {
+			return Result{}, err
+		}
 	}
 	result := Result{Paths: []string{file.Path}}
 	if file.Text == "" {

@@ -111,6 +111,12 @@ type Host interface {
 	EditorDiagnostics(path string) []Diagnostic
 	// Trusted reports whether checkers may load the configuration that lies in the workspace.
 	Trusted() bool
+	// Skill returns the instructions of a skill, and the other files of its folder by absolute path. The error
+	// names the skills that there are.
+	Skill(name string) (text string, files []string, err error)
+	// Attached reads a file that lies outside the workspace but belongs to what the run may know, such as one
+	// in a skill's folder. ok is false for any other path.
+	Attached(path string) (text string, ok bool, err error)
 	// Progress tells people how a long call goes.
 	Progress(message string)
 }

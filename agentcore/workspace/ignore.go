@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // ignores are the exclude patterns that hold in a folder, as gitignore(5) has them: those of its own file
@@ -83,15 +84,42 @@ func isRepository(dir string) bool {
 // excludeFile returns where a work tree has its info/exclude (gitrepository-layout(5)): in .git or, where
 // that is a file, in the repository that the work tree belongs to.
 func excludeFile(dir string) string {
-	git := filepath.Join(dir, ".git")
-	if target, ok := strings.CutPrefix(readSmall(git), "gitdir:"); ok {
-		git = absolute(dir, strings.TrimSpace(target))
-		if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"))); common != "" {
-			git = absolute(git, common)
-		}
+	git := gitDir(dir)
+	if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"))); common != "" {
+		git = absolute(git, common)
 	}
 	return filepath.Join(git, "info", "exclude")
 }
+
+// gitDir returns git's own folder of a work tree: .git or, where that is a file, what it names.
+func gitDir(dir string) string {
+	git := filepath.Join(dir, ".git")
+	if target, ok := strings.CutPrefix(readSmall(git), "gitdir:"); ok {
+		return absolute(dir, strings.TrimSpace(target))
+	}
+	return git
+}
+
+// Branch returns the branch that is checked out in the git work tree which holds a folder, "" where there is
+// none. It reads the disk and runs nothing.
+func Branch(dir string) string {
+	for !isRepository(dir) {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+	name, ok := strings.CutPrefix(readSmall(filepath.Join(gitDir(dir), "HEAD")), "ref: refs/heads/")
+	name, _, _ = strings.Cut(name, "\n")
+	if !ok || len(name) > maxBranch || strings.ContainsFunc(name, unicode.IsControl) {
+		return ""
+	}
+	return strings.TrimSpace(name)
+}
+
+// maxBranch is longer than any name of a branch that git can store as a file.
+const maxBranch = 255
 
 func absolute(dir, name string) string {
 	if name = filepath.FromSlash(name); filepath.IsAbs(name) {

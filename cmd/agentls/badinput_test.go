@@ -56,6 +56,16 @@ var badServers = []badServer{
 	}}}, want: "same call"},
 }
 
+// speaking is the server anew, in front of a vendor's client.
+func (b badServer) speaking(v vendor) http.Handler {
+	if b.handler != nil {
+		return b.handler
+	}
+	model := script.New("bad", b.turns...)
+	model.Lax = true
+	return v.handler(model)
+}
+
 // TestBadServers has the command line and an editor's server use what is no model. Each time the user is told once
 // what is wrong and what to do, and the server goes on.
 func TestBadServers(t *testing.T) {
@@ -68,17 +78,12 @@ func TestBadServers(t *testing.T) {
 			var answer atomic.Pointer[http.Handler]
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*answer.Load()).ServeHTTP(w, r) }))
 			t.Cleanup(server.Close)
+			use := func(handler http.Handler) { answer.Store(&handler) }
 			d.env = v.environ(server.URL)
 			s := d.serve("rich")
 			s.open("a.go")
 			for _, bad := range badServers {
-				var handler http.Handler = bad.handler
-				if bad.handler == nil {
-					model := script.New("bad", bad.turns...)
-					model.Lax = true
-					handler = v.handler(model)
-				}
-				answer.Store(&handler)
+				use(bad.speaking(v))
 				before := len(failures(s.Messages()))
 				result := s.wait(s.review("a.go"))
 				if result.Status != event.StatusFailed || result.Error == nil || result.Error.Detail == "" || result.Error.Hint == "" {
@@ -93,19 +98,14 @@ func TestBadServers(t *testing.T) {
 				if len(said) != 1 || !strings.Contains(said[0], result.Error.Detail) || !strings.Contains(said[0], result.Error.Hint) || !strings.Contains(said[0], bad.want) {
 					t.Errorf("%s: the user is told %q", bad.name, said)
 				}
-				if bad.turns != nil {
-					model := script.New("bad", bad.turns...)
-					model.Lax = true
-					handler = v.handler(model)
-				}
+				use(bad.speaking(v))
 				_, stderr := d.must(exitFailed, "review", "-q", "a.go")
 				if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "agentls: reviewer failed: ") || !strings.Contains(stderr, "; ") || !strings.Contains(stderr, bad.want) {
 					t.Errorf("%s: the terminal says\n%s", bad.name, stderr)
 				}
 				d.without(secret, stderr, said[0])
 			}
-			good := v.handler(reviewing("return a / b"))
-			answer.Store(&good)
+			use(v.handler(reviewing("return a / b")))
 			if result := s.wait(s.review("a.go")); result.Status != event.StatusCompleted {
 				t.Errorf("the server does not go on: %+v", result)
 			}

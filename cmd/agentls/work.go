@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -124,8 +125,13 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err := readable(view, paths); err != nil {
 		return &exitError{exitUsage, err}
 	}
+	// A project's own skills need trust, which the command line has no way to give.
+	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home))
+	if err != nil {
+		return fmt.Errorf("load the skills: %w", err)
+	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
+		StateDir: dirs.State, Config: cfg, Agents: agents, Skills: skills, OpenModel: p.openModel, Getenv: p.getenv,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)

@@ -71,7 +71,9 @@ type Conn struct {
 	root     context.Context // parent of what Dispatch gets, set likewise
 	inline   context.Context // root, marked as in use on the reading goroutine
 
-	life     lifecycle
+	life lifecycle
+	// sending is held for reading from the lifecycle's leave to send a message until it is written.
+	sending  sync.RWMutex
 	inFlight inFlight
 	handlers tally // requests being worked on
 	parent   chan int
@@ -200,6 +202,9 @@ func (g guarded) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 
 func (g guarded) Write(ctx context.Context, msg jsonrpc2.Message) (int64, error) {
 	n, err := g.Stream.Write(ctx, msg)
+	if written, ok := ctx.Value(writtenKey{}).(func()); ok {
+		written()
+	}
 	if err != nil {
 		g.c.end(err)
 	}
@@ -217,10 +222,13 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	if c.base.Err() != nil {
 		return fmt.Errorf("%s was not sent: %w", method, ErrClosed)
 	}
+	c.sending.RLock()
+	written := sync.OnceFunc(c.sending.RUnlock)
+	defer written()
 	if err := c.life.outgoing(method, true); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithCancel(ctx)
+	waiting, cancel := context.WithCancel(context.WithValue(ctx, writtenKey{}, written))
 	defer cancel()
 	defer context.AfterFunc(c.base, cancel)()
 	c.stream.calls.Add(1)
@@ -251,6 +259,11 @@ func (c *Conn) cancelCall(method string, id jsonrpc2.ID) {
 	if !ok {
 		return // it was never sent
 	}
+	c.sending.RLock()
+	defer c.sending.RUnlock()
+	if c.life.outgoing(methodCancel, false) != nil {
+		return // after shutdown nothing is waited for any more
+	}
 	if err := c.rpc.Notify(c.base, methodCancel, cancelParams{ID: n}); err != nil {
 		c.log.Debug("cancelling a call", "method", method, "error", err)
 	}
@@ -265,6 +278,8 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s was not sent: %w", method, err)
 	}
+	c.sending.RLock()
+	defer c.sending.RUnlock()
 	if err := c.life.outgoing(method, false); err != nil {
 		return err
 	}
@@ -276,6 +291,17 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 
 // Done is closed when the connection begins to end.
 func (c *Conn) Done() <-chan struct{} { return c.base.Done() }
+
+// writtenKey is for what a Call has done when its request is written, long before it is answered.
+type writtenKey struct{}
+
+// shutdownDone notes that shutdown was worked on, and returns when everything is written that was let pass before; nothing
+// but answers may follow.
+func (c *Conn) shutdownDone() {
+	c.life.shutdownDone()
+	c.sending.Lock() // whoever was let pass holds it
+	defer c.sending.Unlock()
+}
 
 // inlineKey marks contexts of the reading goroutine.
 type inlineKey struct{}

@@ -465,6 +465,16 @@ func TestCall(t *testing.T) {
 	answer(m.ID, `,"result":"late"`)
 	answer([]byte("12345"), `,"result":"to nothing"`)
 
+	short, end := context.WithTimeout(t.Context(), time.Millisecond)
+	defer end()
+	m = call(short)
+	if got := receive(t, outcomes); !errors.Is(got.err, context.DeadlineExceeded) {
+		t.Errorf("got %+v", got)
+	}
+	if cancelled := c.next(); cancelled.Method != methodCancel || string(cancelled.Params) != fmt.Sprintf(`{"id":%s}`, m.ID) {
+		t.Errorf("got %s, want the cancellation of %s", show(cancelled), m.ID)
+	}
+
 	call(t.Context())
 	c.in.Close()
 	if got := receive(t, outcomes); !errors.Is(got.err, ErrClosed) {

@@ -157,7 +157,7 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	}
 	jsonrpc2.Async(released)
 	if method == methodShutdown {
-		defer c.life.shutdownDone()
+		defer c.shutdownDone()
 	}
 	raw, err := c.work(requestCtx, method, req.Params()) // owned since Async
 	if err != nil {

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"go.lsp.dev/jsonrpc2"
@@ -75,4 +77,39 @@ func TestLifecycleOfASession(t *testing.T) {
 	check("progress during shutdown", sends("$/progress", false), true)
 	l.shutdownDone()
 	check("progress after shutdown", sends("$/progress", false), false)
+}
+
+// Requests that race with a shutdown are written before its answer, or not at all.
+func TestNothingFollowsTheAnswerToShutdown(t *testing.T) {
+	for range 50 {
+		c := serve(t, Dispatch{}, Options{})
+		c.handshake()
+		c.send(request(1, "x", "{}"))
+		c.wantError("1", -32601) // so initialized was seen
+		var calls sync.WaitGroup
+		for range 8 {
+			calls.Go(func() {
+				for c.conn.Notify(t.Context(), "note", nil) == nil {
+					ctx, cancel := context.WithCancel(t.Context())
+					cancel() // it is sent, and nobody waits for the answer
+					_ = c.conn.Call(ctx, "ask", nil, nil)
+				}
+			})
+		}
+		c.next() // they are at it
+		c.send(request(2, methodShutdown, "null"))
+		for {
+			if m := c.next(); string(m.ID) == "2" && m.Method == "" {
+				break
+			}
+		}
+		calls.Wait()
+		c.send(notification(methodExit, "null"))
+		for m := range c.got {
+			t.Fatalf("behind the answer to shutdown came %s", show(m))
+		}
+		if got := c.end(); got != (ended{}) {
+			t.Fatalf("ended with %v", got)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,14 @@ type Host struct {
 	progress    []string
 	untrusted   bool
 	version     int32
+	skills      map[string]Skill
+}
+
+// Skill is what a Host answers to the skill tool.
+type Skill struct {
+	Text string
+	// Files are texts by absolute path.
+	Files map[string]string
 }
 
 var _ tool.Host = (*Host)(nil)
@@ -230,6 +239,39 @@ func (h *Host) SetTrusted(trusted bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.untrusted = !trusted
+}
+
+// SetSkill adds a skill.
+func (h *Host) SetSkill(name string, skill Skill) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.skills == nil {
+		h.skills = map[string]Skill{}
+	}
+	h.skills[name] = skill
+}
+
+// Skill implements tool.Host.
+func (h *Host) Skill(name string) (string, []string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	skill, ok := h.skills[name]
+	if !ok {
+		return "", nil, fmt.Errorf("there is no skill %q", name)
+	}
+	return skill.Text, slices.Sorted(maps.Keys(skill.Files)), nil
+}
+
+// Attached implements tool.Host.
+func (h *Host) Attached(path string) (string, bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, skill := range h.skills {
+		if text, ok := skill.Files[path]; ok {
+			return text, true, nil
+		}
+	}
+	return "", false, nil
 }
 
 // Progress implements tool.Host.
