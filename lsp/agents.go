@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
 )
 
 // ListAgents answers `agent/list`.
@@ -112,7 +114,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	case p.Text != "":
 		return &methods.AgentProblems{Problems: s.definitionProblems(engine.CheckAgent(format, "", p.Text).Problems, "", p.Text)}, nil
 	case p.URI == "":
-		return nil, &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: "there is neither text nor uri", Hint: "send one of them"}
+		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
 	path := pathOf(p.URI)
 	if doc := s.documents.get(path); doc != nil {
@@ -140,7 +142,7 @@ var formats = map[methods.DefinitionFormat]agent.Format{
 func (s *Server) definitions(ctx context.Context, name methods.DefinitionFormat) (*agentcore.Engine, agent.Format, error) {
 	format, known := formats[name]
 	if !known {
-		return nil, "", &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no format %q", name), Hint: "use markdown, toml or json"}
+		return nil, "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 	}
 	engine, err := s.open(ctx)
 	return engine, format, err

@@ -140,6 +140,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 				Proposals:  []Proposal{filled(Proposal{ID: "p1", Session: "s1"})},
 				Hunks:      []Hunk{filled(Hunk{ID: "h1", Proposal: "p1", State: event.StateOpen})},
 				Todos:      []TodoList{filled(TodoList{Run: "r1"})},
+				Agents:     []Agent{filled(Agent{Slug: "a"})},
 			}
 		},
 		"empty": func() Batch {
@@ -153,6 +154,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 				Proposals:  []Proposal{{ID: "p1", Session: "s1"}},
 				Hunks:      []Hunk{{ID: "h1", Proposal: "p1"}},
 				Todos:      []TodoList{{Run: "r1"}},
+				Agents:     []Agent{{Slug: "a", Definition: json.RawMessage("{}")}},
 			}
 		},
 	} {
@@ -172,6 +174,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 					Proposals:  must(s.Proposals(ctx, "s1"))(t),
 					Hunks:      must(s.Hunks(ctx, "s1", ""))(t),
 					Todos:      []TodoList{{Run: "r1", Items: must(s.Todos(ctx, "r1"))(t)}},
+					Agents:     must(s.Agents(ctx))(t),
 				}
 			}
 			if diff := cmp.Diff(in, read(), cmpopts.EquateEmpty()); diff != "" {
@@ -181,6 +184,25 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 				t.Fatalf("the run changed on the way (-in +out):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestAgentsAreReplacedAndRemoved(t *testing.T) {
+	s, ctx := newStore(t), testContext(t)
+	first := Agent{Slug: "a", ID: "1", Definition: json.RawMessage(`{"name":"a"}`), Created: time.UnixMicro(5).UTC(), Updated: time.UnixMicro(5).UTC()}
+	second := first
+	second.Definition, second.Created, second.Updated = json.RawMessage(`{"name":"a","order":1}`), time.UnixMicro(9).UTC(), time.UnixMicro(9).UTC()
+	mustCommit(t, s, Batch{Agents: []Agent{first, {Slug: "b", Definition: json.RawMessage("{}")}}})
+	mustCommit(t, s, Batch{Agents: []Agent{second}})
+	second.Created = first.Created
+	if diff := cmp.Diff([]Agent{second, {Slug: "b", Definition: json.RawMessage("{}")}}, must(s.Agents(ctx))(t)); diff != "" {
+		t.Errorf("the agents (-want +got):\n%s", diff)
+	}
+	// Removed and registered anew in one batch, it is new.
+	second.Created = time.UnixMicro(12).UTC()
+	mustCommit(t, s, Batch{AgentsRemoved: []string{"a", "b", "c"}, Agents: []Agent{second}})
+	if diff := cmp.Diff([]Agent{second}, must(s.Agents(ctx))(t)); diff != "" {
+		t.Errorf("the agents (-want +got):\n%s", diff)
 	}
 }
 
