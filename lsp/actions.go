@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -20,6 +22,7 @@ const (
 	kindAgent    protocol.CodeActionKind = "agentls"
 	kindReview                           = kindAgent + ".review"
 	kindExplain                          = kindAgent + ".explain"
+	kindRun                              = kindAgent + ".run"
 	kindProposal                         = kindAgent + ".proposal"
 )
 
@@ -51,6 +54,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 		}
 	}
 	actions = append(actions, launchActions(p)...)
+	actions = append(actions, s.agentActions(p)...)
 	answer := []protocol.CommandOrCodeAction{}
 	for _, a := range actions {
 		if !wanted(a.kind, p.Context.Only) {
@@ -113,6 +117,33 @@ func launchActions(p *protocol.CodeActionParams) []action {
 		title: "agentls: Review this file", kind: kindReview,
 		command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
 	}}
+}
+
+// agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
+func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
+	select {
+	case <-s.ready:
+	default:
+		return nil
+	}
+	if s.openErr != nil {
+		return nil
+	}
+	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
+	if p.Range.Start != p.Range.End {
+		about.Range, what = &p.Range, "the selection"
+	}
+	var list []action
+	for _, d := range s.engine.Agents().List(agent.Primary) {
+		if d.Source.Layer == agent.LayerBuiltin {
+			continue
+		}
+		list = append(list, action{
+			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun, command: methods.CommandRun,
+			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
+		})
+	}
+	return list
 }
 
 // findingActions are the fixes of the findings on the lines. A finding that came with an edit is fixed by
