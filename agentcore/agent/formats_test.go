@@ -310,8 +310,10 @@ func TestJSON(t *testing.T) {
 "CanSpawnSubagents": true, "AllowedSubagentTypes": [], "Tools": {"Mode": "OnlyThese", "ToolList": ["read"], "Overrides": {"read": {"MaxOutputLength": 5, "Timeout": "00:00:02", "DefaultArguments": {"limit": 1}}}},
 "IconEmoji": "o", "Color": "#8B5CF6", "DisplayOrder": 3, "IsVisible": false, "CreatedAt": "now"}]}}`, "x id=g title=The X for=[primary] mode=single_shot model=openai/m temperature=0.7 max_tokens=9 turns=40 timeout=5m30s tools=[read] options=1 icon=o color=#8B5CF6 order=3 unlisted=true variables=map[a:1 b:3] bare=true | d | Do {{a}} {{b}} {{current_time}}.\n" +
 			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
-		{"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
-			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\" [Replace \"Some\" by \"None\": 1:231-1:235 \"None\"]\n"},
+		{
+			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
+			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\" [Replace \"Some\" by \"None\": 1:231-1:235 \"None\"]\n",
+		},
 		{"no roles", "", `{"AgentRoles": {}}`, "1:16-1:18 error Roles: there is no list Roles\n"},
 	})
 }

@@ -24,7 +24,8 @@ func whole() *agent.Definition {
 		PermissionMode: "accept_edits", ContextMode: "summary", Reminder: "Careful.", Skills: []string{"go"},
 		MCPServers: []agent.MCPServer{
 			{Name: "a", Command: []string{"run", "it, now"}, Env: map[string]string{"K": "v"}},
-			{Name: "b", URL: "http://localhost", Headers: map[string]string{"H": "v"}}, {Name: "c"},
+			{Name: "b", URL: "http://localhost", Headers: map[string]string{"H": "v"}},
+			{Name: "c"},
 		},
 		Hooks:   []agent.Hook{{Event: "PreToolUse", Matcher: "bash", Command: []string{"check", "a b"}, Timeout: 2 * time.Second}},
 		Aliases: []string{"all-of-it"}, Icon: "●", Color: "#00ff00", Order: -3, Unlisted: true,
