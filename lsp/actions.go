@@ -34,13 +34,15 @@ type action struct {
 	// hunks are those that the action accepts. A client that cannot be sent edits gets them inside the
 	// action.
 	hunks []event.HunkID
+	// edit is done instead of a command.
+	edit *protocol.WorkspaceEdit
 }
 
 // codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
 // and the edits that are proposed for it.
 func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	path := pathOf(p.TextDocument.URI)
-	actions := []action{}
+	actions := s.authoredActions(path, p.Range)
 	if session := s.opened(); session != nil {
 		if x, _, err := s.textOf(path); err == nil {
 			first, last := touchedLines(p.Range)
@@ -208,6 +210,9 @@ func (s *Server) proposalParams(session *agentcore.Session, paths []string, hunk
 
 // codeActionOf gives an action the form that the client takes; nil for one that it cannot carry out.
 func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
+	if a.edit != nil {
+		return s.editActionOf(a), nil
+	}
 	argument, err := json.Marshal(a.argument)
 	if err != nil {
 		return nil, fmt.Errorf("encode the argument of %s: %w", a.command, err)

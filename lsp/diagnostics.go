@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -17,21 +18,25 @@ import (
 // diagnosticSource names us in the editor's list of problems.
 const diagnosticSource = "agentls"
 
-// publisher sends diagnostics: the open findings and hunks of a file, whole. Whoever changes something
-// touches the file; one goroutine publishes, so that a burst of changes costs few messages.
+// publisher sends diagnostics: the open findings and hunks of a file, and what is wrong with a file of ours, whole. Whoever
+// changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
 type publisher struct {
 	server *Server
 	news   chan struct{} // has room for one: there are dirty files
 
 	mu    sync.Mutex
 	dirty map[string]bool
+	typed map[string]bool // will be dirty when typingTime is over
 	late  map[string]bool // files that were looked at while the user typed
 
 	shown map[string]bool // files with diagnostics at the client; owned by run
 }
 
 func newPublisher(s *Server) *publisher {
-	return &publisher{server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, late: map[string]bool{}, shown: map[string]bool{}}
+	return &publisher{
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{},
+		shown: map[string]bool{},
+	}
 }
 
 // touch says that the diagnostics of files may have changed. It never waits.
@@ -42,6 +47,21 @@ func (p *publisher) touch(paths ...string) {
 			p.dirty[path] = true
 		}
 	}
+	p.mu.Unlock()
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+}
+
+// typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
+// every half of a word.
+const typingTime = 150 * time.Millisecond
+
+// touchSoon is touch for a document that is being typed in. It never waits.
+func (p *publisher) touchSoon(path string) {
+	p.mu.Lock()
+	p.typed[path] = true
 	p.mu.Unlock()
 	select {
 	case p.news <- struct{}{}:
@@ -72,20 +92,30 @@ func (p *publisher) settled() {
 
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context) {
+	typing := time.NewTimer(0) // ends at once, with nothing typed
+	defer typing.Stop()
+	waiting := true
 	for {
+		due := false
 		select {
 		case <-p.news:
+		case <-typing.C:
+			due, waiting = true, false
 		case <-ctx.Done():
 			return
 		}
 		p.mu.Lock()
 		dirty := p.dirty
 		p.dirty = map[string]bool{}
-		p.mu.Unlock()
-		session := p.server.opened()
-		if session == nil {
-			continue // nothing was ever found
+		if due {
+			maps.Copy(dirty, p.typed)
+			clear(p.typed)
+		} else if len(p.typed) > 0 && !waiting {
+			typing.Reset(typingTime)
+			waiting = true
 		}
+		p.mu.Unlock()
+		session := p.server.opened() // nil where nothing was ever found
 		for path := range dirty {
 			p.server.guarded(func() {
 				if err := p.publish(ctx, session, path); err != nil && ctx.Err() == nil {
@@ -107,6 +137,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	x, version, err := s.textOf(path)
 	if err == nil {
 		params.Diagnostics = s.diagnosticsOf(session, path, x)
+		params.Diagnostics = append(params.Diagnostics, s.authoredDiagnostics(path, x, version >= 0)...)
 	}
 	if edits%2 == 1 || s.edits.Load() != edits {
 		p.again(path) // the lines of the findings may be those of another version
@@ -140,6 +171,9 @@ func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
+	if session == nil {
+		return list
+	}
 	fixes := map[event.HunkID]bool{}
 	for _, f := range session.Findings(path) {
 		fixes[f.Hunk] = true

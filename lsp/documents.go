@@ -19,6 +19,7 @@ type document struct {
 	uri      uri.URI
 	path     string
 	language string
+	kind     authored
 	version  int32
 	index    *workspace.Index
 }
@@ -27,6 +28,7 @@ type document struct {
 // them; any goroutine reads.
 type documents struct {
 	encoding encoding
+	kindOf   func(path string) authored // nil: none is ours
 
 	mu     sync.RWMutex
 	byPath map[string]*document
@@ -100,6 +102,9 @@ func (d *documents) open(item protocol.TextDocumentItem) *document {
 		uri: item.URI, path: pathOf(item.URI), language: string(item.LanguageID), version: item.Version,
 		index: workspace.NewIndex(item.Text),
 	}
+	if d.kindOf != nil {
+		doc.kind = d.kindOf(doc.path)
+	}
 	d.set(doc)
 	return doc
 }
@@ -142,6 +147,19 @@ func (d *documents) close(u uri.URI) *document {
 		d.recent = ""
 	}
 	return doc
+}
+
+// authored lists the open documents that are ours.
+func (d *documents) authored() []string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var list []string
+	for path, doc := range d.byPath {
+		if doc.kind != notOurs {
+			list = append(list, path)
+		}
+	}
+	return list
 }
 
 // uriOf returns a file's URI, or that of an open document which is no file.

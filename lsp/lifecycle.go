@@ -35,6 +35,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 		offered = p.Capabilities.General.PositionEncodings
 	}
 	s.documents = newDocuments(negotiate(offered))
+	s.documents.kindOf = s.authoredKind
 	// Neovim writes an empty table as [].
 	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
 		var options initializationOptions
@@ -55,6 +56,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
+	s.reloader = newReloader(s)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -77,6 +79,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.codeActionLiterals() {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
 	}
+	s.languageCapabilities(&c)
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
@@ -121,7 +124,7 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection, so that no message waits for the disk.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
-		s.settings.load(s, nil)
+		s.settings.load(s)
 		asked := make(chan struct{})
 		s.settings.renew(nil)
 		s.goes(func(ctx context.Context) { s.followSettings(ctx, asked) })
@@ -140,8 +143,9 @@ func (s *Server) initialized(context.Context) error {
 		}
 		close(s.ready)
 		if s.openErr == nil {
-			s.engine.SetConfig(s.settings.current()) // they may have come while the engine was opened
+			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 			s.goes(s.watch)
+			s.goes(s.announceLanguage)
 			s.welcome(ctx)
 		}
 	})
@@ -153,8 +157,12 @@ const settingsTime = 2 * time.Second
 
 // openEngine opens the engine with the settings that are known by now, and starts what reads its events.
 func (s *Server) openEngine(ctx context.Context) error {
+	loaded, err := s.reloader.load(ctx)
+	if err != nil {
+		return err
+	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: s.options.Dirs.State, Config: s.settings.current(), OpenModel: s.options.OpenModel,
+		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
 		Getenv: s.options.Getenv, Logger: s.logger,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/outline"
 )
 
 // encoding is the negotiated position encoding (LSP 3.18, "Position"): the unit of a character offset.
@@ -121,4 +122,9 @@ func content(x *workspace.Index, line int) string {
 		text = text[:len(text)-1]
 	}
 	return text
+}
+
+// offsets returns the range of a part of the text.
+func (e encoding) offsets(x *workspace.Index, s outline.Span) protocol.Range {
+	return protocol.Range{Start: e.position(x, s.Start), End: e.position(x, s.End)}
 }

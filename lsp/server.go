@@ -60,6 +60,7 @@ type Server struct {
 
 	progress    *progressBoard
 	diagnostics *publisher
+	reloader    *reloader
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscribeMu sync.Mutex
@@ -143,6 +144,12 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return nil, s.shutdown(ctx)
 	case protocol.MethodTextDocumentCodeAction:
 		return answered(ctx, params, s.codeAction)
+	case protocol.MethodTextDocumentCompletion:
+		return answered(ctx, params, s.completion)
+	case protocol.MethodTextDocumentHover:
+		return answered(ctx, params, s.hover)
+	case protocol.MethodTextDocumentDocumentSymbol:
+		return answered(ctx, params, s.documentSymbol)
 	case protocol.MethodWorkspaceExecuteCommand:
 		return answered(ctx, params, s.executeCommand)
 	case protocol.MethodWorkspaceTextDocumentContent:

@@ -18,9 +18,12 @@ type settings struct {
 	initial json.RawMessage // initializationOptions; set before any other use
 	news    chan struct{}   // has room for one: they have changed
 
+	loading  sync.Mutex // held while the layers are read, so that the newest are read last
 	mu       sync.Mutex
+	asked    json.RawMessage // the editor's answer to workspace/configuration, nil for none
 	pushed   json.RawMessage // from the newest workspace/didChangeConfiguration that had some
 	config   *config.Config
+	lost     []string // the sources of which config has nothing
 	problems []config.Problem
 	told     []string
 }
@@ -31,8 +34,21 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// load reads all layers again. Asked is the editor's answer to workspace/configuration, nil for none.
-func (c *settings) load(s *Server, asked json.RawMessage) {
+// ask keeps the editor's answer to workspace/configuration for the next load.
+func (c *settings) ask(answer json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = answer
+}
+
+// load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the configuration stays
+// as it was before. It reads the disk.
+func (c *settings) load(s *Server) {
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	c.mu.Lock()
+	asked := c.asked
+	c.mu.Unlock()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // only used to shorten paths for people
@@ -47,19 +63,36 @@ func (c *settings) load(s *Server, asked json.RawMessage) {
 	loaded, problems := config.Load(sources)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.config, c.problems = loaded, problems
+	c.problems = problems
+	var lost []string
+	for _, p := range problems {
+		if p.Whole {
+			lost = append(lost, p.Source+" "+p.File)
+		}
+	}
+	if c.config == nil || !slices.ContainsFunc(lost, func(source string) bool { return !slices.Contains(c.lost, source) }) {
+		c.config, c.lost = loaded, lost
+	}
 }
 
-// tell shows the user each problem once: errors in a message, warnings in the log.
+// tell shows the user each problem once: errors in a message, warnings in the log. A problem of a file that is open is
+// shown there.
 func (c *settings) tell(ctx context.Context, s *Server) {
+	_, diagnostics := s.client.publishDiagnostics()
 	c.mu.Lock()
 	var fresh []config.Problem
+	var told []string
 	for _, p := range c.problems {
-		if text := p.String(); !slices.Contains(c.told, text) {
-			c.told = append(c.told, text)
+		if diagnostics && p.File != "" && s.documents.get(p.File) != nil {
+			continue
+		}
+		text := p.String()
+		told = append(told, text)
+		if !slices.Contains(c.told, text) {
 			fresh = append(fresh, p)
 		}
 	}
+	c.told = told
 	c.mu.Unlock()
 	for _, p := range fresh {
 		kind := protocol.MessageTypeWarning
@@ -108,7 +141,8 @@ func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
 				answer = s.settings.pushed
 				s.settings.mu.Unlock()
 			}
-			s.settings.load(s, answer)
+			s.settings.ask(answer)
+			s.settings.load(s)
 		}
 		if first {
 			close(asked)
@@ -116,8 +150,7 @@ func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
 		select {
 		case <-s.ready:
 			if s.openErr == nil {
-				s.engine.SetConfig(s.settings.current())
-				s.settings.tell(ctx, s)
+				s.reloader.touch()
 			}
 		default: // whoever opens the engine takes them from here
 		}

@@ -35,6 +35,9 @@ func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
 		return fmt.Errorf("%s is not open", p.TextDocument.URI)
 	}
 	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
+	if doc.kind != notOurs {
+		s.diagnostics.touchSoon(doc.path)
+	}
 	return nil
 }
 
@@ -50,7 +53,9 @@ func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
 }
 
 func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
-	s.view.DiskChanged([]string{pathOf(p.TextDocument.URI)})
+	path := pathOf(p.TextDocument.URI)
+	s.view.DiskChanged([]string{path})
+	s.reloader.changed([]string{path})
 	return nil
 }
 
@@ -60,6 +65,7 @@ func (s *Server) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) 
 		paths = append(paths, pathOf(change.URI))
 	}
 	s.view.DiskChanged(paths)
+	s.reloader.changed(paths)
 	return nil
 }
 
@@ -82,6 +88,6 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 	if err := s.view.SetRoots(roots); err != nil {
 		return fmt.Errorf("change the workspace folders: %w", err)
 	}
-	s.settings.renew(nil) // the first folder's own count, too
+	s.settings.renew(nil) // the first folder's own count, too; they have the definitions read again
 	return nil
 }

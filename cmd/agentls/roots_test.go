@@ -8,12 +8,12 @@ import (
 
 func TestChooseRoot(t *testing.T) {
 	top := t.TempDir()
-	for _, dir := range []string{"repo/.git", "repo/sub", "work/here", "plain"} {
+	for _, dir := range []string{"repo/.git", "repo/sub", "desk/here", "plain"} {
 		if err := os.MkdirAll(filepath.Join(top, filepath.FromSlash(dir)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(top, "work"), filepath.Join(top, "link")); err != nil {
+	if err := os.Symlink(filepath.Join(top, "desk"), filepath.Join(top, "link")); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -21,15 +21,15 @@ func TestChooseRoot(t *testing.T) {
 		files            []string
 		root, first      string
 	}{
-		{"no files", "work", "", nil, "work", ""},
-		{"below the current folder", "work", "", []string{"a", "here/b"}, "work", "work/a"},
-		{"in a repository", "work", "", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
-		{"the first file decides", "work", "", []string{"../repo/sub/a", "b"}, "repo", "repo/sub/a"},
-		{"in no repository", "work", "", []string{"../plain/a"}, "plain", "plain/a"},
-		{"named", "work", "../repo", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
-		{"named, and the file lies elsewhere", "work", "here", []string{"../plain/a"}, "work/here", "plain/a"},
-		{"a link to the current folder", "work", "", []string{"../link/a"}, "work", "work/a"},
-		{"a current folder behind a link", "link", "", []string{"../work/here/a"}, "link", "link/here/a"},
+		{"no files", "desk", "", nil, "desk", ""},
+		{"below the current folder", "desk", "", []string{"a", "here/b"}, "desk", "desk/a"},
+		{"in a repository", "desk", "", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
+		{"the first file decides", "desk", "", []string{"../repo/sub/a", "b"}, "repo", "repo/sub/a"},
+		{"in no repository", "desk", "", []string{"../plain/a"}, "plain", "plain/a"},
+		{"named", "desk", "../repo", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
+		{"named, and the file lies elsewhere", "desk", "here", []string{"../plain/a"}, "desk/here", "plain/a"},
+		{"a link to the current folder", "desk", "", []string{"../link/a"}, "desk", "desk/a"},
+		{"a current folder behind a link", "link", "", []string{"../desk/here/a"}, "link", "link/here/a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at := func(path string) string { return filepath.Join(top, filepath.FromSlash(path)) }

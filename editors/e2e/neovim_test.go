@@ -76,6 +76,25 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestAgent writes a definition in the editor.
+func TestAgent(t *testing.T) {
+	server := setting(t, "AGENTLS_BIN")
+	for _, nvim := range filepath.SplitList(setting(t, "AGENTLS_NVIM")) {
+		t.Run(version(t, nvim), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, nvim, "agent.lua")
+			s.env = append(s.env, "AGENTLS_BIN="+server)
+			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+			defer cancel()
+			if err := s.run(ctx); err != nil {
+				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
+			} else {
+				t.Log("\n" + s.output.String())
+			}
+		})
+	}
+}
+
 // The following tests show that a story which goes wrong is noticed.
 
 func TestFailingStory(t *testing.T) {

@@ -39,6 +39,8 @@ var registrable = map[string]string{
 	"textDocument/codeAction":          "textDocument.codeAction",
 	"textDocument/codeLens":            "textDocument.codeLens",
 	"textDocument/hover":               "textDocument.hover",
+	"textDocument/completion":          "textDocument.completion",
+	"textDocument/documentSymbol":      "textDocument.documentSymbol",
 	"textDocument/inlayHint":           "textDocument.inlayHint",
 	"textDocument/diagnostic":          "textDocument.diagnostic",
 }
@@ -249,8 +251,9 @@ func (e *Editor) fit(text string, list []Diagnostic) error {
 func (e *Editor) register(params json.RawMessage) error {
 	var p struct {
 		Registrations []struct {
-			ID     string `json:"id"`
-			Method string `json:"method"`
+			ID      string          `json:"id"`
+			Method  string          `json:"method"`
+			Options json.RawMessage `json:"registerOptions"`
 		} `json:"registrations"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil || len(p.Registrations) == 0 {
@@ -265,10 +268,10 @@ func (e *Editor) register(params json.RawMessage) error {
 		if !truthy(lookup(e.profile.Capabilities, capability+".dynamicRegistration")) {
 			e.fault("client/registerCapability: %s: the client did not announce %s.dynamicRegistration", r.Method, capability)
 		}
-		if e.registered[r.ID] != "" {
+		if e.registered[r.ID].method != "" {
 			e.fault("client/registerCapability: id %q is in use", r.ID)
 		}
-		e.registered[r.ID] = r.Method
+		e.registered[r.ID] = registration{r.Method, r.Options}
 	}
 	return nil
 }
@@ -283,7 +286,7 @@ func (e *Editor) unregister(params json.RawMessage) error {
 		return err
 	}
 	for _, r := range p.Unregisterations {
-		if e.registered[r.ID] == "" {
+		if e.registered[r.ID].method == "" {
 			e.fault("client/unregisterCapability: id %q is not registered", r.ID)
 		}
 		delete(e.registered, r.ID)

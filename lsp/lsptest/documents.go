@@ -244,8 +244,9 @@ func (e *Editor) WriteDisk(path, text string) error {
 
 // watched tells the server of a file event (1 created, 2 changed, 3 deleted), if it asked for them. The lock is held.
 func (e *Editor) watched(u string, kind int) {
-	for _, method := range e.registered {
-		if method != "workspace/didChangeWatchedFiles" {
+	const method = "workspace/didChangeWatchedFiles"
+	for _, r := range e.registered {
+		if r.method != method {
 			continue
 		}
 		type change struct {

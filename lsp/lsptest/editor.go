@@ -74,7 +74,7 @@ type Editor struct {
 	order         []*Progress // in the order of their creation
 	messages      []Message
 	notifications []Notification
-	registered    map[string]string // id → method
+	registered    map[string]registration // by id
 	answers       []answer
 	shown         map[string]string // URI → text
 	applied       []EditAnswer
@@ -129,7 +129,7 @@ func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
 	e := &Editor{
 		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}), news: make(chan struct{}),
 		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{}, diagnostics: map[string]published{},
-		progress: map[string]*Progress{}, registered: map[string]string{}, shown: map[string]string{}, written: map[string]bool{},
+		progress: map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{}, written: map[string]bool{},
 		refreshes: map[string]int{},
 	}
 	c := codec{fault: e.lockedFault, trace: e.record}

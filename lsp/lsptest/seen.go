@@ -22,6 +22,10 @@ import (
 //	wait edits N                        so many edits were asked for
 //	wait run [STATUS]                   the run that was started last has ended, completed or as said
 //	wait gate NAME [N]                  the scripted model has come to the gate
+//	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
+//	wait agent NAME                     agent/list names the agent
+//	wait no agent NAME                  agent/list does not name it
+//	wait default NAME                   agent/list says that NAME is the default
 func (p *play) wait(args []string) error {
 	e := p.editor
 	arg := func(i int) string {
@@ -88,6 +92,14 @@ func (p *play) wait(args []string) error {
 			return err
 		}
 		return e.wait(p.ctx, what, func() bool { return len(e.applied) >= n })
+	case "serves":
+		return p.waitRegistered(arg(1), arg(2))
+	case "agent":
+		return p.waitAgents(what, func(agents []string, _ string) bool { return slices.Contains(agents, arg(1)) })
+	case "no":
+		return p.waitAgents(what, func(agents []string, _ string) bool { return !slices.Contains(agents, arg(2)) })
+	case "default":
+		return p.waitAgents(what, func(_ []string, standard string) bool { return standard == arg(1) })
 	case "run":
 		return p.waitRun(cmp.Or(arg(1), "completed"))
 	case "gate":
@@ -289,6 +301,9 @@ func (p *play) textIs(args []string) error {
 		return err
 	}
 	if len(args) == 3 {
+		if args[1] == "contains" && strings.Contains(content, args[2]) {
+			return nil
+		}
 		if args[1] != "is" || content != args[2] {
 			return fmt.Errorf("%s is %q", args[0], content)
 		}

@@ -1,0 +1,240 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/lsp/outline"
+)
+
+// completion answers `textDocument/completion` in the files that people write for agentls: their keys, what the values can
+// name, and the variables of prompts. The answer is null for any other document.
+func (s *Server) completion(_ context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	sheet, doc := s.sheetOf(pathOf(p.TextDocument.URI))
+	if sheet == nil {
+		return nil, nil
+	}
+	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
+	for i, c := range sheet.complete(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index, p.Position)) {
+		list.Items = append(list.Items, s.completionItem(c, i, s.documents.encoding.offsets(doc.index, c.replaces)))
+	}
+	return list, nil
+}
+
+// candidate is one thing to offer.
+type candidate struct {
+	word
+	kind     protocol.CompletionItemKind
+	replaces outline.Span
+	insert   string
+}
+
+// completionItem gives a candidate the form that the client understands; i keeps the order.
+func (s *Server) completionItem(c candidate, i int, r protocol.Range) protocol.CompletionItem {
+	item := protocol.CompletionItem{
+		Label: c.name, Kind: c.kind, SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)),
+		TextEdit: &protocol.TextEdit{Range: r, NewText: c.insert},
+	}
+	if c.insert != c.name {
+		item.FilterText = protocol.NewOptional(strings.TrimRight(c.insert, ":= \""))
+	}
+	if c.detail != "" {
+		item.Detail = protocol.NewOptional(c.detail)
+	}
+	if c.doc != "" {
+		item.Documentation = s.client.completionDoc(c.doc)
+	}
+	return item
+}
+
+// complete returns what can stand at the offset.
+func (t *sheet) complete(v *vocabulary, offset int) []candidate {
+	place := t.outline.At(offset)
+	if list, inside := t.completeVariable(v, place, offset); inside {
+		return list
+	}
+	switch place.Kind {
+	case outline.Key:
+		return t.completeKey(v, place)
+	case outline.Value:
+		return t.completeValue(v, place)
+	case outline.Header:
+		return t.completeHeader(place)
+	}
+	return nil
+}
+
+// completeVariable completes the names of a template's variables; inside says that the place is in a tag of a template.
+func (t *sheet) completeVariable(v *vocabulary, place outline.Place, offset int) (list []candidate, inside bool) {
+	if !t.inTag(place, offset) {
+		return nil, false
+	}
+	replaces := t.nameAt(offset)
+	for _, w := range t.variables(v) {
+		list = append(list, candidate{w, protocol.CompletionItemKindVariable, replaces, w.name})
+	}
+	return list, true
+}
+
+func isName(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// nameAt is the variable's name around an offset.
+func (t *sheet) nameAt(offset int) outline.Span {
+	w := outline.Span{Start: offset, End: offset}
+	for w.Start > 0 && isName(t.outline.Text[w.Start-1]) {
+		w.Start--
+	}
+	for w.End < len(t.outline.Text) && isName(t.outline.Text[w.End]) {
+		w.End++
+	}
+	return w
+}
+
+// inTag reports whether the offset is in a tag of a prompt's template, which need not be closed yet.
+func (t *sheet) inTag(place outline.Place, offset int) bool {
+	if t.kind != definitionText {
+		return false
+	}
+	if place.Kind != outline.Body && (len(place.Path) == 0 || place.Path[len(place.Path)-1] != "prompt") {
+		return false
+	}
+	line := t.outline.Text[strings.LastIndexByte(t.outline.Text[:offset], '\n')+1 : offset]
+	open := strings.LastIndex(line, "{{")
+	return open >= 0 && !strings.Contains(line[open:], "}}") && (open == 0 || line[open-1] != '\\')
+}
+
+// variables are those that the prompts of the document can use.
+func (t *sheet) variables(v *vocabulary) []word {
+	var list []word
+	for _, n := range t.outline.Nodes {
+		if path, _ := t.inDefinition(n.Path); len(path) == 2 && path[0] == "variables" {
+			list = append(list, word{path[1], "of this definition", n.Value.In(t.outline.Text)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.config.PromptVariables)) {
+		list = append(list, word{name, "of the configuration", v.config.PromptVariables[name]})
+	}
+	for _, b := range agent.Builtins {
+		list = append(list, word{b.Name, "built in", b.Doc})
+	}
+	return list
+}
+
+// completeKey completes the name of a key. What the user chooses the names of gets them from where it can.
+func (t *sheet) completeKey(v *vocabulary, place outline.Place) []candidate {
+	var list []candidate
+	add := func(w word, typ string) {
+		if slices.Contains(place.Taken, w.name) {
+			return
+		}
+		list = append(list, candidate{w, protocol.CompletionItemKindProperty, place.Word, t.insertKey(place, w.name, typ)})
+	}
+	above, _ := t.find(place.Path)
+	for _, k := range t.below(place.Path) {
+		switch {
+		case k.name() != "*":
+			add(word{k.name(), k.typ, k.text()}, k.typ)
+		case k.names != "":
+			for _, w := range v.words(k.names) {
+				add(w, k.typ)
+			}
+		}
+	}
+	// A list may be a map or a list of lines below its key, too.
+	if len(list) == 0 && above.names != "" && above.typ != "table" {
+		for _, w := range v.words(above.names) {
+			list = append(list, candidate{w, protocol.CompletionItemKindValue, place.Word, "- " + w.name})
+		}
+	}
+	return list
+}
+
+// insertKey is what to write for a key, with what goes behind it unless that is there already.
+func (t *sheet) insertKey(place outline.Place, name, typ string) string {
+	rest := strings.TrimLeft(strings.TrimPrefix(t.outline.Text[place.Word.End:], `"`), " \t")
+	colon, equals := strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "=")
+	switch {
+	case place.Quoted || colon || equals:
+		return name
+	case t.format == agent.JSON:
+		return `"` + name + `": `
+	case t.kind == configText || t.format == agent.TOML:
+		return name + " = "
+	case typ == "table" || typ == "list":
+		return name + ":"
+	}
+	return name + ": "
+}
+
+// completeValue completes a value, or an element of a list.
+func (t *sheet) completeValue(v *vocabulary, place outline.Place) []candidate {
+	k, known := t.find(place.Path)
+	if !known {
+		return nil
+	}
+	var words []word
+	for _, value := range k.values {
+		words = append(words, word{value, "", ""})
+	}
+	if k.typ == "boolean" {
+		words = append(words, word{"true", "", ""}, word{"false", "", ""})
+	}
+	words = append(words, v.words(k.names)...)
+	var list []candidate
+	for _, w := range words {
+		insert := w.name
+		quotes := (t.kind == configText || t.format == agent.TOML || t.format == agent.JSON) && k.typ != "boolean" || insert == "*"
+		if quotes && !place.Quoted {
+			insert = `"` + insert + `"`
+		}
+		list = append(list, candidate{w, protocol.CompletionItemKindValue, place.Word, insert})
+	}
+	return list
+}
+
+// completeHeader completes the name of a table.
+func (t *sheet) completeHeader(place outline.Place) []candidate {
+	if t.kind != configText {
+		return []candidate{{word{"agents", "table", "One definition."}, protocol.CompletionItemKindModule, place.Word, "agents"}}
+	}
+	var list []candidate
+	for _, k := range t.keys() {
+		for i := 1; i < len(k.path); i++ {
+			parts := k.path[:i]
+			if parts[i-1] == "*" {
+				continue
+			}
+			name := strings.Join(parts, ".")
+			if !slices.ContainsFunc(list, func(c candidate) bool { return c.name == name }) {
+				list = append(list, candidate{word{name, "table", ""}, protocol.CompletionItemKindModule, place.Word, name})
+			}
+		}
+	}
+	return list
+}
+
+// text describes a key for people, in Markdown.
+func (k *keyDoc) text() string {
+	var parts []string
+	if k.doc != "" {
+		parts = append(parts, k.doc)
+	}
+	if len(k.values) > 0 {
+		parts = append(parts, "Values: `"+strings.Join(k.values, "`, `")+"`")
+	}
+	if k.standard != "" && k.standard != `""` {
+		parts = append(parts, "Default: `"+k.standard+"`")
+	}
+	if k.requires {
+		parts = append(parts, "Required.")
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -1,0 +1,259 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/watch"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
+// goroutine reads again and hands the engine new snapshots. A file that cannot be used leaves the others as they are.
+//
+// The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself, and
+// no editor looks at the user's folders outside the workspace.
+type reloader struct {
+	server *Server
+	news   chan struct{} // has room for one: something may have changed
+	loader agent.Loader  // owned by load, which runs before run and then in it
+	now    atomic.Pointer[vocabulary]
+
+	mu      sync.Mutex
+	targets []watch.Target
+
+	// Owned by run.
+	faulty map[string]bool // files that had errors
+	told   map[string]bool // errors that were told in words
+}
+
+func newReloader(s *Server) *reloader {
+	r := &reloader{server: s, news: make(chan struct{}, 1), faulty: map[string]bool{}, told: map[string]bool{}}
+	return r
+}
+
+// vocabulary returns what can be named now; before the first load, what is built in.
+func (r *reloader) vocabulary() *vocabulary {
+	v := r.now.Load()
+	if v == nil {
+		return builtinVocabulary()
+	}
+	select {
+	case <-r.server.ready:
+		if r.server.openErr == nil {
+			with := *v
+			with.registry = r.server.engine.Agents() // those that were registered at run time, too
+			return &with
+		}
+	default:
+	}
+	return v
+}
+
+// builtinVocabulary is that of a server without any file.
+var builtinVocabulary = sync.OnceValue(func() *vocabulary {
+	builtin, err := agent.Builtin()
+	if err != nil {
+		builtin = nil // whoever opens an engine tells it
+	}
+	return &vocabulary{registry: agent.NewRegistry(builtin...), skills: skill.NewSet(skill.Builtin()...), config: config.Default()}
+})
+
+// touch says that anything may have changed. It never waits.
+func (r *reloader) touch() {
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+}
+
+// changed says that files have changed on disk; nil for any. It never waits.
+func (r *reloader) changed(paths []string) {
+	if paths == nil || slices.ContainsFunc(paths, r.concerns) {
+		r.touch()
+	}
+}
+
+// concerns reports whether a file may be read by load.
+func (r *reloader) concerns(path string) bool {
+	if r.server.authoredKind(path) != notOurs {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.targets, func(t watch.Target) bool { return strings.HasPrefix(path, t.Path) })
+}
+
+// roots are the workspace folders whose files count: those that the user trusts.
+func (r *reloader) roots() []string {
+	var list []string
+	if r.server.trusted {
+		for _, root := range r.server.view.Roots() {
+			list = append(list, root.Path)
+		}
+	}
+	return list
+}
+
+// home is the user's home folder, "" for none.
+func (r *reloader) home() string {
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if dir := r.server.options.Getenv(name); filepath.IsAbs(dir) {
+			return filepath.Clean(dir)
+		}
+	}
+	return ""
+}
+
+// foreign are the folders of other tools whose files are read, too, below a project or the home folder.
+var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
+
+// inWorkspace reports whether a file is in one of the workspace folders.
+func (s *Server) inWorkspace(path string) bool {
+	return slices.ContainsFunc(s.view.Roots(), func(root workspace.Root) bool {
+		rel, err := filepath.Rel(root.Path, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// watched are the files and folders that load reads.
+func (r *reloader) watched() []watch.Target {
+	const deep = 4 // plugins/NAME/skills/NAME
+	dirs := r.server.options.Dirs
+	var list []watch.Target
+	if dirs.Config != "" {
+		list = append(list, watch.Target{Path: dirs.Config, Depth: deep})
+	}
+	if dirs.File != "" && filepath.Dir(dirs.File) != dirs.Config {
+		list = append(list, watch.Target{Path: dirs.File})
+	}
+	for _, base := range append(r.roots(), r.home()) {
+		if base == "" {
+			continue
+		}
+		for _, name := range foreign {
+			list = append(list, watch.Target{Path: filepath.Join(base, filepath.FromSlash(name)), Base: base, Depth: deep})
+		}
+	}
+	for _, root := range r.roots() {
+		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep})
+	}
+	return list
+}
+
+// run reads again when something has changed, until ctx ends.
+func (r *reloader) run(ctx context.Context) {
+	r.mu.Lock()
+	r.targets = r.watched()
+	targets := r.targets
+	r.mu.Unlock()
+	watcher, err := watch.Start(targets, watch.Options{
+		Changed: r.changed,
+		Failed:  func(err error) { r.server.logger.Warn("a change of a definition may go unnoticed", "error", err) },
+	})
+	if err != nil {
+		// The editor's own events and each save still tell of changes.
+		r.server.logger.Warn("changes of definitions by other programs are not noticed", "error", err)
+	} else {
+		defer func() {
+			if err := watcher.Close(); err != nil {
+				r.server.logger.Warn("the watch of the definitions did not end well", "error", err)
+			}
+		}()
+	}
+	r.touch() // for what has changed since the first load
+	for {
+		select {
+		case <-r.news:
+		case <-ctx.Done():
+			return
+		}
+		if targets := r.watched(); watcher != nil && !slices.Equal(targets, r.targets) {
+			r.mu.Lock()
+			r.targets = targets
+			r.mu.Unlock()
+			watcher.Set(targets)
+		}
+		r.server.guarded(func() { r.reload(ctx) })
+	}
+}
+
+// load reads everything, and keeps what was there before of what cannot be read at all.
+func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
+	next := *r.vocabulary()
+	next.config = r.server.settings.current()
+	dirs := r.server.options.Dirs
+	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, r.home(), r.roots()...))
+	if err != nil {
+		return nil, fmt.Errorf("load the skills: %w", err)
+	}
+	next.skills = skills
+	registry, err := r.loader.Load(ctx, agent.StandardFolders(dirs.Config, r.home(), r.roots()...), next.known())
+	if err != nil {
+		return nil, fmt.Errorf("load the definitions: %w", err)
+	}
+	next.registry = registry
+	r.now.Store(&next)
+	return &next, nil
+}
+
+// reload reads everything again and tells who works with it.
+func (r *reloader) reload(ctx context.Context) {
+	s := r.server
+	s.settings.load(s)
+	s.engine.SetConfig(s.settings.current())
+	s.settings.tell(ctx, s)
+	next, err := r.load(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.tell(ctx, protocol.MessageTypeWarning, "agentls goes on with the definitions that it has: "+err.Error())
+		}
+		return
+	}
+	s.engine.SetAgents(next.registry)
+	s.engine.SetSkills(next.skills)
+	r.report(ctx, next)
+	s.diagnostics.touch(s.documents.authored()...)
+}
+
+// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
+func (r *reloader) report(ctx context.Context, v *vocabulary) {
+	s := r.server
+	_, diagnostics := s.client.publishDiagnostics()
+	faulty, told := map[string]bool{}, map[string]bool{}
+	for _, p := range slices.Concat(v.registry.Problems(), v.skills.Problems()) {
+		if p.Severity != event.SeverityError {
+			continue
+		}
+		faulty[p.File] = true
+		if diagnostics && s.inWorkspace(p.File) {
+			continue
+		}
+		text := "agentls: " + p.String()
+		told[text] = true
+		if r.told[text] {
+			continue
+		}
+		if err := s.client.log(ctx, protocol.MessageTypeWarning, text); err != nil {
+			s.logger.Warn("a problem could not be logged", "error", err)
+		}
+	}
+	for path := range r.faulty {
+		s.diagnostics.touch(path)
+	}
+	for path := range faulty {
+		s.diagnostics.touch(path)
+	}
+	r.faulty, r.told = faulty, told
+}

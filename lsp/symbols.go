@@ -1,0 +1,180 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/outline"
+)
+
+// documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls: definitions with
+// their keys, tables with theirs. The answer is null for any other document.
+func (s *Server) documentSymbol(_ context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+	sheet, doc := s.sheetOf(pathOf(p.TextDocument.URI))
+	if sheet == nil {
+		return nil, nil
+	}
+	tree := sheet.symbols(doc.index, s.documents.encoding)
+	if s.client.nestedSymbols() {
+		return protocol.DocumentSymbolSlice(tree), nil
+	}
+	return protocol.SymbolInformationSlice(flattened(nil, tree, "", p.TextDocument.URI)), nil
+}
+
+// flattened lists a tree of symbols for a client that takes no trees.
+func flattened(list []protocol.SymbolInformation, tree []protocol.DocumentSymbol, container string, u uri.URI) []protocol.SymbolInformation {
+	for _, symbol := range tree {
+		info := protocol.SymbolInformation{Location: protocol.Location{URI: u, Range: symbol.Range}}
+		info.Name, info.Kind = symbol.Name, symbol.Kind
+		if container != "" {
+			info.ContainerName = &container
+		}
+		list = flattened(append(list, info), symbol.Children, symbol.Name, u)
+	}
+	return list
+}
+
+// branch is a symbol on the way into the tree.
+type branch struct {
+	span, name   outline.Span
+	title, shown string
+	path         []string
+	kind         protocol.SymbolKind
+	children     []*branch
+}
+
+// symbols makes the tree: each key below the table that it is in. In Markdown the whole text is the definition.
+func (t *sheet) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+	root := &branch{}
+	o := t.outline
+	top := root
+	if o.BodyStart >= 0 && len(o.Nodes) > 0 {
+		top = &branch{span: outline.Span{End: len(o.Text)}, title: t.titled(nil), kind: protocol.SymbolKindClass}
+		root.children = append(root.children, top)
+	}
+	open := []*branch{top} // from the outermost to the one that was read last
+	table := -1            // of the definition in JSON that was read last
+	for i, n := range o.Nodes {
+		b := &branch{span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name, path: n.Path, title: n.Name.In(o.Text)}
+		b.kind, b.shown = protocol.SymbolKindProperty, shortened(n.Value.In(o.Text))
+		if n.Header {
+			b.kind, b.shown = protocol.SymbolKindNamespace, ""
+			open = open[:1]
+			if _, inside := t.inDefinition(n.Path); t.kind == definitionText && inside && strings.HasSuffix(n.Path[len(n.Path)-1], "[]") {
+				b.kind, b.title = protocol.SymbolKindClass, t.titled(o.Nodes[i+1:])
+			}
+		} else {
+			// A key is below the innermost that reaches to its end, or that its path goes on from.
+			for len(open) > 1 {
+				last := open[len(open)-1]
+				if last.span.End >= b.span.End || o.BodyStart >= 0 && continues(n.Path, last.path) {
+					break
+				}
+				open = open[:len(open)-1]
+			}
+		}
+		if t.begins(n) && n.Table != table {
+			table = n.Table
+			for len(open) > 1 && !continues(n.Path, open[len(open)-1].path) {
+				open = open[:len(open)-1]
+			}
+			keys := sameTable(o.Nodes, table)
+			d := &branch{span: b.span, name: b.name, path: n.Path[:len(n.Path)-1], title: t.titled(keys), kind: protocol.SymbolKindClass}
+			d.span.End = max(d.span.End, keys[len(keys)-1].Value.End)
+			open = grow(open, d)
+		}
+		open = grow(open, b)
+	}
+	if o.BodyStart >= 0 && o.BodyStart < len(o.Text) {
+		body := &branch{span: outline.Span{Start: o.BodyStart, End: len(o.Text)}, name: outline.Span{Start: o.BodyStart, End: o.BodyStart}, title: "prompt", kind: protocol.SymbolKindString}
+		if t.kind == skillText {
+			body.title = "instructions"
+		}
+		top.children = append(top.children, body)
+	}
+	return root.symbols(x, e)
+}
+
+// begins reports whether a key may be the first of a definition in JSON, which has no head of its own.
+func (t *sheet) begins(n outline.Node) bool {
+	if t.format != agent.JSON {
+		return false
+	}
+	inner, inside := t.inDefinition(n.Path)
+	shell := len(n.Path) == 1 && slices.ContainsFunc(shells, func(s []string) bool { return strings.TrimSuffix(s[0], "[]") == n.Path[0] })
+	return inside && len(inner) == 1 && !shell
+}
+
+func sameTable(nodes []outline.Node, table int) []outline.Node {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n outline.Node) bool { return n.Table != table })
+}
+
+// grow adds a branch below the last of those that are open, and opens it.
+func grow(open []*branch, b *branch) []*branch {
+	for _, above := range open {
+		above.span.End = max(above.span.End, b.span.End)
+	}
+	parent := open[len(open)-1]
+	parent.children = append(parent.children, b)
+	return append(open, b)
+}
+
+// continues reports whether a path is one below another.
+func continues(path, above []string) bool {
+	if len(path) <= len(above) {
+		return false
+	}
+	for i, k := range above {
+		if strings.TrimSuffix(path[i], "[]") != strings.TrimSuffix(k, "[]") {
+			return false
+		}
+	}
+	return true
+}
+
+// titled is the name of the definition whose keys come first in the nodes, or of the whole text for none.
+func (t *sheet) titled(nodes []outline.Node) string {
+	if nodes == nil {
+		nodes = t.outline.Nodes
+	}
+	for i, n := range nodes {
+		if i > 0 && n.Header {
+			break
+		}
+		switch n.Path[len(n.Path)-1] {
+		case "name", "slug":
+			if name := strings.Trim(n.Value.In(t.outline.Text), `"'`); name != "" {
+				return name
+			}
+		}
+	}
+	if t.kind == skillText {
+		return "skill"
+	}
+	return "agent"
+}
+
+func (b *branch) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+	var list []protocol.DocumentSymbol
+	for _, c := range b.children {
+		symbol := protocol.DocumentSymbol{
+			Name: c.title, Kind: c.kind, Children: c.symbols(x, e),
+			Range:          e.offsets(x, c.span),
+			SelectionRange: e.offsets(x, c.name),
+		}
+		if strings.TrimSpace(symbol.Name) == "" {
+			symbol.Name = "?" // LSP 3.18, DocumentSymbol: must not be empty
+		}
+		if c.shown != "" && len(c.children) == 0 {
+			symbol.Detail = &c.shown
+		}
+		list = append(list, symbol)
+	}
+	return list
+}

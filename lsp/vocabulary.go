@@ -1,0 +1,219 @@
+package lsp
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// vocabulary is what definitions and settings may name at one moment. It is an immutable snapshot.
+type vocabulary struct {
+	registry *agent.Registry
+	skills   *skill.Set
+	config   *config.Config
+}
+
+// known is the vocabulary as the validation of definitions takes it.
+func (v *vocabulary) known() agent.Known {
+	return agent.Known{
+		Tools: slices.Collect(tool.Names()), ResolveTool: tool.Resolve, Skills: v.skills.Names(), Agents: v.registry.Names(),
+		Presets:   slices.Sorted(maps.Keys(v.config.Presets)),
+		Providers: v.providers(),
+		Variables: slices.Sorted(maps.Keys(v.config.PromptVariables)),
+		Registry:  v.registry,
+	}
+}
+
+// providers are the names of those that are always there, and of the configured ones.
+func (v *vocabulary) providers() []string {
+	names := map[string]bool{"anthropic": true, "openai": true, "gemini": true, "offline": true}
+	for name := range v.config.Providers {
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// word is something that can be named, with what it is.
+type word struct{ name, detail, doc string }
+
+// words are what a key of the kind (agent.KeyInfo.Names) can name.
+func (v *vocabulary) words(kind string) []word {
+	var list []word
+	switch kind {
+	case "tool":
+		list = append(list, word{"*", "all tools", ""})
+		described := map[string]string{}
+		for _, t := range tool.Builtin() {
+			described[t.Spec().Name] = t.Spec().Description
+		}
+		for name := range tool.Names() {
+			w := word{name, "tool", described[name]}
+			if w.doc == "" {
+				w.doc = "Not in this version yet."
+			}
+			list = append(list, w)
+		}
+	case "agent":
+		for _, d := range v.registry.All() {
+			if !d.Is(agent.Hidden) {
+				list = append(list, word{d.Slug, d.Title, d.Description})
+			}
+		}
+	case "skill":
+		for _, name := range v.skills.Names() {
+			if s, err := v.skills.Find(name); err == nil {
+				list = append(list, word{name, "skill", s.Description})
+			}
+		}
+	case "model":
+		list = append(list, word{"inherit", "model", "The model of the run that starts it."})
+		for _, name := range slices.Sorted(maps.Keys(v.config.Presets)) {
+			list = append(list, word{name, "preset", "Model: " + v.config.Presets[name].Model})
+		}
+		for _, name := range v.providers() {
+			for _, m := range v.config.Providers[name].Models {
+				list = append(list, word{name + "/" + m, "model", ""})
+			}
+		}
+	}
+	return list
+}
+
+// keyDoc describes a key, of any kind of document.
+type keyDoc struct {
+	// path has "*" where a name or an index of the user's goes.
+	path               []string
+	typ, standard, doc string
+	values             []string
+	// names is what the values name (agent.KeyInfo.Names).
+	names    string
+	requires bool
+}
+
+// segments are the parts of a path, with an index for each element of a list.
+func segments(path []string) []string {
+	var list []string
+	for _, k := range path {
+		name, isList := strings.CutSuffix(k, "[]")
+		list = append(list, name)
+		if isList {
+			list = append(list, "0")
+		}
+	}
+	return list
+}
+
+// keys are those that a document may have.
+func (t *sheet) keys() []keyDoc {
+	switch t.kind {
+	case configText:
+		return configKeys()
+	case skillText:
+		return skillKeys
+	}
+	var list []keyDoc
+	for _, k := range agent.KeysOf(t.format) {
+		list = append(list, docOf(k))
+	}
+	return list
+}
+
+func docOf(k agent.KeyInfo) keyDoc {
+	return keyDoc{path: strings.Split(k.Name, "."), typ: k.Type, doc: k.Doc, values: k.Values, names: k.Names, requires: k.Required}
+}
+
+// configNames are the keys of the configuration that name something.
+var configNames = map[string]string{
+	"default_agent": "agent", "default_model": "model", "presets.NAME.model": "model", "permission[].tool": "tool",
+}
+
+func configKeys() []keyDoc {
+	var list []keyDoc
+	for k := range config.Keys() {
+		d := keyDoc{typ: k.Type, standard: k.Default, doc: k.Doc, values: k.Values, names: configNames[k.Name]}
+		for _, part := range strings.Split(k.Name, ".") {
+			name, isList := strings.CutSuffix(part, "[]")
+			if name == strings.ToUpper(name) {
+				name = "*"
+			}
+			d.path = append(d.path, name)
+			if isList {
+				d.path = append(d.path, "*")
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// skillKeys are the members of a SKILL.md's frontmatter (Agent Skills specification, "Frontmatter").
+var skillKeys = []keyDoc{
+	{path: []string{"name"}, typ: "string", requires: true, doc: "The skill's name, that of its folder: lower-case letters, digits and hyphens, at most 64."},
+	{path: []string{"description"}, typ: "string", requires: true, doc: "What the skill does and when to use it, at most 1024 characters. Agents choose by it."},
+	{path: []string{"license"}, typ: "string", doc: "The licence, by its name or the file that holds it."},
+	{path: []string{"compatibility"}, typ: "string", doc: "What the skill needs: programs, packages, the network."},
+	{path: []string{"allowed-tools"}, typ: "strings", names: "tool", doc: "The tools that the skill expects to need. They give no permission."},
+	{path: []string{"metadata"}, typ: "table", doc: "Anything else, by name."},
+}
+
+// matches reports whether the key's path begins with these segments.
+func (k *keyDoc) matches(at []string) bool {
+	return len(k.path) >= len(at) && slices.EqualFunc(k.path[:len(at)], at, func(known, part string) bool { return known == "*" || known == part })
+}
+
+// find returns the description of the key with a path in the document.
+func (t *sheet) find(path []string) (keyDoc, bool) {
+	path, ok := t.inDefinition(path)
+	if !ok || len(path) == 0 {
+		return keyDoc{}, false
+	}
+	at := segments(path)
+	if t.kind == definitionText {
+		k, ok := agent.KeyFor(t.format, strings.Join(at, "."))
+		return docOf(k), ok
+	}
+	for ; len(at) > 0; at = at[:len(at)-1] {
+		for _, k := range t.keys() {
+			if len(k.path) == len(at) && k.matches(at) {
+				return k, true
+			}
+		}
+		if at[len(at)-1] != "0" {
+			break
+		}
+	}
+	return keyDoc{}, false
+}
+
+// below are the keys that a table may have, by the path of the table. A key that is a table whose own description is
+// missing gets an empty one; name is "*" where the user chooses it.
+func (t *sheet) below(path []string) []keyDoc {
+	path, ok := t.inDefinition(path)
+	if !ok {
+		return nil
+	}
+	at := segments(path)
+	var list []keyDoc
+	for _, k := range t.keys() {
+		if len(k.path) <= len(at) || !k.matches(at) {
+			continue
+		}
+		i := slices.IndexFunc(list, func(l keyDoc) bool { return l.name() == k.path[len(at)] })
+		switch {
+		case len(k.path) == len(at)+1 && i < 0:
+			list = append(list, k)
+		case len(k.path) == len(at)+1:
+			list[i] = k
+		case i < 0:
+			list = append(list, keyDoc{path: k.path[:len(at)+1], typ: "table"})
+		}
+	}
+	return list
+}
+
+func (k *keyDoc) name() string { return k.path[len(k.path)-1] }
