@@ -74,9 +74,10 @@ func (e *Engine) SetAgents(base *agent.Registry) {
 	r.publish()
 }
 
-// Known is what a definition may name now. Skills are not checked.
+// Known is what a definition may name now, without the skills that single sessions have.
 func (e *Engine) Known() agent.Known {
 	known := Known(e.Config(), e.toolOrder)
+	known.Skills = append([]string{}, e.skills.Load().Names()...)
 	known.Registry = e.Agents()
 	known.Agents = append([]string{}, known.Registry.Names()...)
 	return known

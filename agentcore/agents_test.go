@@ -94,8 +94,8 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 		wants  []string
 	}{
 		"everything": {func(d *agent.Definition) {
-			*d = agent.Definition{Slug: "Not A Slug", Tools: []string{"raed"}, Subagents: []string{"explor"}, Model: "openia/x", Categories: []agent.Category{"primry"}, Prompt: "{{naem}}"}
-		}, []string{`name is "Not A Slug"`, `no tool "raed"`, `no agent "explor"`, `no provider "openia"`, "did you mean openai?", `category is "primry"`, "no variable naem"}},
+			*d = agent.Definition{Slug: "Not A Slug", Tools: []string{"raed"}, Subagents: []string{"explor"}, Model: "openia/x", Skills: []string{"agentsl"}, Categories: []agent.Category{"primry"}, Prompt: "{{naem}}"}
+		}, []string{`name is "Not A Slug"`, `no tool "raed"`, `no agent "explor"`, `no provider "openia"`, "did you mean openai?", `category is "primry"`, "no variable naem", `no skill "agentsl"`}},
 		"registered already": {func(*agent.Definition) {}, []string{"there is already an agent haiku"}},
 		"taken alias":        {func(d *agent.Definition) { d.Slug, d.Aliases = "other", []string{"Explore"} }, []string{"the alias Explore is taken by the agent explore"}},
 		"cycle": {func(d *agent.Definition) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -106,7 +105,8 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 		return nil, err
 	}
 	p.tellProblems(problems, true)
-	registry, err := p.agents(ctx, cfg, dirs)
+	// To check is not to act: what lies in the current folder may be named without trust.
+	registry, known, err := p.definitions(ctx, cfg, dirs, p.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,6 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 		files[i], _ = agent.ReadFile(full)
 		definitions = append(definitions, files[i].Definitions...)
 	}
-	known := agentcore.Known(cfg, nil)
 	known.Registry = registry.With(definitions...)
 	known.Agents = append([]string{}, known.Registry.Names()...)
 	reports := make([]checkReport, len(names))

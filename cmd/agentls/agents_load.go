@@ -12,15 +12,15 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/skill"
 )
 
 // agents returns the definitions that there are, but for those registered at run time, and tells of the files that cannot
 // be used. Those of projects are only among them for the folders named.
 func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Dirs, projects ...string) (*agent.Registry, error) {
-	var loader agent.Loader
-	registry, err := loader.Load(ctx, agent.StandardFolders(dirs.Config, p.home, projects...), agentcore.Known(cfg, nil))
+	registry, _, err := p.definitions(ctx, cfg, dirs, projects...)
 	if err != nil {
-		return nil, fmt.Errorf("load the agents: %w", err)
+		return nil, err
 	}
 	for _, problem := range registry.Problems() {
 		if problem.Severity == event.SeverityError {
@@ -28,6 +28,22 @@ func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Di
 		}
 	}
 	return registry, nil
+}
+
+// definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
+func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs, projects ...string) (*agent.Registry, agent.Known, error) {
+	known := agentcore.Known(cfg, nil)
+	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
+	if err != nil {
+		return nil, known, fmt.Errorf("load the skills: %w", err)
+	}
+	known.Skills = append([]string{}, skills.Names()...)
+	var loader agent.Loader
+	registry, err := loader.Load(ctx, agent.StandardFolders(dirs.Config, p.home, projects...), known)
+	if err != nil {
+		return nil, known, fmt.Errorf("load the agents: %w", err)
+	}
+	return registry, known, nil
 }
 
 // knownAgents returns all definitions, also those registered at run time.
