@@ -140,7 +140,7 @@ type Definition struct {
 	PermissionMode string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
-	// Reminder is repeated in front of a child's task. The engine does not use it yet.
+	// Reminder is repeated in front of the task.
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
@@ -162,7 +162,7 @@ type Definition struct {
 	PromptFile string
 	// Variables are values for the prompt's template, which win over the configuration's and the built-in ones.
 	Variables map[string]string
-	// NoDefaultPrefix leaves out what the engine says before every prompt. The engine does not use it yet.
+	// NoDefaultPrefix leaves out what the engine says before every prompt.
 	NoDefaultPrefix bool
 	// Source is where the definition comes from.
 	Source Source

@@ -76,7 +76,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "rules.*.action", Type: "string", Values: []string{"allow", "ask", "deny"}, Doc: "What the rule decides."},
 	{Name: "permission_mode", Type: "string", Values: []string{"default", "plan", "accept_edits", "bypass"}, Doc: "The permission mode of its runs, never wider than its parent's." + laterDoc},
 	{Name: "context", Type: "string", Values: []string{"none", "full", "summary", "selective"}, Doc: "What it sees of its parent's conversation when it runs as a child."},
-	{Name: "reminder", Type: "string", Doc: "A critical reminder, repeated in front of its task." + laterDoc},
+	{Name: "reminder", Type: "string", Doc: "A critical reminder, repeated in front of its task."},
 	{Name: "skills", Type: "strings", Names: "skill", Doc: "Skills that are loaded into the prompt at the start of a run."},
 	{Name: "mcp_servers", Type: "table", Doc: "MCP servers that it brings by name, or a list of names of the configuration's." + laterDoc},
 	{Name: "mcp_servers.*.command", Type: "string", Doc: "The program of a server on stdio."},
@@ -96,7 +96,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "prompt", Type: "string", Doc: "The system prompt. In Markdown it is the text below the frontmatter."},
 	{Name: "prompt_file", Type: "string", Doc: "The file of the system prompt, relative to this one and not above its folder."},
 	{Name: "variables", Type: "table", Doc: "Values for `{{name}}` in the prompt."},
-	{Name: "default_prefix", Type: "boolean", Doc: "`false` leaves out what agentls says before every prompt." + laterDoc},
+	{Name: "default_prefix", Type: "boolean", Doc: "`false` leaves out what agentls says before every prompt."},
 }
 
 // setters are what the keys at the top do to a definition.
