@@ -16,3 +16,13 @@ var Agent []byte
 //
 //go:embed PROTOCOL.md
 var Protocol string
+
+// Definition is definition.schema.json: the JSON Schema of the frontmatter of an agent's definition.
+//
+//go:embed definition.schema.json
+var Definition []byte
+
+// Agents is agents.schema.json: the JSON Schema of files with several definitions, such as agents.toml.
+//
+//go:embed agents.schema.json
+var Agents []byte

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -9,35 +10,54 @@ import (
 	"github.com/agentls/agentls/schema"
 )
 
+// schemas are what `agentls schema` prints.
+var schemas = []struct {
+	name, what string
+	text       func() ([]byte, error)
+}{
+	{"protocol", "the JSON Schema of the custom methods", given(schema.Agent)},
+	{"document", "the custom methods, for people", given([]byte(schema.Protocol))},
+	{"config", "the JSON Schema of config.toml", config.Schema},
+	{"definition", "the JSON Schema of a definition's frontmatter", given(schema.Definition)},
+	{"agents", "the JSON Schema of files with several definitions", given(schema.Agents)},
+}
+
+func given(text []byte) func() ([]byte, error) {
+	return func() ([]byte, error) { return text, nil }
+}
+
 func (p *process) schemaCommand() *cobra.Command {
+	var names []string
+	long := "Print the protocol's JSON Schema, or one of these:\n"
+	for _, s := range schemas {
+		names = append(names, s.name)
+		long += "\n  " + s.name + strings.Repeat(" ", 12-len(s.name)) + s.what
+	}
 	return &cobra.Command{
-		Use:   "schema [protocol|config|document]",
-		Short: "Print the JSON Schema of the custom methods (protocol) or of config.toml (config), or the protocol for people (document)",
+		Use:   "schema [" + strings.Join(names, "|") + "]",
+		Short: "Print a JSON Schema: of the custom methods, of config.toml, of agents' definitions",
+		Long:  long,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage("one schema at a time; write `agentls schema protocol`, `config` or `document`")
+				return usage("one schema at a time; write `agentls schema` and one of %s", strings.Join(names, ", "))
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			which := "protocol"
+			which := names[0]
 			if len(args) > 0 {
 				which = args[0]
 			}
-			switch which {
-			case "protocol":
-				return p.print(string(schema.Agent))
-			case "document":
-				return p.print(schema.Protocol)
-			case "config":
-				text, err := config.Schema()
-				if err != nil {
-					return err
+			for _, s := range schemas {
+				if s.name == which {
+					text, err := s.text()
+					if err != nil {
+						return err
+					}
+					return p.print(string(text))
 				}
-				return p.print(string(text))
 			}
-			hint := cmp.Or(didYouMean(which, []string{"protocol", "config", "document"}), "; write protocol, config or document")
-			return usage("there is no schema %q%s", which, hint)
+			return usage("there is no schema %q%s", which, cmp.Or(didYouMean(which, names), "; write "+strings.Join(names, ", ")))
 		},
 	}
 }
