@@ -153,7 +153,7 @@ func (r *run) append(m model.Message) {
 	parts, err := model.EncodeParts(m.Parts)
 	if err != nil {
 		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
-		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(), "")
+		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(), "the run goes on, but cannot be looked up later; please report it")
 		return
 	}
 	id := event.NewMessageID()

@@ -191,28 +191,12 @@ func (s *Session) lose(f *openFinding) {
 	}
 }
 
-// clear closes a finding. It is no error if it is closed already.
-func (s *Session) clear(id event.FindingID, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.findings[id]; f != nil {
-		s.drop(f, reason)
-	}
-}
-
 // drop closes an open finding. The caller holds s.mu, so that what is stored and told has the order of what happens.
 func (s *Session) drop(f *openFinding, reason string) {
 	s.remove(f)
 	id := f.finding.ID
 	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
-}
-
-// ClearFindings closes the open findings on a file, or on all files for "".
-func (s *Session) ClearFindings(path, reason string) {
-	for _, f := range s.Findings(path) {
-		s.clear(f.ID, reason)
-	}
 }
 
 // clearFormer closes what earlier prompts to the same agent found on what a run was about, and which the run, that

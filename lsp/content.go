@@ -125,8 +125,8 @@ func replace(path, text string) error {
 	return nil
 }
 
-// showAnswer waits for the end of a run and shows what it answered. Findings and edits have places of their
-// own, so the answer of a review is shown only where it has neither.
+// showAnswer waits for the end of a run and shows what it answered. That of a review is not shown: findings and edits
+// have places of their own, and the end of the run says if there are none.
 func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
 	result, err := engine.Wait(ctx, id)
 	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {

@@ -29,6 +29,7 @@ func (s *Server) pump(ctx context.Context, events *agentcore.Subscription) {
 
 // surface shows one event on the standard surfaces.
 func (s *Server) surface(ctx context.Context, e event.Event) {
+	s.traceEvent(ctx, e)
 	switch body := e.Body.(type) {
 	case event.RunCreated:
 		s.progress.begin(e.Run, body)
@@ -132,6 +133,9 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		if edits > 0 {
 			parts = append(parts, plural(edits, "proposed edit"))
 		}
+	}
+	if strings.HasPrefix(info.Model, agentcore.Offline+"/") {
+		parts = append(parts, "no language model was used")
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {
 		parts = append(parts, plural(int(f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens), "token"))

@@ -30,6 +30,7 @@ type initializationOptions struct {
 // initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
 func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
 	s.client = &client{conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: s.options.AnswerTime}
+	s.trace.set(p.Trace)
 	var offered []protocol.PositionEncodingKind
 	if p.Capabilities.General != nil {
 		offered = p.Capabilities.General.PositionEncodings

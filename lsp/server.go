@@ -58,6 +58,7 @@ type Server struct {
 	// edits is odd while a message about documents is worked on, and grows with each.
 	edits atomic.Uint64
 
+	trace       trace
 	progress    *progressBoard
 	diagnostics *publisher
 	reloader    *reloader
@@ -131,8 +132,10 @@ func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawM
 		return decoded(params, s.didChangeConfiguration)
 	case protocol.MethodWindowWorkDoneProgressCancel:
 		return decoded(params, s.cancelProgress)
+	case protocol.MethodSetTrace:
+		return decoded(params, func(p *protocol.SetTraceParams) error { s.trace.set(p.Value); return nil })
 	}
-	return nil // what we do not know we were not asked to understand; of $/setTrace there is nothing to trace
+	return nil // what we do not know we were not asked to understand
 }
 
 // request works on what wants an answer, each on a goroutine of its own.
