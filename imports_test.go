@@ -143,6 +143,7 @@ var imports = map[string]because{
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
+	"agentcore/secret": {},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",
 		"agentcore/event":    "places of problems",
