@@ -1,6 +1,8 @@
 package secret
 
 import (
+	"net/url"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,21 +43,25 @@ func contains(names []string, name string) bool {
 	})
 }
 
-// secretWords tell by its name that a variable holds a secret.
-var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE", "AUTH"}
+// secretName tells by its name that a variable holds a secret.
+var secretName = regexp.MustCompile(`(?i)(_|^)(API)?(KEY|TOKEN|PAT|PASS|PASSWD|PASSWORD)$|SECRET|CREDENTIAL|PASSWORD`)
 
-// AddEnviron makes secrets of the variables of an environment whose names say that they are.
+// AddEnviron makes secrets of the variables of an environment whose names say that they are, and of passwords in
+// URLs.
 func (r *Redactor) AddEnviron(env []string) {
 	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
-		upper := strings.ToUpper(name)
-		if !slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(upper, word) }) {
+		if strings.Contains(value, "://") {
+			if u, err := url.Parse(value); err == nil && u.User != nil {
+				if password, ok := u.User.Password(); ok {
+					r.Add(name, password)
+				}
+			}
 			continue
 		}
-		// Paths and switches are no secrets, and stand in many texts: SSH_AUTH_SOCK, AUTH=true.
-		if strings.HasPrefix(value, "/") || strings.ContainsAny(value, " ") || len(value) < 12 {
-			continue
+		// Paths and sentences are no secrets, and stand in many texts.
+		if secretName.MatchString(name) && !strings.HasPrefix(value, "/") && !strings.Contains(value, " ") {
+			r.Add(name, value)
 		}
-		r.Add(name, value)
 	}
 }

@@ -132,7 +132,10 @@ func TestWriter(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	var r Redactor
-	r.AddEnviron([]string{"MY_SERVICE_TOKEN=0123456789abcdef", "SSH_AUTH_SOCK=/tmp/agent", "AUTH=true"})
+	r.AddEnviron([]string{
+		"MY_SERVICE_TOKEN=0123456789abcdef", "SSH_AUTH_SOCK=/tmp/agent", "TOKEN_FILE=/run/token", "AUTH_MODE=enterprise-wide",
+		"DATABASE_URL=postgres://me:correcthorse@db/x",
+	})
 	got := r.Environ([]string{
 		"PATH=/bin", "LC_ALL=C", "LD_PRELOAD=/tmp/evil.so", "AWS_SECRET_ACCESS_KEY=abc", "TERM=0123456789abcdef",
 		"EXTRA=1", "=C:=odd", "HOME=/home/me",
@@ -140,8 +143,11 @@ func TestEnviron(t *testing.T) {
 	if want := []string{"PATH=/bin", "LC_ALL=C", "EXTRA=1", "HOME=/home/me"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := r.Text("SSH_AUTH_SOCK=/tmp/agent true"); strings.Contains(got, "[secret") {
-		t.Errorf("a path was taken for a secret: %s", got)
+	if got := r.Text("/tmp/agent /run/token enterprise-wide"); strings.Contains(got, "[secret") {
+		t.Errorf("what is harmless was taken for a secret: %s", got)
+	}
+	if got := r.Text("password correcthorse"); got != "password [secret DATABASE_URL]" {
+		t.Errorf("got %q", got)
 	}
 }
 

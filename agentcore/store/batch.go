@@ -111,6 +111,7 @@ func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
 func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
 
 func (s *Store) submit(b Batch, wait bool) *Commit {
+	b = redacted(b, s.options.Redact)
 	j := &job{commit: &Commit{done: make(chan struct{})}, batch: b, size: b.size()}
 	j.batch.Events = slices.Clone(b.Events)
 	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
