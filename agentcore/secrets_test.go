@@ -55,7 +55,7 @@ func TestSecretsReachNobody(t *testing.T) {
 		called("read", `{"path": "deploy.sh"}`),
 		called("edit", `{"path": "deploy.sh", "old_string": "curl -H '[secret OWN_KEY]'", "new_string": "curl -f -H '[secret OWN_KEY]'"}`),
 		called("write", `{"path": "copy.txt", "content": "[secret OWN_KEY]\n"}`),
-		model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "It holds " + key + " or " + coded + "."}}},
+		{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "It holds " + key + " or " + coded + "."}}},
 	}}
 	w := newWorld(t, map[string]string{"deploy.sh": "curl -H '" + key + "' # " + coded + "\n"})
 	w.closeEngine()
