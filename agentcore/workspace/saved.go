@@ -19,7 +19,7 @@ type LayerFile struct {
 	// empty for one that is Deleted. Both are UTF-8 with their own line endings.
 	Base, Text       string
 	Created, Deleted bool
-	// Stamp is that of Text, empty for a file that is Deleted.
+	// Stamp is that of Base, empty for a file that is Created.
 	Stamp Stamp
 	// Authors wrote the edits, oldest first.
 	Authors []Author
@@ -61,7 +61,7 @@ func (f *layerFile) saved(path string) LayerFile {
 		Path: path,
 		Base: f.base.string(), Text: own.string(),
 		Created: f.base == nil, Deleted: own == nil,
-		Stamp: own.stamp(), Authors: authorsOf(f.hunks),
+		Stamp: f.base.stamp(), Authors: authorsOf(f.hunks),
 	}
 }
 

@@ -45,8 +45,8 @@ func TestSavedLayer(t *testing.T) {
 	}
 	reasons := [][]string{{"capitals"}, {"unused"}, {"capitals"}, {"cleared"}, {"needed", "better"}}
 	for i := range want {
-		if !want[i].Deleted {
-			want[i].Stamp = StampOf(want[i].Text)
+		if !want[i].Created {
+			want[i].Stamp = StampOf(want[i].Base)
 		}
 		for _, reason := range reasons[i] {
 			want[i].Authors = append(want[i].Authors, Author{Run: "r1", Agent: "a", Reason: reason})
