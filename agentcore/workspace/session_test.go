@@ -183,6 +183,10 @@ func TestAcceptSeveralFiles(t *testing.T) {
 			t.Errorf("got %+v", h)
 		}
 	}
+	if n := len(s.Accepted()); n != 3 {
+		t.Errorf("%d of 3 hunks can be undone", n)
+	}
+	s.Close()
 	if len(v.anchors) != 0 {
 		t.Errorf("%d anchors are left", len(v.anchors))
 	}
@@ -291,6 +295,7 @@ func TestSessionsAreApart(t *testing.T) {
 		t.Errorf("got %+v", h)
 	}
 	other.Close()
+	p.Close() // it follows what can be undone
 	if len(other.Hunks()) != 0 || len(p.view.anchors) != 0 {
 		t.Error("a closed session has hunks")
 	}
