@@ -481,3 +481,19 @@ func (v *View) verify(a *anchor) {
 		s.publish(a, p)
 	}
 }
+
+// Remark gives open hunks and conflicts another detail; what is settled meanwhile is left as it is.
+func (s *Session) Remark(ids []event.HunkID, detail string) {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
+	for _, id := range ids {
+		if a, p, h := s.find(id); h != nil && !h.pending && h.detail != detail {
+			h.detail, h.notify = detail, true
+			piles[a] = p
+		}
+	}
+	s.publishAll(piles)
+}

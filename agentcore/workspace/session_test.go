@@ -257,7 +257,7 @@ func TestRestore(t *testing.T) {
 		want        []string
 	}{
 		{"the same text", five, []string{"open 0-1 one\n→ ONE\n", "open 4-4 → new\n"}},
-		{"moved", "zero\n" + five, []string{"open 1-2 one\n→ ONE\n", "conflict 4-4 → new\n"}},
+		{"moved", "zero\n" + five, []string{"open 1-2 one\n→ ONE\n", "open 5-5 → new\n"}},
 		{"twice", "zero\none\none\n", []string{"conflict 0-1 one\n→ ONE\n", "conflict 3-3 → new\n"}},
 		{"other", "x\n", []string{"conflict 0-1 one\n→ ONE\n", "conflict 1-1 → new\n"}},
 	} {
