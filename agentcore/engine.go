@@ -240,10 +240,39 @@ func (e *Engine) Store() *store.Store { return e.store }
 // OpenSession makes a session on a view. The findings that former sessions left open on the same roots
 // come along where their lines still stand. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error { return s.adoptFindings(ctx) })
+}
+
+// ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes along, too:
+// the hunks that wait for the user and those that can be undone, under their old ids, and what runs had written that
+// were interrupted. It reads the disk, and returns when that is durable.
+func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error {
+		if err := s.adoptProposals(ctx); err != nil {
+			return err
+		}
+		if err := s.adoptFindings(ctx); err != nil {
+			return err
+		}
+		return s.Flush(ctx)
+	})
+}
+
+// Left reports whether former sessions left something on these folders for ContinueSession. It reads the disk.
+func (e *Engine) Left(ctx context.Context, roots []string) (bool, error) {
+	findings, err := e.store.OpenFindings(ctx, roots)
+	if err != nil || len(findings) > 0 {
+		return len(findings) > 0, err
+	}
+	return e.store.Left(ctx, roots)
+}
+
+func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string, adopt func(*Session) error) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
+		stored: map[event.HunkID]struct{}{},
+		slots:  make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {
@@ -257,7 +286,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	e.sessions[s.ID] = s
 	e.mu.Unlock()
 	s.store(store.SessionOpen)
-	if err := s.adoptFindings(ctx); err != nil {
+	if err := adopt(s); err != nil {
 		e.mu.Lock()
 		delete(e.sessions, s.ID)
 		e.mu.Unlock()

@@ -264,7 +264,7 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if session := s.session.Load(); session != nil {
 		return session, nil
 	}
-	session, err := engine.OpenSession(ctx, s.view, title)
+	session, err := engine.ContinueSession(ctx, s.view, title)
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}

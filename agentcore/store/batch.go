@@ -24,6 +24,8 @@ type Batch struct {
 	FindingsCleared   []ClearedFinding
 	Proposals         []Proposal
 	Hunks             []Hunk
+	// HunksBounded remove what is older of the settled hunks.
+	HunksBounded []HunkBound
 	// Todos replace the whole lists of their runs.
 	Todos []TodoList
 	// AgentsRemoved are slugs.
@@ -169,19 +171,19 @@ func (b *Batch) size() int {
 		n += perRow + len(b.Findings[i].Message) + len(b.Findings[i].Quote)
 	}
 	for i := range b.Hunks {
-		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After)
+		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After) + len(b.Hunks[i].Above) + len(b.Hunks[i].Below)
 	}
 	for i := range b.Agents {
 		n += perRow + len(b.Agents[i].Definition)
 	}
 	return n + perRow*(len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
-		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.AgentsRemoved))
+		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved))
 }
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
 	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
-		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.Todos) +
+		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
 		len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }

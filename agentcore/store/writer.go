@@ -220,7 +220,11 @@ func (n *numbering) save() error {
 
 func (w *writer) applyRows(b *Batch) error {
 	for i := range b.Sessions {
-		if err := w.insert(sessionTable, "session", string(b.Sessions[i].ID), b.Sessions[i].fields()); err != nil {
+		session := ownedSession{Session: b.Sessions[i]}
+		if session.State != SessionClosed {
+			session.owner = w.store.owner.id
+		}
+		if err := w.insert(ownedTable, "session", string(session.ID), session.fields()); err != nil {
 			return err
 		}
 	}
@@ -274,6 +278,11 @@ func (w *writer) applyRows(b *Batch) error {
 	}
 	for i := range b.Hunks {
 		if err := w.insert(hunkTable, "hunk", string(b.Hunks[i].ID), b.Hunks[i].fields()); err != nil {
+			return err
+		}
+	}
+	for _, bound := range b.HunksBounded {
+		if err := w.boundHunks(bound); err != nil {
 			return err
 		}
 	}
