@@ -86,12 +86,19 @@ func stale(host Host, file workspace.File, a editArguments) error {
 }
 
 // changeSummary counts lines, for people.
-func changeSummary(before, after string) string {
-	added, removed := 0, 0
+func changeSummary(before, after string) string { return signed(countChanges(before, after)) }
+
+// countChanges counts the lines that come and those that go.
+func countChanges(before, after string) (added, removed int) {
 	for _, hunk := range workspace.Diff(before, after) {
 		added += hunk.NewEnd - hunk.NewStart
 		removed += hunk.End - hunk.Start
 	}
+	return added, removed
+}
+
+// signed writes counts of lines as "+2 -1".
+func signed(added, removed int) string {
 	var parts []string
 	if added > 0 {
 		parts = append(parts, fmt.Sprintf("+%d", added))

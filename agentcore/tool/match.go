@@ -65,7 +65,7 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 		}
 		return result, nil
 	}
-	return Replacement{}, p.notFound(old)
+	return Replacement{}, p.notFound()
 }
 
 // MatchErrorKind sorts why Replace refused.
@@ -96,6 +96,8 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
+	// name is what the model knows old by; empty means old_string.
+	name string
 }
 
 // match is a piece of the text, in bytes, which begins and ends outside any \r\n and has as many lines
