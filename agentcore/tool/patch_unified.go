@@ -35,7 +35,7 @@ func (p *patchParser) unified() {
 		switch {
 		case strings.HasPrefix(line, "diff --git ") && !inside:
 			finish()
-			section = &fileSection{action: updateFile, line: p.first + p.at}
+			section = &fileSection{action: updateFile, path: gitName(line), line: p.first + p.at}
 		case isFileHeader(p.lines, p.at) && !p.body(inside, left):
 			if section == nil || c != nil {
 				finish()
@@ -66,6 +66,10 @@ func (p *patchParser) unified() {
 		case c != nil:
 			c.read(line)
 			left.take(line)
+		case strings.HasPrefix(line, "new file mode "):
+			section.action = addFile
+		case strings.HasPrefix(line, "deleted file mode "):
+			section.action = deleteFile
 		case strings.HasPrefix(line, "rename from "):
 			section.path = line[len("rename from "):]
 		case strings.HasPrefix(line, "rename to "):
@@ -104,6 +108,17 @@ func (p *patchParser) addUnified(section *fileSection) {
 		section.chunks = nil
 	}
 	p.files = append(p.files, section)
+}
+
+// gitName reads the name in a "diff --git" line, which has it twice where the file is not renamed; empty otherwise.
+func gitName(line string) string {
+	names := strings.TrimPrefix(strings.TrimSpace(line), "diff --git ")
+	half := len(names) / 2
+	from, to := diffName(names[:half], "a/"), diffName(names[half:], "b/")
+	if from != to {
+		return ""
+	}
+	return from
 }
 
 // diffName reads the name in a header of a unified diff; it is empty for no file.
