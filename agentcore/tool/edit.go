@@ -64,13 +64,10 @@ func edit(_ context.Context, host Host, a editArguments) (Result, error) {
 }
 
 // stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
-// which then counts as read.
+// which it may then edit. It has not seen the rest.
 func stale(host Host, file workspace.File, a editArguments) error {
 	layer := host.Files()
 	shown := layer.View().Relative(file.Path)
-	if _, err := layer.Read(file.Path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(host, file.Path, err))
-	}
 	p := place{text: file.Text, lines: splitLines(file.Text), old: contents(a.OldString)}
 	at := 0
 	if replaced, err := Replace(file.Text, a.OldString, a.NewString, a.ReplaceAll); err == nil {
@@ -80,6 +77,7 @@ func stale(host Host, file workspace.File, a editArguments) error {
 	} else {
 		return fmt.Errorf("%s changed since you read it, so nothing was edited; read it again", shown)
 	}
+	layer.Glimpse(file.Path, file.Stamp)
 	const around = 3
 	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and call edit again",
 		shown, p.excerpt(at-around, at+min(len(p.old), similarShown)+around))
