@@ -156,13 +156,10 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 }
 
 // stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
-// which then counts as read.
+// which it may then edit. It has not seen the rest.
 func stale(host Host, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
 	shown := layer.View().Relative(file.Path)
-	if _, err := layer.Read(file.Path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(host, file.Path, err))
-	}
 	at, size := 0, 1
 	if made, err := edits(file.Text); err == nil {
 		at, size = made.lines[0]-1, made.size
@@ -171,6 +168,7 @@ func stale(host Host, file workspace.File, edits func(string) (edited, error)) e
 	} else {
 		return fmt.Errorf("%s changed since you read it, so nothing was edited; read it again", shown)
 	}
+	layer.Glimpse(file.Path, file.Stamp)
 	const around = 3
 	p := place{text: file.Text, lines: splitLines(file.Text)}
 	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and call edit again",
