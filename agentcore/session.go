@@ -27,6 +27,7 @@ type Session struct {
 	created    time.Time
 	proposalID event.ProposalID
 	proposal   *workspace.Session
+	asks       asks
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.
