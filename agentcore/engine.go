@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -44,7 +45,12 @@ type Options struct {
 	OpenModel func(Choice) (model.Model, error)
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
-	Logger *slog.Logger
+	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
+	KeysFile string
+	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
+	// keys of its providers.
+	Redactor *secret.Redactor
+	Logger   *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -57,7 +63,8 @@ type Engine struct {
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
-	getenv    func(string) string
+	getenv    func(string) string // for keys alone
+	redactor  *secret.Redactor
 	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
@@ -105,9 +112,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Redactor == nil {
+		o.Redactor = &secret.Redactor{}
+	}
+	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
 	for _, t := range o.Tools {
@@ -116,12 +127,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if e.openModel == nil {
 		e.openModel = e.wireModel
 	}
-	e.config.Store(o.Config)
+	e.SetConfig(o.Config)
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	var err error
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -214,7 +225,10 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
-func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
+func (e *Engine) SetConfig(c *config.Config) {
+	e.hideSecrets(c)
+	e.config.Store(c)
+}
 
 // SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
 // with.
