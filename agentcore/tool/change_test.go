@@ -53,6 +53,15 @@ func TestEditStale(t *testing.T) {
 	same(t, "the file", h.Text("a.go"), "one\ntwo // new\nthree\n")
 	call(t, h, "edit", edit)
 	same(t, "the file", h.Text("a.go"), "one\n2 // new\nthree\n")
+	// But that is not to have read the file: a whole new text may have been made from the old one.
+	h = tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
+	call(t, h, "read", `{"path":"a.go"}`)
+	h.Type("a.go", "typed\none\ntwo\nthree\n")
+	refused(t, h, "edit", edit, "a.go changed since you read it")
+	refused(t, h, "write", `{"path":"a.go","content":"one\n2\nthree\n"}`, "only a part of a.go", "read it again")
+	call(t, h, "edit", edit)
+	refused(t, h, "write", `{"path":"a.go","content":"one\n2\nthree\nfour\n"}`, "only a part of a.go")
+	same(t, "the file", h.Text("a.go"), "typed\none\n2\nthree\n")
 	// Also where the place is gone.
 	h = tooltest.New(t, map[string]string{"a.go": "one\ntwo\nthree\n"})
 	call(t, h, "read", `{"path":"a.go"}`)

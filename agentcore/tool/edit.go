@@ -157,13 +157,10 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 }
 
 // stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
-// which then counts as read.
+// which it may then edit. It has not seen the rest.
 func stale(host Host, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
 	shown := layer.View().Relative(file.Path)
-	if _, err := layer.Read(file.Path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(host, file.Path, err))
-	}
 	at, size, now := 0, 1, ""
 	if made, err := edits(file.Text); err == nil {
 		at, size, now = made.lines[0]-1, made.size, made.now
@@ -172,6 +169,7 @@ func stale(host Host, file workspace.File, edits func(string) (edited, error)) e
 	} else {
 		return fmt.Errorf("%s changed since you read it, so nothing was edited; read it again", shown)
 	}
+	layer.Glimpse(file.Path, file.Stamp)
 	const around = 3
 	p := place{text: file.Text, lines: splitLines(file.Text)}
 	if now == "" {

@@ -40,7 +40,10 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	case err != nil:
 		return Result{}, explain(host, path, err)
 	default:
-		seen, ok := layer.Seen(path)
+		seen, ok := layer.SeenWhole(path)
+		if _, partly := layer.Seen(path); partly && !ok {
+			return Result{}, fmt.Errorf("you have seen only a part of %s as it is now, so nothing was written: read it again, then write", shown)
+		}
 		if !ok {
 			return Result{}, fmt.Errorf("%s exists and you have not read it: read it first, or change a part of it with edit", shown)
 		}

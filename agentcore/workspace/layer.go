@@ -24,9 +24,18 @@ type Layer struct {
 
 	mu    sync.Mutex
 	files map[string]*layerFile
-	seen  map[string]Stamp
+	seen  map[string]sight
+	// generation counts the changes of files; dropped tells when a path lost its edits.
+	generation uint64
+	dropped    map[string]uint64
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
+}
+
+// sight is what a run knows of a file: the stamp, and whether it knows all of that text.
+type sight struct {
+	stamp Stamp
+	whole bool
 }
 
 // layerFile is a layer's edits of one file, and what they make of the text that was last below.
@@ -36,6 +45,8 @@ type layerFile struct {
 	rebased   patch
 	conflicts []Conflict
 	made      *text
+	// generation is the layer's when the edits were made.
+	generation uint64
 }
 
 func newLayerFile(p patch) *layerFile {
@@ -53,7 +64,10 @@ func (f *layerFile) on(below *text) {
 }
 
 func newLayer(v *View, s *Session, parent *Layer) *Layer {
-	return &Layer{view: v, session: s, parent: parent, files: make(map[string]*layerFile), seen: make(map[string]Stamp)}
+	return &Layer{
+		view: v, session: s, parent: parent,
+		files: make(map[string]*layerFile), seen: make(map[string]sight), dropped: make(map[string]uint64),
+	}
 }
 
 // View returns the view that the layer stands on.
@@ -104,7 +118,7 @@ func (l *Layer) Read(path string) (File, error) {
 	}
 	file := c.file(path)
 	l.mu.Lock()
-	l.seen[path] = file.Stamp
+	l.seen[path] = sight{file.Stamp, true}
 	l.mu.Unlock()
 	return file, nil
 }
@@ -113,8 +127,26 @@ func (l *Layer) Read(path string) (File, error) {
 func (l *Layer) Seen(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	stamp, ok := l.seen[cleanPath(path)]
-	return stamp, ok
+	s, ok := l.seen[cleanPath(path)]
+	return s.stamp, ok
+}
+
+// SeenWhole is [Layer.Seen] of a run that knows the whole text: it read it, or wrote it from one that it had read. Whoever replaces
+// the whole text needs to.
+func (l *Layer) SeenWhole(path string) (Stamp, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.seen[cleanPath(path)]
+	return s.stamp, ok && s.whole
+}
+
+// Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that.
+func (l *Layer) Glimpse(path string, stamp Stamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	path = cleanPath(path)
+	former := l.seen[path]
+	l.seen[path] = sight{stamp, former.whole && former.stamp == stamp}
 }
 
 // Write makes text the whole text of a file in this layer, and returns the file. base is the stamp of the
@@ -178,11 +210,12 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 		l.lose(path, f.conflicts)
 	}
 	if edits = edits.write(next, author); len(edits.hunks) == 0 {
-		delete(l.files, path)
+		l.set(path, nil)
 	} else {
-		l.files[path] = newLayerFile(edits)
+		l.set(path, newLayerFile(edits))
 	}
-	l.seen[path] = next.stamp()
+	former := l.seen[path]
+	l.seen[path] = sight{next.stamp(), base == "" || former.whole && former.stamp == base}
 	if next == nil {
 		delete(l.seen, path)
 	}
@@ -319,7 +352,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 		}
 		l.mu.Lock()
 		if l.files[path] == f { // else a child merged more into it meanwhile, which the next merge takes along
-			delete(l.files, path)
+			l.set(path, nil)
 		}
 		l.lose(path, conflicts)
 		l.mu.Unlock()
@@ -344,9 +377,9 @@ func (l *Layer) merge(path string, below content, edits patch) []Conflict {
 	over, conflicts := edits.rebase(shown)
 	own = own.compose(shown, over.text(), over.hunks)
 	if len(own.hunks) == 0 {
-		delete(l.files, path)
+		l.set(path, nil)
 	} else {
-		l.files[path] = newLayerFile(own)
+		l.set(path, newLayerFile(own))
 	}
 	return conflicts
 }
