@@ -39,6 +39,8 @@ func edit(_ context.Context, host Host, a editArguments) (Result, error) {
 	file, err := peek(layer, path)
 	var problem *workspace.FileError
 	switch {
+	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && wasRead:
+		return Result{}, gone(layer, path)
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && a.OldString == "":
 		file = workspace.File{Path: path}
 	case err != nil:
