@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/secret":       "finds keys, keeps them out of logs",
 		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
@@ -48,6 +49,7 @@ var imports = map[string]because{
 		"agentcore/config":    "editor settings are a configuration layer",
 		"agentcore/event":     "events become progress, findings and prompts",
 		"agentcore/model":     "the editor's own model is a Model",
+		"agentcore/secret":    "hands the redactor on",
 		"agentcore/skill":     "reads skills again, checks them while they are written",
 		"agentcore/spelling":  "did you mean",
 		"agentcore/store":     "lists sessions and runs as they are stored",
@@ -99,6 +101,7 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
@@ -142,6 +145,9 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/secret": {
+		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

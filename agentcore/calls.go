@@ -175,7 +175,7 @@ func (r *run) execute(c *call) model.Result {
 func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	var result tool.Result
 	err := r.guarded("the tool "+c.spec.Name, func() (err error) {
-		result, err = c.tool.Run(r.ctx, host{r, c}, c.arguments)
+		result, err = c.tool.Run(r.ctx, host{r, c}, r.withSecrets(c))
 		return err
 	})
 	switch {

@@ -174,7 +174,7 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 	var list []action
 	var inFile, all []event.HunkID
 	files := map[string]bool{}
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Hunks() {
 		if h.State != event.StateOpen && h.State != event.StateConflict {
 			continue
 		}

@@ -179,7 +179,7 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		fixes[f.Hunk] = true
 		list = append(list, s.findingDiagnostic(f, x))
 	}
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Hunks() {
 		if h.Path == path && (h.State == event.StateOpen || h.State == event.StateConflict) {
 			d := s.hunkDiagnostic(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {

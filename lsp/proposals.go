@@ -289,7 +289,7 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 		return session, ids, nil
 	}
 	ids = ids[:0]
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Hunks() {
 		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
 		inFile := len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(u uri.URI) bool { return pathOf(u) == h.Path })
 		if named && inFile {
@@ -306,7 +306,7 @@ func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: session.Title(),
 	}
 	byPath := map[string]int{}
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Hunks() {
 		at, ok := byPath[h.Path]
 		if !ok {
 			at = len(p.Files)

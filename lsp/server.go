@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -41,7 +42,9 @@ type Options struct {
 	OpenModel func(agentcore.Choice) (model.Model, error)
 	// AnswerTime bounds the wait for an answer of the editor; none of our requests waits for a person. 0 means a minute.
 	AnswerTime time.Duration
-	Logger     *slog.Logger
+	// Redactor knows secrets; nil means that the engine makes one.
+	Redactor *secret.Redactor
+	Logger   *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the
@@ -271,7 +274,7 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if session := s.session.Load(); session != nil {
 		return session, nil
 	}
-	session, err := engine.OpenSession(ctx, s.view, title)
+	session, err := engine.ContinueSession(ctx, s.view, title)
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}

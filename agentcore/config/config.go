@@ -103,7 +103,7 @@ type Provider struct {
 	API string
 	// Base URL of the interface. Anthropic's has no /v1, OpenAI's ends in /v1. Default: the vendor's.
 	BaseURL string
-	// Name of the environment variable that holds the key. Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
 	KeyEnv string
 	// Headers added to each request. Their values are never shown.
 	Headers map[string]string

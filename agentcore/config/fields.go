@@ -239,7 +239,7 @@ var providerFields = []field{
 	},
 	{
 		key: "key_env", check: checkVariable,
-		doc: "Name of the environment variable that holds the key. Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.",
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.",
 		at:  in(func(p *Provider) any { return &p.KeyEnv }),
 	},
 	{
@@ -367,9 +367,12 @@ func checkURL(text string) error {
 
 // checkVariable wants the name of an environment variable, so that a key put there by mistake is noticed.
 func checkVariable(text string) error {
+	if account, ok := strings.CutPrefix(text, "keyring:"); ok && account != "" {
+		return nil
+	}
 	for i, r := range text {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return errors.New("expected the name of an environment variable, not the key itself")
+			return errors.New("expected the name of an environment variable, or keyring:NAME, not the key itself")
 		}
 	}
 	return nil

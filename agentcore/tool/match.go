@@ -29,7 +29,7 @@ type Replacement struct {
 func Replace(text, old, new string, all bool) (Replacement, error) {
 	oldLines, newLines := contents(old), contents(new)
 	if old == new || slices.Equal(oldLines, newLines) {
-		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change"}
+		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change; give another new_string, or leave the edit out"}
 	}
 	if old == "" {
 		if text != "" {
@@ -61,11 +61,11 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 		}
 		result.Tolerated = level.tolerated
 		if result.Text == text {
-			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change", result.Lines[0], level.tolerated)}
+			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change, so leave the edit out", result.Lines[0], level.tolerated)}
 		}
 		return result, nil
 	}
-	return Replacement{}, p.notFound(old)
+	return Replacement{}, p.notFound()
 }
 
 // MatchErrorKind sorts why Replace refused.
@@ -96,6 +96,8 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
+	// name is what the model knows old by; empty means old_string.
+	name string
 }
 
 // match is a piece of the text, in bytes, which begins and ends outside any \r\n and has as many lines

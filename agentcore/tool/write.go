@@ -58,7 +58,7 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	if file.Stamp != "" {
 		text = workspace.Normalize(a.Content, file.Text)
 		if text == file.Text {
-			return Result{}, fmt.Errorf("%s already reads so; nothing would change", shown)
+			return Result{}, fmt.Errorf("%s already reads so; nothing would change, so go on without it", shown)
 		}
 	}
 	if _, err := layer.Write(path, text, file.Stamp, host.Author("")); err != nil {

@@ -25,6 +25,9 @@ type Layer struct {
 	mu    sync.Mutex
 	files map[string]*layerFile
 	seen  map[string]sight
+	// generation counts the changes of files; dropped tells when a path lost its edits.
+	generation uint64
+	dropped    map[string]uint64
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
 }
@@ -42,6 +45,8 @@ type layerFile struct {
 	rebased   patch
 	conflicts []Conflict
 	made      *text
+	// generation is the layer's when the edits were made.
+	generation uint64
 }
 
 func newLayerFile(p patch) *layerFile {
@@ -59,7 +64,10 @@ func (f *layerFile) on(below *text) {
 }
 
 func newLayer(v *View, s *Session, parent *Layer) *Layer {
-	return &Layer{view: v, session: s, parent: parent, files: make(map[string]*layerFile), seen: make(map[string]sight)}
+	return &Layer{
+		view: v, session: s, parent: parent,
+		files: make(map[string]*layerFile), seen: make(map[string]sight), dropped: make(map[string]uint64),
+	}
 }
 
 // View returns the view that the layer stands on.
@@ -209,9 +217,9 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 		l.lose(path, f.conflicts)
 	}
 	if edits = edits.write(next, author); len(edits.hunks) == 0 {
-		delete(l.files, path)
+		l.set(path, nil)
 	} else {
-		l.files[path] = newLayerFile(edits)
+		l.set(path, newLayerFile(edits))
 	}
 	former := l.seen[path]
 	l.seen[path] = sight{next.stamp(), base == "" || former.whole && former.stamp == base}
@@ -351,7 +359,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 		}
 		l.mu.Lock()
 		if l.files[path] == f { // else a child merged more into it meanwhile, which the next merge takes along
-			delete(l.files, path)
+			l.set(path, nil)
 		}
 		l.lose(path, conflicts)
 		l.mu.Unlock()
@@ -376,9 +384,9 @@ func (l *Layer) merge(path string, below content, edits patch) []Conflict {
 	over, conflicts := edits.rebase(shown)
 	own = own.compose(shown, over.text(), over.hunks)
 	if len(own.hunks) == 0 {
-		delete(l.files, path)
+		l.set(path, nil)
 	} else {
-		l.files[path] = newLayerFile(own)
+		l.set(path, newLayerFile(own))
 	}
 	return conflicts
 }

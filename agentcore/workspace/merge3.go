@@ -16,12 +16,42 @@ func (c change) delta() int { return c.lines - (c.end - c.start) }
 
 // changesBetween compares two texts.
 func changesBetween(a, b *Index) []change {
-	return widen(a, b, diffLines(a, b, 0, a.Len(), 0, b.Len()))
+	return widen(a, b, diffLines(a, b))
 }
 
-// widen finds how far each pure insertion or deletion could slide up and down.
+// widen finds how far each piece could lie elsewhere: a pure insertion or deletion can slide up and down, and where lines
+// repeat there are other scripts as short, of which those count that other ways to compare find.
 func widen(a, b *Index, pieces []piece) []change {
 	changes := make([]change, len(pieces))
+	for i, p := range pieces {
+		changes[i] = change{
+			p.a0, p.a1, p.a0, p.a1,
+			a.Slice(p.a0, p.a1), b.Slice(p.b0, p.b1), p.b1 - p.b0,
+		}
+	}
+	if len(pieces) == 0 {
+		return changes
+	}
+	scripts := []script{newScript(a, b, pieces)}
+	for _, other := range newAlignment(a, b).others() {
+		scripts = append(scripts, newScript(a, b, other))
+	}
+	at := make([]int, len(scripts))
+	for at[0] < len(pieces) {
+		first := at[0]
+		lo, hi := group(scripts, at)
+		for i := first; i < at[0]; i++ {
+			changes[i].wideFrom, changes[i].wideTo = lo, hi
+		}
+	}
+	return changes
+}
+
+// script is a way to make one text of another: the pieces, with the ranges over which each can slide.
+type script []struct{ from, to, delta int }
+
+func newScript(a, b *Index, pieces []piece) script {
+	result := make(script, len(pieces))
 	for i, p := range pieces {
 		floor, limit := 0, a.Len()
 		if i > 0 {
@@ -47,12 +77,47 @@ func widen(a, b *Index, pieces []piece) []change {
 				down++
 			}
 		}
-		changes[i] = change{
-			p.a0, p.a1, p.a0 - up, p.a1 + down,
-			a.Slice(p.a0, p.a1), b.Slice(p.b0, p.b1), p.b1 - p.b0,
-		}
+		result[i].from, result[i].to, result[i].delta = p.a0-up, p.a1+down, (p.b1-p.b0)-(p.a1-p.a0)
 	}
-	return changes
+	return result
+}
+
+// group takes the pieces from at on that belong together: up to where all scripts take the same lines for equal again.
+func group(scripts []script, at []int) (lo, hi int) {
+	// next is the script whose next piece begins first, -1 at the end.
+	next := func() int {
+		first := -1
+		for i, s := range scripts {
+			if at[i] < len(s) && (first < 0 || s[at[i]].from < scripts[first][at[first]].from) {
+				first = i
+			}
+		}
+		return first
+	}
+	shift := make([]int, len(scripts))
+	take := func(i int) {
+		p := scripts[i][at[i]]
+		hi = max(hi, p.to)
+		shift[i] += p.delta
+		at[i]++
+	}
+	i := next()
+	if i < 0 {
+		return 0, 0
+	}
+	lo = scripts[i][at[i]].from
+	take(i)
+	for {
+		agree := true
+		for _, s := range shift {
+			agree = agree && s == shift[0]
+		}
+		i := next()
+		if i < 0 || agree && scripts[i][at[i]].from > hi {
+			return lo, hi
+		}
+		take(i)
+	}
 }
 
 // Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or

@@ -145,7 +145,20 @@ type Hunk struct {
 	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
 	// for hunks that were settled before.
 	Stamp Stamp
+	// Place is what [Session.Restore] finds the hunk by in another process.
+	Place Place
 }
+
+// Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
+type Place struct {
+	// StartLine and EndLine are 0-based, the end exclusive.
+	StartLine, EndLine int
+	// Above and Below are the few whole lines around it.
+	Above, Below string
+}
+
+// placeLines is how many lines a Place has above and below.
+const placeLines = 3
 
 // HunkFailure is a hunk that could not be taken, and why, in a sentence for people.
 type HunkFailure struct {
