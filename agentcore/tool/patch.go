@@ -229,7 +229,7 @@ func (p *patchPlan) try(s step) bool {
 	return false
 }
 
-// stale refuses a file that changed since the run read it, as edit does. What the patch is about then counts as read.
+// stale refuses a file that changed since the run read it, as edit does. It may then patch what it was shown.
 func (p *patchPlan) stale(path string, file *fileSection) error {
 	layer := p.host.Files()
 	seen, wasRead := layer.Seen(path)
@@ -249,9 +249,7 @@ func (p *patchPlan) stale(path string, file *fileSection) error {
 	if len(text.at) == 0 {
 		return fmt.Errorf("%s changed since you read it; read it again and make the patch for what it is now", shown)
 	}
-	if _, err := layer.Read(path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(p.host, path, err))
-	}
+	layer.Glimpse(path, now.Stamp)
 	const around, most = 4, 3
 	var out strings.Builder
 	whole := place{text: now.Text, lines: splitLines(now.Text)}
