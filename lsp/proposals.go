@@ -41,6 +41,7 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	defer session.HoldMerges()()
 	a := &acceptance{session: session, left: uniqueHunks(ids)}
 	for range acceptAttempts {
 		again, err := s.attempt(ctx, a)
