@@ -90,6 +90,7 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	defer a.session.HoldMerges()()
 	for range acceptAttempts {
 		again, err := s.attempt(ctx, a)
 		if err != nil {

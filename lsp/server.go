@@ -90,6 +90,11 @@ type Server struct {
 // Serve speaks to one editor over in and out until it says exit, goes away, or ctx ends. It returns the
 // exit code of the process.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) (int, error) {
+	return newServer(ctx, in, out, o).serve(ctx)
+}
+
+// newServer makes a server that has yet to serve.
+func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) *Server {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
@@ -105,6 +110,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
+	return s
+}
+
+// serve works until the conversation ends, and then ends what belongs to the server.
+func (s *Server) serve(ctx context.Context) (int, error) {
 	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})
 	return code, errors.Join(err, s.close())
 }

@@ -140,6 +140,13 @@ func (l *Layer) SeenWhole(path string) (Stamp, bool) {
 	return s.stamp, ok && s.whole
 }
 
+// Forget makes the run one that has not seen the file.
+func (l *Layer) Forget(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.seen, cleanPath(path))
+}
+
 // Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that.
 func (l *Layer) Glimpse(path string, stamp Stamp) {
 	l.mu.Lock()
