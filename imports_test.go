@@ -143,6 +143,12 @@ var imports = map[string]because{
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
+	"agentcore/permission": {
+		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/spelling":               "did you mean",
+		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
+		"mvdan.cc/sh/v3":                   "takes shell commands apart",
+	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",
 		"agentcore/event":    "places of problems",
