@@ -336,7 +336,15 @@ func (r *run) mergeLayer() {
 	for _, c := range changes {
 		r.touched[c.Path] = true
 	}
-	report, err := r.layer.Merge()
+	var report workspace.MergeReport
+	var err error
+	merge := func() { report, err = r.layer.Merge() }
+	if r.parent != nil {
+		merge()
+	} else if !r.session.merge(r.ctx, merge) {
+		r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+		return
+	}
 	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
