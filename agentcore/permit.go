@@ -92,12 +92,20 @@ func (r *run) permissionPaths(name string, write bool) []permission.Path {
 	if err != nil {
 		return nil // the tool says what is wrong with it
 	}
-	paths := []permission.Path{{Name: resolved, Write: write}}
 	if !filepath.IsAbs(resolved) {
 		return nil // a document without a file
 	}
+	names := []string{resolved}
 	if real, err := filepath.EvalSymlinks(resolved); err == nil && real != resolved {
-		paths = append(paths, permission.Path{Name: real, Write: write})
+		names = append(names, real)
+	}
+	paths := make([]permission.Path, len(names))
+	for i, name := range names {
+		paths[i] = permission.Path{Name: name, Write: write}
+		if write {
+			paths[i].Protected, _ = r.session.view.Protected(name)
+			paths[i].Linked = linked(name)
+		}
 	}
 	return paths
 }
@@ -109,6 +117,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	decision := r.policy.Decide(request, r.engine.grants.all())
 	switch decision.Action {
 	case permission.Allow:
+		r.allow(request.Paths)
 		return "", nil
 	case permission.Ask:
 		answer, err := r.askUser(c, decision, detailOf(request, c))
@@ -116,9 +125,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 			return "", err
 		}
 		if answer.Allow {
-			for _, p := range request.Paths {
-				r.layer.Allow(p.Name)
-			}
+			r.allow(request.Paths)
 			return "", nil
 		}
 		why := answer.Reason
@@ -128,6 +135,14 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		return denied(decision, why), nil
 	}
 	return denied(decision, decision.Reason), nil
+}
+
+// allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
+// allows those only where a rule or the user says so.
+func (r *run) allow(paths []permission.Path) {
+	for _, p := range paths {
+		r.layer.Allow(p.Name)
+	}
 }
 
 // permitted is permit as execute needs it: it sets the outcome of a call that may not be made.

@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"net/url"
-	"strings"
 )
 
 // Access is what a call reaches for, as its arguments name it; permissions are decided on it.
@@ -17,9 +16,6 @@ type Access struct {
 	// Call is what else names the call: a subagent's type, a skill's name.
 	Call string
 }
-
-// patchHeaders begin the lines of a patch that name a file.
-var patchHeaders = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
 
 // AccessOf returns what a call reaches for. Broken arguments reach for nothing: the tool refuses them.
 func AccessOf(spec Spec, arguments json.RawMessage) Access {
@@ -42,11 +38,11 @@ func AccessOf(spec Spec, arguments json.RawMessage) Access {
 	case "bash":
 		a.Command = named.Command
 	case "patch":
-		for line := range strings.Lines(named.Patch) {
-			for _, header := range patchHeaders {
-				if path, ok := strings.CutPrefix(strings.TrimSpace(line), header); ok {
-					a.Paths = append(a.Paths, strings.TrimSpace(path))
-				}
+		files, _, _ := parsePatch(named.Patch)
+		for _, file := range files {
+			a.Paths = append(a.Paths, file.path)
+			if file.moveTo != "" {
+				a.Paths = append(a.Paths, file.moveTo)
 			}
 		}
 	case "webfetch":

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 func TestRead(t *testing.T) {
@@ -189,8 +191,8 @@ func TestProtected(t *testing.T) {
 		".g\u200cit/x": true, ".vscode/tasks.json": true, "x/.envrc": true, "my.code-workspace": true, "venv/bin/python": true, "node_modules/.bin/x": true,
 		".gitignore": false, ".github/workflows/x.yml": false, "a.git": false, "venv/lib/x": false, "node_modules/x": false, "git": false,
 	} {
-		if got := IsProtected(path); got != want {
-			t.Errorf("IsProtected(%q) = %v", path, got)
+		if _, got := permission.Protected(path); got != want {
+			t.Errorf("Protected(%q) = %v", path, got)
 		}
 	}
 }
