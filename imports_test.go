@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/secret":       "finds keys, keeps them out of logs",
 		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
@@ -48,6 +49,7 @@ var imports = map[string]because{
 		"agentcore/config":    "editor settings are a configuration layer",
 		"agentcore/event":     "events become progress, findings and prompts",
 		"agentcore/model":     "the editor's own model is a Model",
+		"agentcore/secret":    "hands the redactor on",
 		"agentcore/skill":     "reads skills again, checks them while they are written",
 		"agentcore/spelling":  "did you mean",
 		"agentcore/store":     "lists sessions and runs as they are stored",
@@ -99,6 +101,7 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
@@ -106,11 +109,13 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
@@ -149,6 +154,9 @@ var imports = map[string]because{
 		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
 		"mvdan.cc/sh/v3":                   "takes shell commands apart",
 	},
+	"agentcore/secret": {
+		"github.com/zalando/go-keyring": "keys in the system's keyring",
+	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",
 		"agentcore/event":    "places of problems",
@@ -178,7 +186,8 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
-		"agentcore/event": "ids",
+		"agentcore/event":      "ids",
+		"agentcore/permission": "what names are protected or secret",
 	},
 
 	"editors/e2e": {},

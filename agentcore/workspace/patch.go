@@ -29,6 +29,8 @@ type hunk struct {
 	gone bool
 	// notify is set where people should hear of the hunk.
 	notify bool
+	// reverse is the undo of a hunk that was accepted.
+	reverse *hunk
 }
 
 func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }

@@ -31,6 +31,8 @@ type Session struct {
 	closed  atomic.Bool
 	// kept are hunks that are settled, oldest first.
 	kept []Hunk
+	// undoable are the accepted hunks that can be undone, oldest first.
+	undoable []event.HunkID
 }
 
 // NewSession makes an empty session. It is ended by [Session.Close].
@@ -54,7 +56,7 @@ func (s *Session) Close() {
 		delete(a.piles, s)
 		v.release(a)
 	}
-	s.kept = nil
+	s.kept, s.undoable = nil, nil
 }
 
 // Hunks returns the session's hunks in the order of their paths and lines: the open ones and the conflicts
@@ -78,10 +80,14 @@ func (s *Session) Hunks() []Hunk {
 	return hunks
 }
 
-// stamp adds the stamps of texts to hunks. It hashes the texts, so nobody holds the lock meanwhile.
+// stamp adds the stamps of texts to hunks, and what stands around them. It hashes the texts, so nobody holds the
+// lock meanwhile.
 func stamp(hunks []Hunk, texts []*text) {
 	for i := range hunks {
 		hunks[i].Stamp = texts[i].stamp()
+		p, x := &hunks[i].Place, texts[i].index()
+		p.Above = x.Slice(max(p.StartLine-placeLines, 0), p.StartLine)
+		p.Below = x.Slice(p.EndLine, p.EndLine+placeLines)
 	}
 }
 
@@ -124,6 +130,10 @@ func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
 		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail,
+		Place: Place{StartLine: h.start, EndLine: h.end},
+	}
+	if r := h.reverse; r != nil {
+		result.Place = Place{StartLine: r.start, EndLine: r.end}
 	}
 	switch {
 	case h.gone:
@@ -152,24 +162,30 @@ func joinAuthors(authors []Author) Author {
 // caller runs the notices when it is not.
 func (s *Session) publish(a *anchor, p *pile) {
 	p.valid = false
-	var changed []Hunk
+	changed := s.publishUndos(a, p)
+	batch := s.view.clock.Add(1)
 	p.hunks = slices.DeleteFunc(p.hunks, func(h *hunk) bool {
 		if h.notify || h.settled() {
 			h.notify = false
+			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
+				// It was merged into its lines.
+				h.reverse = h.merged(a.text, h.start, h.end, h.home, h.homeAt)
+			}
 			changed = append(changed, a.hunk(h))
 		}
 		if h.settled() {
-			s.kept = append(s.kept, changed[len(changed)-1])
+			accepted := changed[len(changed)-1]
+			s.kept = append(s.kept, accepted)
+			if h.state == event.StateAccepted {
+				s.remember(p, h, accepted, batch)
+			}
 		}
 		return h.settled()
 	})
 	if n := len(s.kept) - keptHunks; n > 0 {
 		s.kept = slices.Delete(s.kept, 0, n)
 	}
-	if len(p.hunks) == 0 {
-		delete(a.piles, s)
-		s.view.release(a)
-	}
+	s.view.drop(a, s)
 	if len(changed) == 0 || s.options.Changed == nil {
 		return
 	}
@@ -181,6 +197,14 @@ func (s *Session) publish(a *anchor, p *pile) {
 			s.options.Changed(changed)
 		}
 	})
+}
+
+// drop forgets a session's pile in a file if it is empty. The lock is held.
+func (v *View) drop(a *anchor, s *Session) {
+	if p := a.piles[s]; p != nil && len(p.hunks) == 0 && len(p.undos) == 0 {
+		delete(a.piles, s)
+		v.release(a)
+	}
 }
 
 // content returns a file as the session layer shows it.
@@ -330,6 +354,9 @@ func (s *Session) reread(ids []event.HunkID) {
 		if a, _, h := s.find(id); h != nil && v.docs[a.path] == nil {
 			paths[a.path] = true
 		}
+		if a, _, u := s.findUndo(id); u != nil && v.docs[a.path] == nil {
+			paths[a.path] = true
+		}
 	}
 	v.mu.Unlock()
 	for path := range paths {
@@ -339,10 +366,7 @@ func (s *Session) reread(ids []event.HunkID) {
 
 // edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
 func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
-	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
-	if doc := s.view.docs[a.path]; doc != nil {
-		e.Version = doc.version
-	}
+	e := s.fileEdit(a)
 	expected := expectation{session: s}
 	for _, h := range hunks {
 		e.Create = e.Create || h.create && a.text == nil
@@ -358,12 +382,26 @@ func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
 	}
 	if a.text != nil && !e.Delete {
 		expected.text = apply(a.text, hunks).s
-		a.expected = append(a.expected, expected)
-		if len(a.expected) > 4 {
-			a.expected = slices.Delete(a.expected, 0, 1)
-		}
+		a.expect(expected)
 	}
 	return e
+}
+
+// fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
+func (s *Session) fileEdit(a *anchor) FileEdit {
+	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
+	if doc := s.view.docs[a.path]; doc != nil {
+		e.Version = doc.version
+	}
+	return e
+}
+
+// expect remembers the text that edits lead to, among the last ones. The lock is held.
+func (a *anchor) expect(e expectation) {
+	a.expected = append(a.expected, e)
+	if len(a.expected) > 4 {
+		a.expected = slices.Delete(a.expected, 0, 1)
+	}
 }
 
 // Confirm tells the editor's answer to the edits of hunks. Where it applied them they are accepted, but
@@ -435,106 +473,27 @@ func (v *View) verify(a *anchor) {
 				h.settle(event.StateOpen, untaken)
 			}
 		}
+		for _, u := range p.undos {
+			if u.pending {
+				u.settle(event.StateOpen, unmade)
+			}
+		}
 		s.publish(a, p)
 	}
 }
 
-// Restore adopts hunks of an earlier process. A hunk whose text stands at its lines, or at exactly one
-// other place, is open there; any other is a conflict. Settled hunks are only remembered. It reads files
-// that are not open.
-func (s *Session) Restore(hunks []Hunk) {
+// Remark gives open hunks and conflicts another detail; what is settled meanwhile is left as it is.
+func (s *Session) Remark(ids []event.HunkID, detail string) {
 	v := s.view
 	defer v.notices.run()
-	paths := make(map[string][]Hunk)
-	for _, h := range hunks {
-		path := cleanPath(h.Path)
-		paths[path] = append(paths[path], h)
-	}
-	for path, hunks := range paths {
-		c, err := v.content(path)
-		if err != nil {
-			c.text = nil
-		}
-		v.mu.Lock()
-		if !s.closed.Load() {
-			s.restore(path, c, hunks)
-		}
-		v.mu.Unlock()
-	}
-}
-
-func (s *Session) restore(path string, c content, hunks []Hunk) {
-	a := s.view.anchor(path, c)
-	p := a.piles[s]
-	if p == nil {
-		p = &pile{}
-		a.piles[s] = p
-	}
-	for _, r := range hunks {
-		if _, _, known := s.find(r.ID); known != nil {
-			continue
-		}
-		if r.State != event.StateOpen && r.State != event.StateConflict {
-			s.kept = append(s.kept, r)
-			continue
-		}
-		h := &hunk{
-			id: r.ID, state: event.StateOpen, start: r.StartLine, end: r.EndLine, before: r.Before, after: r.After,
-			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
-		}
-		h.place(a.text, r)
-		p.hunks = append(p.hunks, h)
-	}
-	p.arrange()
-	s.publish(a, p)
-}
-
-// place finds where a restored hunk belongs.
-func (h *hunk) place(shown *text, r Hunk) {
-	x := shown.index()
-	switch {
-	case h.create:
-		h.followCreate(shown)
-	case h.delete:
-		h.followDelete(shown)
-	case shown == nil:
-		h.conflictAt(0, 0, "the file is gone")
-	case r.State == event.StateOpen && r.Stamp == shown.stamp():
-	case h.before == "":
-		// Nothing tells where the lines belong in another text.
-		h.conflictAt(min(h.start, x.Len()), min(h.start, x.Len()), "the file was changed while agentls did not run")
-	case x.Slice(h.start, h.end) == h.before:
-	default:
-		if at, ok := onlyPlace(x, h.before); ok {
-			h.start, h.end = at, at+countLines(h.before)
-		} else {
-			h.conflictAt(min(h.start, x.Len()), min(h.end, x.Len()), "the file was changed while agentls did not run")
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
+	for _, id := range ids {
+		if a, p, h := s.find(id); h != nil && !h.pending && h.detail != detail {
+			h.detail, h.notify = detail, true
+			piles[a] = p
 		}
 	}
-}
-
-func (h *hunk) conflictAt(start, end int, detail string) {
-	h.start, h.end = start, end
-	h.home, h.homeAt = h.before, 0
-	h.settle(event.StateConflict, detail)
-}
-
-// onlyPlace finds whole lines in a text where they stand once.
-func onlyPlace(x *Index, lines string) (int, bool) {
-	found, n := -1, countLines(lines)
-	for at := 0; ; at++ {
-		i := strings.Index(x.Text()[min(at, len(x.Text())):], lines)
-		if i < 0 {
-			return found, found >= 0
-		}
-		at += i
-		line := x.LineAt(at)
-		if x.Start(line) != at || x.Slice(line, line+n) != lines {
-			continue
-		}
-		if found >= 0 {
-			return 0, false
-		}
-		found = line
-	}
+	s.publishAll(piles)
 }

@@ -287,12 +287,20 @@ func (m *machine) checkPile() error {
 		return nil
 	}
 	p := a.piles[m.session]
-	if p == nil || len(p.hunks) == 0 {
+	if p == nil || len(p.hunks)+len(p.undos) == 0 {
 		return errors.New("an anchor without anything tied to it is kept")
 	}
 	for _, h := range p.hunks {
 		if h.start > h.end || h.end > a.text.index().Len() {
 			return fmt.Errorf("a hunk lies outside the text: %+v", h)
+		}
+	}
+	for _, u := range p.undos {
+		if u.start > u.end || u.end > a.text.index().Len() {
+			return fmt.Errorf("an undo lies outside the text: %+v", u.hunk)
+		}
+		if u.state == event.StateOpen && a.text.index().Slice(u.start, u.end) != u.before {
+			return fmt.Errorf("an undo's lines are not those of the text: %+v", u.hunk)
 		}
 	}
 	return checkHunks(a.text, p.patch(a.text).hunks)

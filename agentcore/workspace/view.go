@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // Options set limits. The zero value means the defaults.
@@ -332,7 +334,7 @@ func (v *View) Read(path string) (File, error) {
 
 // readable refuses what is not there, what looks like a secret, and an open document that is too large.
 func (v *View) readable(path string, c content) error {
-	if c.secret || Secret(filepath.ToSlash(path)) {
+	if c.secret || permission.Secret(filepath.ToSlash(path)) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
@@ -401,6 +403,13 @@ func (n *notices) run() {
 			call()
 		}()
 	}
+}
+
+// After calls back once the callbacks of all that happened before have run. It runs on the goroutine of whoever is just
+// running callbacks, else on this one, and must not wait.
+func (v *View) After(call func()) {
+	v.notices.add(call)
+	v.notices.run()
 }
 
 // documentsBelow lists the open documents in a folder. The lock is held.

@@ -121,6 +121,8 @@ type FileEdit struct {
 	Edits  []Edit
 	Create bool
 	Delete bool
+	// MoveTo is where the file goes after the edits, which are for its text under Path; empty where it stays.
+	MoveTo string
 	// Reasons are those of the hunks, one for each edit.
 	Reasons []string
 }
@@ -136,6 +138,8 @@ type Hunk struct {
 	Before, After      string
 	// Create says that the hunk makes the file, Delete that it takes it away.
 	Create, Delete bool
+	// MoveTo is where the hunk moves the file, empty where it stays.
+	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
@@ -145,7 +149,20 @@ type Hunk struct {
 	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
 	// for hunks that were settled before.
 	Stamp Stamp
+	// Place is what [Session.Restore] finds the hunk by in another process.
+	Place Place
 }
+
+// Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
+type Place struct {
+	// StartLine and EndLine are 0-based, the end exclusive.
+	StartLine, EndLine int
+	// Above and Below are the few whole lines around it.
+	Above, Below string
+}
+
+// placeLines is how many lines a Place has above and below.
+const placeLines = 3
 
 // HunkFailure is a hunk that could not be taken, and why, in a sentence for people.
 type HunkFailure struct {

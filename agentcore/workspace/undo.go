@@ -1,0 +1,513 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// keptUndos is how many accepted hunks of a session can be undone; the oldest are forgotten first. Each costs its two
+// texts and, at a change of its file, a comparison of places.
+const keptUndos = 1000
+
+// undone is the detail of a hunk that was accepted and then taken back.
+const undone = "undone"
+
+// undo is an accepted hunk as its own reverse: before is what the hunk brought and stands there now, after what it
+// replaced. It follows the text as an open hunk does, so that undoing is a three-way merge backwards. It belongs
+// to the view's lock.
+type undo struct {
+	hunk
+	// accepted is the hunk as it was when it was settled.
+	accepted Hunk
+	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
+	batch uint64
+	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
+	covers []cover
+}
+
+// cover remembers an undo as it was before other hunks of its session were accepted over its lines, so that it is
+// exactly that again when they are undone.
+type cover struct {
+	saved hunk
+	// lines are those that it covered then.
+	lines string
+	// over are the hunks above it that are not undone yet, and how far below their first lines it began.
+	over []covering
+}
+
+type covering struct {
+	id     event.HunkID
+	offset int
+}
+
+// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
+// have it as one.
+func (h *hunk) lands(changes []change) int {
+	own := slices.IndexFunc(changes, func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
+	if own < 0 {
+		return -1
+	}
+	return h.start + shiftOf(changes, own)
+}
+
+// taken makes the reverse of a hunk that stands at exactly its place of the next text; changes lead there.
+func (h *hunk) taken(changes []change) *hunk {
+	start := h.lands(changes)
+	if start < 0 {
+		return nil
+	}
+	return &hunk{start: start, end: start + countLines(h.after), before: h.after, after: h.before, state: event.StateOpen}
+}
+
+// merged makes the reverse of a hunk that is part of the lines [start, end) of the next text, which home with the
+// hunk in it has become.
+func (h *hunk) merged(next *text, start, end int, home string, homeAt int) *hunk {
+	x := NewIndex(home)
+	r := &hunk{
+		start: start, end: end, before: h.after, after: h.before, state: event.StateOpen, homeAt: homeAt,
+		home: x.Slice(0, homeAt) + h.after + x.Slice(homeAt+countLines(h.before), x.Len()),
+	}
+	r.fit(next)
+	return r
+}
+
+// remember keeps a hunk that was just accepted for an undo. The lock is held.
+func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
+	r := h.reverse
+	if r == nil || r.settled() {
+		return
+	}
+	r.id, r.authors, r.notify = h.id, h.authors, false
+	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
+	s.undoable = append(s.undoable, h.id)
+	if len(s.undoable) > keptUndos {
+		if a, p, u := s.findUndo(s.undoable[0]); u != nil {
+			p.undos = slices.DeleteFunc(p.undos, func(other *undo) bool { return other == u })
+			s.view.drop(a, s)
+		}
+		s.undoable = slices.Delete(s.undoable, 0, 1)
+	}
+}
+
+// findUndo returns an accepted hunk that can be undone, or is in conflict. The lock is held.
+func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
+	for _, a := range s.view.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, u := range p.undos {
+				if u.id == id {
+					return a, p, u
+				}
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
+func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, s *Session) {
+	if taken != nil && taken.session != s {
+		taken = nil
+	}
+	landed := make(map[event.HunkID]int)
+	for _, u := range p.undos {
+		if taken != nil && taken.undo && slices.Contains(taken.ids, u.id) {
+			landed[u.id] = u.lands(changes)
+			u.settle(event.StateAccepted, "")
+		}
+	}
+	for _, u := range p.undos {
+		if u.settled() {
+			continue
+		}
+		u.move(from, next, changes, taken, landed)
+		if u.pending && !(u.create && next != nil && next.s == "") {
+			u.settle(event.StateOpen, unmade)
+		}
+	}
+}
+
+const unmade = "the editor said that it undid the edit, but its text still has it"
+
+// move carries one undo along a change of the file, which took or undid other hunks of the session where taken says so;
+// landed says at which lines those are that it undid.
+func (u *undo) move(from, next *text, changes []change, taken *expectation, landed map[event.HunkID]int) {
+	switch {
+	case u.create:
+		u.followCreate(next)
+	case u.delete:
+		u.followDelete(next)
+	case next == nil:
+		u.vanish()
+	case taken != nil && !taken.undo:
+		u.gone = false
+		i, j := spanOf(changes, u.start, u.end)
+		i, j = u.reach(changes, i, j, false)
+		u.cover(from, changes, taken.ids)
+		u.followSpan(from, next, changes, i, j, false)
+		if u.settled() {
+			u.settle(event.StateConflict, "a later edit took it back") // which can be undone itself
+		}
+	default:
+		u.gone = false
+		if !u.uncover(next, landed) {
+			u.follow(from, next, changes, false)
+		}
+	}
+}
+
+// maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
+const maxCovers = 16
+
+// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are theirs.
+func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
+	c := cover{saved: u.hunk}
+	for k, over := range changes {
+		if over.start <= u.end && u.start <= over.end {
+			c.over = append(c.over, covering{ids[k], u.start - over.start})
+		}
+	}
+	if len(c.over) == 0 {
+		return
+	}
+	c.lines = strings.Clone(from.index().Slice(u.start, u.end)) // which does not keep the whole text
+	u.covers = append(slices.Clone(u.covers[max(0, len(u.covers)-maxCovers+1):]), c)
+}
+
+// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its lines are as
+// they were.
+func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
+	if len(u.covers) == 0 || len(landed) == 0 {
+		return false
+	}
+	start := -1
+	var top *cover
+	var kept []cover
+	for i, c := range u.covers {
+		var left []covering
+		for _, o := range c.over {
+			if line, undone := landed[o.id]; !undone {
+				left = append(left, o)
+			} else if line >= 0 && i == len(u.covers)-1 {
+				start = line + o.offset
+			}
+		}
+		switch {
+		case len(left) > 0:
+			c.over = left
+			kept = append(kept, c)
+		case i == len(u.covers)-1:
+			top = &c
+		}
+	}
+	u.covers = kept
+	if top == nil || start < 0 {
+		return false
+	}
+	end := start + top.saved.end - top.saved.start
+	if end > next.index().Len() || next.index().Slice(start, end) != top.lines || top.saved.joins(next, start, end) {
+		return false
+	}
+	id, authors := u.id, u.authors
+	u.hunk = top.saved
+	u.id, u.authors, u.start, u.end = id, authors, start, end
+	return true
+}
+
+// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start, end).
+func (h *hunk) joins(shown *text, start, end int) bool {
+	x := shown.index()
+	below := h.after != "" && !lineStart(h.after, len(h.after)) && end < x.Len()
+	above := start > 0 && !lineStart(x.Text(), x.Start(start)) && h.after != ""
+	return below || above
+}
+
+// takenBack finds the accepted hunks which the next text lacks again, and nothing else has changed: any single one, or
+// those that were accepted together, as the editor's own undo does it.
+func (p *pile) takenBack(from, next *text) *expectation {
+	for i := 0; i < len(p.undos); {
+		j, delta := i, 0
+		var group []*hunk
+		for ; j < len(p.undos) && p.undos[j].batch == p.undos[i].batch; j++ {
+			u := p.undos[j]
+			if u.create || u.delete || u.gone || u.state != event.StateOpen && !u.pending {
+				continue
+			}
+			if next.is(from, &u.hunk) {
+				return &expectation{undo: true, ids: []event.HunkID{u.id}, changes: []change{u.change()}}
+			}
+			group = append(group, &u.hunk)
+			delta += len(u.after) - len(u.before)
+		}
+		i = j
+		if len(group) < 2 || len(next.s)-len(from.s) != delta {
+			continue
+		}
+		slices.SortFunc(group, inOrder)
+		if overlap(group) || apply(from, group).s != next.s {
+			continue
+		}
+		back := &expectation{undo: true}
+		for _, h := range group {
+			back.ids = append(back.ids, h.id)
+			back.changes = append(back.changes, h.change())
+		}
+		return back
+	}
+	return nil
+}
+
+func overlap(sorted []*hunk) bool {
+	for i, h := range sorted[1:] {
+		if h.start < sorted[i].end {
+			return true
+		}
+	}
+	return false
+}
+
+// publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is held.
+func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
+	var changed []Hunk
+	p.undos = slices.DeleteFunc(p.undos, func(u *undo) bool {
+		back := u.settled()
+		if back || u.pending {
+			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
+		} else if u.accepted.State == event.StateRejected {
+			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
+		} else {
+			return false
+		}
+		u.accepted.Stamp = ""
+		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
+		if told := s.keep(u.accepted); told {
+			changed = append(changed, u.accepted)
+		}
+		if back {
+			s.undoable = slices.DeleteFunc(s.undoable, func(id event.HunkID) bool { return id == u.id })
+		}
+		return back
+	})
+	return changed
+}
+
+// keep remembers a settled hunk, and reports whether that is news. The lock is held.
+func (s *Session) keep(h Hunk) (news bool) {
+	if i := slices.IndexFunc(s.kept, func(known Hunk) bool { return known.ID == h.ID }); i >= 0 {
+		news = s.kept[i].State != h.State || s.kept[i].Detail != h.Detail
+		s.kept[i] = h
+		return news
+	}
+	s.kept = append(s.kept, h)
+	return true
+}
+
+// Accepted returns the accepted hunks that can be undone, in the order of their paths and lines: where they stand now,
+// with Before as what stands there and After as what an undo would bring back. Their state is that of the undo:
+// open, or conflict where the lines were changed since, and Current then holds what stands there. Create says that the
+// undo makes the file again, Delete that it takes it away. There are at most the last 1000 of the session.
+func (s *Session) Accepted() []Hunk {
+	v := s.view
+	v.mu.Lock()
+	var hunks []Hunk
+	var texts []*text
+	for _, a := range v.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, u := range p.undos {
+				if !u.pending {
+					hunks = append(hunks, a.hunk(&u.hunk))
+					texts = append(texts, a.text)
+				}
+			}
+		}
+	}
+	v.mu.Unlock()
+	stamp(hunks, texts)
+	slices.SortStableFunc(hunks, byPlace)
+	return hunks
+}
+
+// UndoEdits returns what the editor has to do to undo accepted hunks: the smallest edits against the text that it
+// shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
+// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, or that cannot be undone any
+// more, comes back as a failure. It reads files that are not open from disk.
+func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
+	v := s.view
+	defer v.notices.run()
+	s.reread(ids)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var failures []HunkFailure
+	wanted := make(map[*anchor][]*undo)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		a, _, u := s.findUndo(id)
+		switch {
+		case u == nil:
+			failures = append(failures, HunkFailure{id, s.whyNotUndone(id)})
+		case u.pending:
+			failures = append(failures, HunkFailure{id, "the editor undid it already"})
+		default:
+			wanted[a] = append(wanted[a], u)
+		}
+	}
+	var edits []FileEdit
+	for a, undos := range wanted {
+		edit, failed := a.undoEdit(s, undos)
+		failures = append(failures, failed...)
+		if edit != nil {
+			edits = append(edits, *edit)
+		}
+	}
+	slices.SortFunc(edits, func(x, y FileEdit) int { return strings.Compare(x.Path, y.Path) })
+	return edits, failures
+}
+
+// whyNotUndone says why there is no undo of a hunk. The lock is held.
+func (s *Session) whyNotUndone(id event.HunkID) string {
+	if _, _, h := s.find(id); h != nil {
+		return "it was not accepted"
+	}
+	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
+	switch {
+	case i < 0:
+		return "there is no such hunk, or it was accepted too long ago"
+	case s.kept[i].State == event.StateAccepted:
+		return "it was accepted too long ago"
+	}
+	return s.whySettled(id)
+}
+
+// undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an older
+// one has to go before it. The edit is nil where nothing can be undone. The lock is held.
+func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) {
+	left := make([]*undo, len(undos))
+	for i, u := range undos {
+		copied := *u
+		left[i] = &copied
+	}
+	slices.SortStableFunc(left, func(x, y *undo) int { return int(y.batch) - int(x.batch) })
+	expected := expectation{session: s, undo: true}
+	stack, cur, from := patch{base: a.text}, a.text, a.text
+	if from == nil {
+		from = a.last
+	}
+	for {
+		var group []*hunk
+		group, left = newest(left)
+		if len(group) == 0 {
+			break
+		}
+		next := apply(cur, group)
+		stack = stack.compose(cur, next, group)
+		step := expectation{session: s, undo: true}
+		landed := make(map[event.HunkID]int)
+		for _, h := range group {
+			step.ids = append(step.ids, h.id)
+			step.changes = append(step.changes, h.change())
+		}
+		for _, h := range group {
+			landed[h.id] = h.lands(step.changes)
+		}
+		changes := step.changes
+		if cur == nil && from != nil && next != nil {
+			changes = lineChanges(from.s, next.s)
+		}
+		for _, other := range left {
+			other.move(from, next, changes, &step, landed)
+		}
+		expected.ids = append(expected.ids, step.ids...)
+		if cur = next; next != nil {
+			from = next
+		}
+	}
+	var failures []HunkFailure
+	for _, u := range left {
+		reason := "its lines were changed since: " + u.detail
+		switch {
+		case u.gone:
+			reason = "the file is gone"
+		case u.settled(): // what undid the others undid it, too
+			expected.ids = append(expected.ids, u.id)
+			continue
+		}
+		failures = append(failures, HunkFailure{u.id, reason})
+	}
+	if len(expected.ids) == 0 {
+		return nil, failures
+	}
+	edit := s.fileEdit(a)
+	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
+	for _, h := range stack.hunks {
+		reason := joinAuthors(h.authors).Reason
+		edit.Reasons = append(edit.Reasons, reason)
+		if !h.delete {
+			x := a.text.index()
+			edit.Edits = append(edit.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
+			expected.changes = append(expected.changes, h.change())
+		}
+	}
+	if a.text != nil && cur != nil {
+		expected.text = cur.s
+		a.expect(expected)
+	}
+	if len(stack.hunks) == 0 {
+		return nil, failures // they cancel each other out; ConfirmUndo settles them
+	}
+	return &edit, failures
+}
+
+// newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step: those
+// of one batch where they lie apart.
+func newest(list []*undo) (group []*hunk, left []*undo) {
+	first := slices.IndexFunc(list, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
+	if first < 0 {
+		return nil, list
+	}
+	whole := list[first].create || list[first].delete
+	for i, u := range list {
+		switch {
+		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole && !u.create && !u.delete:
+			group = append(group, &u.hunk)
+		default:
+			left = append(left, u)
+		}
+	}
+	slices.SortFunc(group, inOrder)
+	if overlap(group) {
+		return []*hunk{&list[first].hunk}, slices.Delete(slices.Clone(list), first, first+1)
+	}
+	return group, left
+}
+
+// ConfirmUndo tells the editor's answer to the edits of [Session.UndoEdits]. Where it applied them the hunks are
+// rejected with the detail "undone", but still stand until the next text of their file, or [View.Recheck], lacks them; where
+// that text has them they are accepted again. Where it did not, they stay with the reason.
+func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
+	for _, id := range ids {
+		a, p, u := s.findUndo(id)
+		if u == nil || u.pending {
+			continue
+		}
+		piles[a] = p
+		switch {
+		case !applied:
+			u.detail = reason
+		case a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
+			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
+		}):
+			u.settle(event.StateAccepted, "") // there was nothing to change
+		default:
+			u.pending = true
+		}
+	}
+	s.publishAll(piles)
+}
