@@ -111,11 +111,13 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},

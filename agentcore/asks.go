@@ -187,7 +187,7 @@ func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Gra
 	var grants []permission.Grant
 	for _, rule := range rules {
 		g := permission.Grant{
-			ID: string(event.NewGrantID()), Scope: answer.Scope, Tool: rule.Tool, Pattern: rule.Pattern, Decision: decision, Created: time.Now().UTC(),
+			ID: event.NewGrantID(), Scope: answer.Scope, Tool: rule.Tool, Pattern: rule.Pattern, Decision: decision, Created: time.Now().UTC(),
 		}
 		switch answer.Scope {
 		case permission.Run:
@@ -206,7 +206,7 @@ func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Gra
 
 func grantRow(g permission.Grant) store.Grant {
 	return store.Grant{
-		ID: event.GrantID(g.ID), Scope: string(g.Scope), Session: g.Session, Run: g.Run, Root: g.Root,
+		ID: g.ID, Scope: string(g.Scope), Session: g.Session, Run: g.Run, Root: g.Root,
 		Tool: g.Tool, Pattern: g.Pattern, Decision: string(g.Decision), Created: g.Created, Revoked: g.Revoked,
 	}
 }
@@ -249,7 +249,7 @@ func (g *grants) all() []permission.Grant {
 	return g.list
 }
 
-func (g *grants) remove(id string) (permission.Grant, bool) {
+func (g *grants) remove(id event.GrantID) (permission.Grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.IndexFunc(g.list, func(one permission.Grant) bool { return one.ID == id })
@@ -270,7 +270,7 @@ func (e *Engine) loadGrants(ctx context.Context) error {
 	for _, g := range stored {
 		if g.Scope == string(permission.Project) {
 			e.grants.list = append(e.grants.list, permission.Grant{
-				ID: string(g.ID), Scope: permission.Project, Tool: g.Tool, Pattern: g.Pattern,
+				ID: g.ID, Scope: permission.Project, Tool: g.Tool, Pattern: g.Pattern,
 				Decision: permission.Action(g.Decision), Root: g.Root, Created: g.Created,
 			})
 		}
@@ -294,10 +294,10 @@ func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 }
 
 // Revoke takes a granted permission back. It returns when that is durable.
-func (e *Engine) Revoke(ctx context.Context, id string) error {
+func (e *Engine) Revoke(ctx context.Context, id event.GrantID) error {
 	g, ok := e.grants.remove(id)
 	if !ok {
-		return notFound("granted permission", id, "list those that hold with agent/grants")
+		return notFound("granted permission", string(id), "list those that hold with agent/grants")
 	}
 	g.Revoked = time.Now().UTC()
 	if err := e.store.Submit(store.Batch{Grants: []store.Grant{grantRow(g)}}).Wait(ctx); err != nil {

@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/agentls/agentls/agentcore/permission"
 )
 
 func TestRead(t *testing.T) {
@@ -182,18 +180,6 @@ func TestResolve(t *testing.T) {
 	}
 	if err := v.SetRoots([]Root{{Path: "relative"}}); err == nil || len(v.Roots()) != 2 {
 		t.Errorf("a relative root: %v, %+v", err, v.Roots())
-	}
-}
-
-func TestProtected(t *testing.T) {
-	for path, want := range map[string]bool{
-		".git/config": true, "a/.git/x": true, ".GIT": true, ".git./x": true, ".git /x": true, ".git::$INDEX_ALLOCATION/x": true, "git~1/x": true,
-		".g\u200cit/x": true, ".vscode/tasks.json": true, "x/.envrc": true, "my.code-workspace": true, "venv/bin/python": true, "node_modules/.bin/x": true,
-		".gitignore": false, ".github/workflows/x.yml": false, "a.git": false, "venv/lib/x": false, "node_modules/x": false, "git": false,
-	} {
-		if _, got := permission.Protected(path); got != want {
-			t.Errorf("Protected(%q) = %v", path, got)
-		}
 	}
 }
 
