@@ -27,7 +27,12 @@ type Batch struct {
 	// HunksBounded remove what is older of the settled hunks.
 	HunksBounded []HunkBound
 	// Todos replace the whole lists of their runs.
-	Todos []TodoList
+	Todos  []TodoList
+	Asks   []Ask
+	Grants []Grant
+	// TrustRemoved are folders; what is stored of them goes before Trusted is stored.
+	TrustRemoved []string
+	Trusted      []Trusted
 	// AgentsRemoved are slugs.
 	AgentsRemoved []string
 	Agents        []Agent
@@ -176,7 +181,10 @@ func (b *Batch) size() int {
 	for i := range b.Agents {
 		n += perRow + len(b.Agents[i].Definition)
 	}
-	return n + perRow*(len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
+	for i := range b.Asks {
+		n += perRow + len(b.Asks[i].Arguments)
+	}
+	return n + perRow*(len(b.Grants)+len(b.TrustRemoved)+len(b.Trusted)+len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
 		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved))
 }
 
@@ -184,6 +192,6 @@ func (b *Batch) size() int {
 func (b *Batch) empty(bodies []json.RawMessage) bool {
 	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
 		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
-		len(b.AgentsRemoved) + len(b.Agents)
+		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }

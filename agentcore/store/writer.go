@@ -291,6 +291,9 @@ func (w *writer) applyRows(b *Batch) error {
 			return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
 		}
 	}
+	if err := w.applyPermissions(b); err != nil {
+		return err
+	}
 	for _, slug := range b.AgentsRemoved {
 		if err := w.exec("DELETE FROM agent WHERE slug = ?", slug); err != nil {
 			return fmt.Errorf("remove the agent %s: %w", slug, err)

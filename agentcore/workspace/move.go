@@ -89,9 +89,11 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	for i := 0; i < len(spots); i += 2 {
 		l.place(spots[i], spots[i+1], []Author{author})
 		path, target := spots[i].path, spots[i+1].path
-		if stamp, ok := l.seen[path]; ok {
-			l.seen[target] = stamp
-			delete(l.seen, path)
+		for _, known := range []map[string]sight{l.seen, l.learned} {
+			if s, ok := known[path]; ok {
+				delete(known, path)
+				known[target] = s
+			}
 		}
 	}
 	return nil

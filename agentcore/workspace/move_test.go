@@ -53,6 +53,7 @@ func (m *moves) move(l *Layer, from, to string) {
 // shows checks what a layer shows; "-" stands for no file.
 func (m *moves) shows(l *Layer, want map[string]string) {
 	m.Helper()
+	defer l.NextTurn()
 	for name, text := range want {
 		file, err := l.Read(m.at(name))
 		got := file.Text

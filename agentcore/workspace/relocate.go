@@ -175,7 +175,7 @@ func (s *Session) place(a *anchor, from, to shownFile, movers []Author) (*Confli
 			h = &hunk{id: event.NewHunkID(), state: event.StateOpen}
 			p.hunks = append(p.hunks, h)
 		} else {
-			v.unlink(s, h.moveTo)
+			v.unlink(s, a, h.moveTo)
 		}
 		h.moveTo, h.authors, h.notify = to.path, authorsOf([]*hunk{h, {authors: movers}}), true
 		v.link(s, a, b)
@@ -216,22 +216,63 @@ func (v *View) link(s *Session, a, b *anchor) {
 }
 
 // unlink undoes link. The lock is held.
-func (v *View) unlink(s *Session, path string) {
-	if b := v.anchors[path]; b != nil {
+func (v *View) unlink(s *Session, a *anchor, path string) {
+	if b := v.anchors[path]; b != nil && b.incoming[s] == a {
 		delete(b.incoming, s)
 		v.release(b)
 	}
+}
+
+// await links a file that the editor said it moved back, unless another one is to go there. The lock is held.
+func (v *View) await(s *Session, a *anchor, path string) {
+	b := v.anchors[path]
+	if b == nil {
+		b = newAnchor(path, content{})
+	}
+	if b.incoming[s] == nil {
+		v.link(s, a, b)
+	}
+}
+
+// takenAgain returns the old paths of accepted moves at which something is by now.
+func (s *Session) takenAgain(ids []event.HunkID) []string {
+	var paths []string
+	s.view.mu.Lock()
+	for _, id := range ids {
+		if a, _, u := s.findUndo(id); u != nil && u.moveTo != "" && !sameName(u.moveTo, a.path) {
+			paths = append(paths, u.moveTo)
+		}
+	}
+	s.view.mu.Unlock()
+	return slices.DeleteFunc(paths, func(path string) bool {
+		c, err := s.view.content(path)
+		return err == nil && c.text == nil
+	})
+}
+
+// back returns the accepted move whose undo the editor said it has made, if there is one.
+func (p *pile) back() *undo {
+	if i := slices.IndexFunc(p.undos, func(u *undo) bool { return u.moveTo != "" && u.pending }); i >= 0 {
+		return p.undos[i]
+	}
+	return nil
 }
 
 // arrive looks after the moves to a path of which the editor shows something else now. The lock is held.
 func (v *View) arrive(b *anchor) {
 	for s, a := range maps.Clone(b.incoming) {
 		p := a.piles[s]
-		if p == nil || p.mover() == nil {
+		if p == nil {
+			continue
+		}
+		if u := p.back(); u != nil && u.moveTo == b.path && b.text != nil {
+			v.join(a, b)
 			continue
 		}
 		h := p.mover()
 		switch {
+		case h == nil || h.moveTo != b.path:
+			continue
 		case b.text == nil:
 			if h.state == event.StateConflict {
 				h.settle(event.StateOpen, "")
@@ -341,8 +382,14 @@ func (v *View) join(a, b *anchor) {
 			h.gone = false
 			h.reverse = &hunk{moveTo: a.path, state: event.StateOpen}
 			h.settle(event.StateAccepted, "")
-			s.publish(a, p)
 		}
+		for _, u := range p.undos {
+			if u.moveTo == b.path {
+				u.gone = false
+				u.settle(event.StateAccepted, "")
+			}
+		}
+		s.publish(a, p)
 	}
 	v.renames.add(rename{from: a.path, to: b.path})
 	if !a.text.same(b.text) {
@@ -367,7 +414,9 @@ func (v *View) join(a, b *anchor) {
 			h.notify = true
 		}
 		for _, u := range p.undos {
-			u.accepted.Path = b.path
+			if u.moveTo == "" {
+				u.accepted.Path = b.path
+			}
 		}
 		own := s.pile(b)
 		own.hunks, own.undos = append(own.hunks, p.hunks...), append(own.undos, p.undos...)
@@ -382,12 +431,15 @@ func (v *View) join(a, b *anchor) {
 	}
 }
 
-// targets lists where a file is to be moved to. The lock is held.
+// targets lists where a file is to be moved to, or back to. The lock is held.
 func (a *anchor) targets() []string {
 	var paths []string
 	for _, p := range a.piles {
 		if h := p.mover(); h != nil {
 			paths = append(paths, h.moveTo)
+		}
+		if u := p.back(); u != nil {
+			paths = append(paths, u.moveTo)
 		}
 	}
 	slices.SortFunc(paths, strings.Compare)

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"maps"
 	"path/filepath"
 	"sync"
 )
@@ -112,10 +113,12 @@ func (l *Layer) rename(r rename) {
 		}
 		l.set(at, f)
 	}
-	for path, stamp := range l.seen {
-		if at := r.path(path); at != path && (r.editor || path == r.from) {
-			delete(l.seen, path)
-			l.seen[at] = stamp
+	for _, known := range []map[string]sight{l.seen, l.learned} {
+		for path, s := range maps.Clone(known) {
+			if at := r.path(path); at != path && (r.editor || path == r.from) {
+				delete(known, path)
+				known[at] = s
+			}
 		}
 	}
 }

@@ -109,6 +109,9 @@ func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
 	}
+	if _, _, u := s.findUndo(id); u != nil {
+		return u.accepted, true // of a former process
+	}
 	return Hunk{}, false
 }
 
@@ -175,7 +178,7 @@ func (s *Session) publish(a *anchor, p *pile) {
 			changed = append(changed, a.hunk(h))
 		}
 		if h.settled() && h.moveTo != "" {
-			s.view.unlink(s, h.moveTo)
+			s.view.unlink(s, a, h.moveTo)
 		}
 		if h.settled() {
 			accepted := changed[len(changed)-1]
@@ -539,6 +542,9 @@ func (v *View) verify(a *anchor) {
 		}
 		for _, u := range p.undos {
 			if u.pending {
+				if u.moveTo != "" {
+					v.unlink(s, a, u.moveTo)
+				}
 				u.settle(event.StateOpen, unmade)
 			}
 		}
