@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,13 @@ func (s *Session) Restore(hunks []Hunk) {
 		}
 		v.mu.Unlock()
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	age := make(map[event.HunkID]int, len(hunks)) // those that were accepted since have none, and come last
+	for i, h := range hunks {
+		age[h.ID] = i - len(hunks)
+	}
+	slices.SortStableFunc(s.undoable, func(a, b event.HunkID) int { return cmp.Compare(age[a], age[b]) })
 }
 
 func (s *Session) restore(path string, c content, hunks []Hunk) {

@@ -65,6 +65,9 @@ func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 		return
 	}
 	r.id, r.authors, r.notify = h.id, h.authors, false
+	// They are parts of whole texts, which would live as long.
+	r.before, r.after = strings.Clone(r.before), strings.Clone(r.after)
+	accepted.Before, accepted.After = strings.Clone(accepted.Before), strings.Clone(accepted.After)
 	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
 	s.undoable = append(s.undoable, h.id)
 	if len(s.undoable) > keptUndos {
