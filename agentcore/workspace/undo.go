@@ -23,6 +23,8 @@ type undo struct {
 	accepted Hunk
 	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
 	batch uint64
+	// moved says that it is in another file than people know of.
+	moved bool
 	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
 	covers []cover
 }
@@ -199,6 +201,12 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 		if back && u.moveTo != "" {
 			s.view.unlink(s, a, u.moveTo)
 		}
+		if u.moved && !back && !u.pending {
+			u.accepted = a.accepted(u)
+			s.keep(u.accepted)
+			changed = append(changed, u.accepted)
+		}
+		u.moved = false
 		if back || u.pending {
 			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
 		} else if u.accepted.State == event.StateRejected {
@@ -217,6 +225,18 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 		return back
 	})
 	return changed
+}
+
+// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now. The
+// lock is held.
+func (a *anchor) accepted(u *undo) Hunk {
+	h := a.hunk(&u.hunk)
+	h.State, h.Detail, h.Current = event.StateAccepted, u.accepted.Detail, ""
+	h.Before, h.After, h.Create, h.Delete = h.After, h.Before, h.Delete, h.Create
+	if h.MoveTo != "" {
+		h.Path, h.MoveTo = h.MoveTo, h.Path
+	}
+	return h
 }
 
 // keep remembers a settled hunk, and reports whether that is news. The lock is held.
