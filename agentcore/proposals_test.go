@@ -13,12 +13,21 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// killed opens an engine on what the store would hold had the process just been killed, and continues its session.
+// killed continues in another engine what the store would hold had the process just been killed.
 func (w *world) killed() *world {
+	w.t.Helper()
+	next := w.another()
+	next.resume()
+	return next
+}
+
+// another opens an engine on what the store would hold had the process just been killed.
+func (w *world) another() *world {
 	w.t.Helper()
 	if err := w.session.Flush(w.ctx); err != nil {
 		w.t.Fatal(err)
@@ -42,7 +51,6 @@ func (w *world) killed() *world {
 	}
 	w.t.Cleanup(next.close)
 	next.events = next.engine.Subscribe("", 0)
-	next.resume()
 	return next
 }
 
@@ -204,6 +212,18 @@ func TestInterruptedRunProposes(t *testing.T) {
 		if got := again.hunks("open a.txt two\n→ TWO\nan interrupted run proposed this"); !slices.Equal(got, ids) {
 			t.Errorf("the hunks are %q, were %q", got, ids)
 		}
+		// Nor by one while it is taken over.
+		half := w.another()
+		const session, proposal = "half", "half"
+		stored := half.engine.Store()
+		if err := stored.Submit(store.Batch{Sessions: []store.Session{{ID: session, State: store.SessionOpen}}}).Wait(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := stored.Adopt(w.ctx, store.Proposal{ID: proposal, Session: session}, []string{w.dir}, 10); err != nil || len(left.LayerFiles) != 1 {
+			t.Fatalf("taken over: %+v, %v", left, err)
+		}
+		half.session = w.session
+		half.killed().hunks("open a.txt two\n→ TWO\nan interrupted run proposed this")
 		close(release)
 		w.wait(id)
 		w.hunks("open a.txt two\n→ TWO")

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,62 +14,69 @@ import (
 // once, or once with the lines around them; else it is merged into what stands between those lines, and a conflict where
 // there is no telling. An accepted hunk can be undone, but is open again where its text is not there: the editor
 // ended before it was saved. Other settled hunks are only remembered. It reads files that are not open.
+//
+// Moves are open where their file is at the old path, accepted where just that text is at the new one, and in conflict where
+// something is at both.
 func (s *Session) Restore(hunks []Hunk) {
 	v := s.view
 	defer v.notices.run()
 	paths := make(map[string][]Hunk)
+	targets := make(map[string]content) // of moves
 	for _, h := range hunks {
 		path := cleanPath(h.Path)
-		if h.MoveTo != "" && h.State == event.StateAccepted {
-			path = cleanPath(h.MoveTo) // where its undo begins
+		if h.MoveTo != "" {
+			h.Path, h.MoveTo = path, cleanPath(h.MoveTo)
+			if targets[h.MoveTo] = v.seen(h.MoveTo); h.State == event.StateAccepted {
+				switch old := v.seen(path); {
+				case targets[h.MoveTo].text != nil:
+					path = h.MoveTo
+				case old.text != nil:
+					h.State = event.StateOpen // the editor ended before it moved the file
+				}
+			}
 		}
 		paths[path] = append(paths[path], h)
 	}
-	for path, hunks := range paths {
-		c, err := v.content(path)
-		if err != nil {
-			c.text = nil
-		}
-		targets := make(map[string]content)
-		for _, h := range hunks {
-			if h.MoveTo != "" && h.State != event.StateAccepted {
-				targets[h.MoveTo], _ = v.content(h.MoveTo)
-			}
-		}
-		for i, h := range hunks {
-			if target, ok := targets[h.MoveTo]; ok && c.text == nil && target.text != nil && target.text.stamp() == h.Stamp {
-				hunks = slices.Clone(hunks)
-				hunks[i].State, hunks[i].Detail = event.StateAccepted, "the file was moved while agentls did not run"
-				path, c = cleanPath(h.MoveTo), target
-			}
-		}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		c, hunks := v.seen(path), paths[path]
 		v.mu.Lock()
 		if !s.closed.Load() {
 			s.restore(path, c, hunks, targets)
 		}
 		v.mu.Unlock()
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	age := make(map[event.HunkID]int, len(hunks)) // those that were accepted since have none, and come last
+	for i, h := range hunks {
+		age[h.ID] = i - len(hunks)
+	}
+	slices.SortStableFunc(s.undoable, func(a, b event.HunkID) int { return cmp.Compare(age[a], age[b]) })
+}
+
+// seen is what the editor shows at a path, no text where that cannot be read.
+func (v *View) seen(path string) content {
+	c, err := v.content(path)
+	if err != nil {
+		c.text = nil
+	}
+	return c
 }
 
 func (s *Session) restore(path string, c content, hunks []Hunk, targets map[string]content) {
-	a := s.view.anchor(path, c)
-	p := a.piles[s]
-	if p == nil {
-		p = &pile{}
-		a.piles[s] = p
+	to := "" // where the file was moved to meanwhile
+	for _, r := range hunks {
+		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" && targets[r.MoveTo].text.stamp() == r.Stamp {
+			to, c.text = r.MoveTo, targets[r.MoveTo].text
+		}
 	}
-	var moves []Hunk
+	a := s.view.anchor(path, c)
+	p := s.pile(a)
 	for _, r := range hunks {
 		_, _, known := s.find(r.ID)
 		_, _, accepted := s.findUndo(r.ID)
 		switch {
 		case known != nil || accepted != nil:
-			continue
-		case r.MoveTo != "" && (r.State == event.StateOpen || r.State == event.StateConflict):
-			moves = append(moves, r)
-			continue
-		case r.MoveTo != "" && r.State == event.StateAccepted:
-			s.restoreMoveBack(a, p, r)
 			continue
 		case r.State == event.StateAccepted:
 			if s.restoreUndo(a, p, r) {
@@ -78,11 +87,15 @@ func (s *Session) restore(path string, c content, hunks []Hunk, targets map[stri
 			continue
 		}
 		h := &hunk{
-			id: r.ID, state: event.StateOpen, before: r.Before, after: r.After,
+			id: r.ID, state: event.StateOpen, before: r.Before, after: r.After, moveTo: r.MoveTo,
 			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
 		}
 		if r.State == event.StateOpen {
 			h.detail = r.Detail
+		}
+		if h.moveTo != "" {
+			s.restoreMove(a, p, h, targets[h.moveTo], to == h.moveTo)
+			continue
 		}
 		h.place(a.text, r)
 		if h.live() && slices.ContainsFunc(p.hunks, func(other *hunk) bool { return other.live() && other.same(h) }) {
@@ -91,51 +104,30 @@ func (s *Session) restore(path string, c content, hunks []Hunk, targets map[stri
 		p.hunks = append(p.hunks, h)
 	}
 	p.arrange()
-	for _, r := range moves {
-		s.restoreMove(a, s.pile(a), r, targets[r.MoveTo])
-	}
-	if p := a.piles[s]; p != nil { // else all of it is where the file is now
-		s.publish(a, p)
+	s.publish(a, p)
+	if b := s.view.anchors[to]; to != "" && b != nil {
+		s.view.join(a, b)
 	}
 }
 
-// restoreMove adopts a hunk that moves the file, given what is at the new path. The lock is held.
-func (s *Session) restoreMove(a *anchor, p *pile, r Hunk, target content) {
-	v := s.view
-	h := &hunk{id: r.ID, state: event.StateOpen, moveTo: cleanPath(r.MoveTo), authors: []Author{r.Author}, detail: r.Detail, notify: true}
-	if former := p.mover(); former != nil {
-		h.settle(event.StateSuperseded, "another move was proposed before")
-	}
-	h.followMove(a.text)
-	p.hunks = append(p.hunks, h)
-	if h.settled() {
+// restoreMove adopts a hunk that moves the file; made says that the file is there already. The lock is held.
+func (s *Session) restoreMove(a *anchor, p *pile, h *hunk, target content, made bool) {
+	h.before, h.after = "", ""
+	if p.mover() != nil {
+		h.settle(event.StateSuperseded, "the file was to be moved elsewhere before")
+		p.hunks = append(p.hunks, h)
 		return
 	}
-	b := v.anchors[h.moveTo]
-	if b == nil {
-		b = newAnchor(h.moveTo, target)
-	}
-	if b.incoming[s] != nil {
-		h.settle(event.StateSuperseded, "another file is to go there")
-		return
-	}
-	v.link(s, a, b)
-	v.sync(b, target)
-	if b.text != nil && a.text != nil && !sameName(a.path, b.path) {
+	b := s.view.anchor(h.moveTo, target)
+	switch {
+	case made:
+	case a.text == nil:
+		h.gone = true
+	case b.text != nil && !(sameName(a.path, b.path) && b.text.same(a.text)):
 		h.settle(event.StateConflict, "a file of this name appeared where it is to go")
 	}
-}
-
-// restoreMoveBack adopts an accepted move of the file, which is at its new path. The lock is held.
-func (s *Session) restoreMoveBack(a *anchor, p *pile, r Hunk) {
-	if a.text == nil {
-		s.kept = append(s.kept, r)
-		return
-	}
-	h := &hunk{id: r.ID, authors: []Author{r.Author}}
-	h.reverse = &hunk{state: event.StateOpen, moveTo: cleanPath(r.Path)}
-	s.remember(p, h, r, s.view.clock.Add(1))
-	p.undos[len(p.undos)-1].moved = true // it may be news that it is accepted
+	p.hunks = append(p.hunks, h)
+	s.view.link(s, a, b)
 }
 
 func (h *hunk) same(g *hunk) bool {
@@ -147,7 +139,11 @@ func (h *hunk) same(g *hunk) bool {
 func (s *Session) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	h := &hunk{id: r.ID, authors: []Author{r.Author}}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
-	h.reverse.place(a.text, r)
+	if r.MoveTo != "" {
+		h.reverse.moveTo, h.reverse.gone = r.Path, a.text == nil
+	} else {
+		h.reverse.place(a.text, r)
+	}
 	if h.reverse.settled() {
 		return false
 	}
@@ -347,9 +343,7 @@ func (s *Session) Left() []Hunk {
 		}
 		for _, u := range p.undos {
 			if u.state == event.StateOpen && !u.gone && !u.pending {
-				h := a.hunk(&u.hunk)
-				h.State, h.Before, h.After, h.Create, h.Delete = event.StateAccepted, h.After, h.Before, h.Delete, h.Create
-				undos[u.id], shown[u.id] = h, a.text
+				undos[u.id], shown[u.id] = a.accepted(u), a.text
 			}
 		}
 	}

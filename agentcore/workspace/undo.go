@@ -23,25 +23,10 @@ type undo struct {
 	accepted Hunk
 	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
 	batch uint64
-	// moved says that its file is at another path now, of which nobody has heard yet.
+	// moved says that it is in another file than people know of.
 	moved bool
 	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
 	covers []cover
-}
-
-// cover remembers an undo as it was before other hunks of its session were accepted over its lines, so that it is
-// exactly that again when they are undone.
-type cover struct {
-	saved hunk
-	// lines are those that it covered then.
-	lines string
-	// over are the hunks above it that are not undone yet, and how far below their first lines it began.
-	over []covering
-}
-
-type covering struct {
-	id     event.HunkID
-	offset int
 }
 
 // lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
@@ -82,6 +67,9 @@ func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 		return
 	}
 	r.id, r.authors, r.notify = h.id, h.authors, false
+	// They are parts of whole texts, which would live as long.
+	r.before, r.after = strings.Clone(r.before), strings.Clone(r.after)
+	accepted.Before, accepted.After = strings.Clone(accepted.Before), strings.Clone(accepted.After)
 	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
 	s.undoable = append(s.undoable, h.id)
 	if len(s.undoable) > keptUndos {
@@ -161,72 +149,6 @@ func (u *undo) move(from, next *text, changes []change, taken *expectation, land
 	}
 }
 
-// maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
-const maxCovers = 16
-
-// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are theirs.
-func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
-	c := cover{saved: u.hunk}
-	for k, over := range changes {
-		if over.start <= u.end && u.start <= over.end {
-			c.over = append(c.over, covering{ids[k], u.start - over.start})
-		}
-	}
-	if len(c.over) == 0 {
-		return
-	}
-	c.lines = strings.Clone(from.index().Slice(u.start, u.end)) // which does not keep the whole text
-	u.covers = append(slices.Clone(u.covers[max(0, len(u.covers)-maxCovers+1):]), c)
-}
-
-// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its lines are as
-// they were.
-func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
-	if len(u.covers) == 0 || len(landed) == 0 {
-		return false
-	}
-	start := -1
-	var top *cover
-	var kept []cover
-	for i, c := range u.covers {
-		var left []covering
-		for _, o := range c.over {
-			if line, undone := landed[o.id]; !undone {
-				left = append(left, o)
-			} else if line >= 0 && i == len(u.covers)-1 {
-				start = line + o.offset
-			}
-		}
-		switch {
-		case len(left) > 0:
-			c.over = left
-			kept = append(kept, c)
-		case i == len(u.covers)-1:
-			top = &c
-		}
-	}
-	u.covers = kept
-	if top == nil || start < 0 {
-		return false
-	}
-	end := start + top.saved.end - top.saved.start
-	if end > next.index().Len() || next.index().Slice(start, end) != top.lines || top.saved.joins(next, start, end) {
-		return false
-	}
-	id, authors := u.id, u.authors
-	u.hunk = top.saved
-	u.id, u.authors, u.start, u.end = id, authors, start, end
-	return true
-}
-
-// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start, end).
-func (h *hunk) joins(shown *text, start, end int) bool {
-	x := shown.index()
-	below := h.after != "" && !lineStart(h.after, len(h.after)) && end < x.Len()
-	above := start > 0 && !lineStart(x.Text(), x.Start(start)) && h.after != ""
-	return below || above
-}
-
 // takenBack finds the accepted hunks which the next text lacks again, and nothing else has changed: any single one, or
 // those that were accepted together, as the editor's own undo does it.
 func (p *pile) takenBack(from, next *text) *expectation {
@@ -279,20 +201,19 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 		if back && u.moveTo != "" {
 			s.view.unlink(s, a, u.moveTo)
 		}
-		switch {
-		case back || u.pending:
-			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
-		case u.accepted.State == event.StateRejected:
-			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
-		case u.moved:
-			u.moved = false
+		if u.moved && !back && !u.pending {
+			u.accepted = a.accepted(u)
 			s.keep(u.accepted)
 			changed = append(changed, u.accepted)
-			return false
-		default:
-			return false
 		}
 		u.moved = false
+		if back || u.pending {
+			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
+		} else if u.accepted.State == event.StateRejected {
+			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
+		} else {
+			return false
+		}
 		u.accepted.Stamp = ""
 		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
 		if told := s.keep(u.accepted); told {
@@ -304,6 +225,18 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 		return back
 	})
 	return changed
+}
+
+// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now. The
+// lock is held.
+func (a *anchor) accepted(u *undo) Hunk {
+	h := a.hunk(&u.hunk)
+	h.State, h.Detail, h.Current = event.StateAccepted, u.accepted.Detail, ""
+	h.Before, h.After, h.Create, h.Delete = h.After, h.Before, h.Delete, h.Create
+	if h.MoveTo != "" {
+		h.Path, h.MoveTo = h.MoveTo, h.Path
+	}
+	return h
 }
 
 // keep remembers a settled hunk, and reports whether that is news. The lock is held.

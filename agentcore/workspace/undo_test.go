@@ -392,3 +392,68 @@ func TestUndoAtRandom(t *testing.T) {
 		}
 	})
 }
+
+// Moves come back after a restart as what they were: proposed, accepted, or made while agentls did not run.
+func TestMoveAfterRestart(t *testing.T) {
+	again := func(m *moves, left []Hunk) {
+		m.session.Close()
+		m.session = m.view.NewSession(m.session.options)
+		m.session.Restore(left)
+	}
+	t.Run("proposed", func(t *testing.T) {
+		m, _ := proposed(t)
+		again(m, m.session.Left())
+		hunks := m.hunks("a>b", "a:ONE")
+		m.do(hunks)
+		m.states(hunks, event.StateAccepted)
+	})
+	t.Run("made meanwhile", func(t *testing.T) {
+		m, _ := proposed(t)
+		left := m.session.Left()
+		m.session.Close()
+		if err := os.Rename(m.at("a"), m.at("b")); err != nil {
+			t.Fatal(err)
+		}
+		m.view.DiskChanged([]string{m.at("a"), m.at("b")})
+		again(m, left)
+		m.hunks("b:ONE")
+		if h := m.session.Accepted(); len(h) != 1 || h[0].MoveTo != m.at("a") {
+			t.Errorf("can be undone: %+v", h)
+		}
+	})
+	t.Run("in the way", func(t *testing.T) {
+		m, _ := proposed(t)
+		left := m.session.Left()
+		m.session.Close()
+		put(t, m.at("b"), "another\n")
+		m.view.DiskChanged([]string{m.at("b")})
+		again(m, left)
+		for _, h := range m.session.Hunks() {
+			if want := h.MoveTo != ""; (h.State == event.StateConflict) != want {
+				t.Errorf("got %+v", h)
+			}
+		}
+	})
+	t.Run("accepted", func(t *testing.T) {
+		m, _ := proposed(t)
+		var told []Hunk
+		m.session.options.Changed = func(hunks []Hunk) {
+			for _, h := range hunks {
+				if h.State == event.StateAccepted {
+					told = slices.DeleteFunc(told, func(former Hunk) bool { return former.ID == h.ID })
+					told = append(told, h)
+				}
+			}
+		}
+		hunks := m.hunks("a>b", "a:ONE")
+		m.do(hunks)
+		left := m.session.Left()
+		for name, left := range map[string][]Hunk{"left": left, "told": told} {
+			again(m, left)
+			edits, failed := m.session.UndoEdits(idsOf(hunks))
+			if len(failed) > 0 || len(edits) != 1 || edits[0].Path != m.at("b") || edits[0].MoveTo != m.at("a") || made(edits[0]) != five {
+				t.Errorf("%s: undo by %+v, %+v", name, edits, failed)
+			}
+		}
+	})
+}

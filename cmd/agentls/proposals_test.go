@@ -54,7 +54,8 @@ func waiting(p methods.Proposal) (hunks []methods.Hunk) {
 }
 
 // TestProposalsSurviveKills kills the server again and again: what was proposed is proposed again without anybody
-// asking, under the same ids, also after the file was changed, and what was accepted and saved is not proposed any more.
+// asking, under the same ids, also after the file was changed; what was accepted and saved is not proposed any more, but can be
+// undone.
 func TestProposalsSurviveKills(t *testing.T) {
 	t.Parallel()
 	const text = "one\ntwo\nthree\nfour\nfive\n"
@@ -64,7 +65,7 @@ func TestProposalsSurviveKills(t *testing.T) {
 	v.provide(d, model)
 	s := d.serve("rich")
 	s.open("a.txt")
-	s.execute("agentls.run", `{"agent":"coder","prompt":"Change it."}`)
+	run := decode[methods.RunStarted](t, s.execute("agentls.run", `{"agent":"coder","prompt":"Change it."}`)).Run
 	if err := model.Reached(d.ctx, "model", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +104,13 @@ func TestProposalsSurviveKills(t *testing.T) {
 	if left := waiting(s.proposed("a.txt", 1)); len(left) != 1 || left[0].ID != first[1].ID {
 		t.Errorf("the hunks are %+v", left)
 	}
+	result := decode[methods.AcceptResult](t, s.execute("agentls.undo", fmt.Sprintf(`{"run":%q}`, run)))
+	if len(result.Applied) != 1 || result.Applied[0] != first[0].ID || len(result.Failed) != 0 {
+		t.Errorf("undone: %+v", result)
+	}
+	if err := s.Save("a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	d.unchanged("a.txt", "zero\n"+text)
 	s.quit()
-	d.unchanged("a.txt", want)
 }
