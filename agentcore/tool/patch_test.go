@@ -13,7 +13,7 @@ import (
 )
 
 // arguments encodes one text argument.
-func arguments(t *testing.T, name, text string) string {
+func arguments(t testing.TB, name, text string) string {
 	t.Helper()
 	raw, err := json.Marshal(map[string]string{name: text})
 	if err != nil {
@@ -163,7 +163,7 @@ func TestPatchRefuses(t *testing.T) {
 		{"no place for an insertion", update("a.go", "@@ -3,2 +3,3 @@\n+\tthree()\n"), []string{"only lines that come", "context"}},
 		{"a line number beyond the end", "--- a/a.go\n+++ b/a.go\n@@ -70,0 +71 @@\n+x\n", []string{"line 70", "11 lines", "context"}},
 		{"empty file", update("empty.txt", "-a\n+b\n"), []string{"the file is empty", "lines with + only"}},
-		{"missing file", update("b.go", "-a\n+b\n"), []string{"b.go: does not exist", "near it are a.go"}},
+		{"missing file", update("b.go", "-a\n+b\n"), []string{"b.go: does not exist", "near it are a.go", "*** Add File"}},
 		{"delete a missing file", "*** Delete File: zzz/none.txt\n*** End Patch", []string{"does not exist", "glob"}},
 		{"add over a file", "*** Add File: a.go\n+x\n*** End Patch", []string{"a.go exists already", "*** Update File", "delete it first"}},
 		{"add over a folder", "*** Add File: dir\n+x\n*** End Patch", []string{"dir: is a folder"}},
