@@ -43,6 +43,9 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		}
 		return
 	}
+	if between := a.nearly(next); between != nil {
+		v.move(a, between, seq)
+	}
 	previous := a.text
 	// A file that is back after it was gone is compared with what it was.
 	from := previous
