@@ -246,3 +246,27 @@ func unified(before, after string) string {
 	}
 	return edit.Unified("f.txt", workspace.Format{})
 }
+
+// BenchmarkPatch is a patch of many places of a large file, and one of which nothing fits.
+func BenchmarkPatch(b *testing.B) {
+	h := tooltest.New(b, nil)
+	var text, fits, misses strings.Builder
+	fits.WriteString("*** Update File: f.txt\n")
+	misses.WriteString("*** Update File: f.txt\n")
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "\tresult%d = append(result, transform(element, options...))\n", i)
+		if i%1000 == 0 {
+			fmt.Fprintf(&fits, "@@\n-\tresult%d = append(result, transform(element, options...))\n+\tchanged()\n", i)
+			fmt.Fprintf(&misses, "@@\n-\tresult%d = push(result, transform(item))\n+\tchanged()\n", i)
+		}
+	}
+	for name, patch := range map[string]string{"fits": fits.String(), "misses": misses.String()} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := patched(b, h, "f.txt", text.String(), patch); (err == nil) != (name == "fits") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
