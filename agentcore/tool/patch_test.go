@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -69,6 +70,15 @@ func TestPatch(t *testing.T) {
 		if _, err := os.Stat(h.Path(gone)); err != nil {
 			t.Errorf("the file on disk: %v", err)
 		}
+	}
+	moved := map[string]string{}
+	for _, file := range h.Files().Saved() {
+		if file.MovedFrom != "" {
+			moved[file.MovedFrom] = file.Path
+		}
+	}
+	if want := map[string]string{h.Path("old.txt"): h.Path("new.txt"), h.Path("same.txt"): h.Path("moved/same.txt")}; !maps.Equal(moved, want) {
+		t.Errorf("moved are %v, want %v", moved, want)
 	}
 	// What the run patched it knows.
 	call(t, h, "write", `{"path":"docs/new.md","content":"short\n"}`)
