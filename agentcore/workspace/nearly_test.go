@@ -21,7 +21,8 @@ func TestEditsThatAnExtensionChanges(t *testing.T) {
 		"one left out":    {"one\ntwo\nTHREE (\nfour\nsix!\n", "THREE five"},
 		"left out":        {"one\ntwo\nthree\nfour\nfive\ntyped\n", ""},
 		"left out, typed": {"one\ntwo\nthree x\nfour\nfive\n", ""},
-		"deleted":         {"one\nuno\ntwo\n", "uno five"},
+		"rewritten":       {"one\ntwo\nother words\nfour\nfive\n", ""},
+		"deleted":         {"one\nuno\ntwo\n", "uno"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := propose(t, five, proposed)
