@@ -148,6 +148,11 @@ var imports = map[string]because{
 	},
 	"agentcore/secret": {
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
+	"agentcore/permission": {
+		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/spelling":               "did you mean",
+		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
+		"mvdan.cc/sh/v3":                   "takes shell commands apart",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

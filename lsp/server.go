@@ -64,6 +64,7 @@ type Server struct {
 	trace       trace
 	progress    *progressBoard
 	diagnostics *publisher
+	refresher   *refresher
 	reloader    *reloader
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
@@ -139,6 +140,12 @@ func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawM
 		return decoded(params, s.didSave)
 	case protocol.MethodWorkspaceDidChangeWatchedFiles:
 		return decoded(params, s.didChangeWatchedFiles)
+	case protocol.MethodWorkspaceDidRenameFiles:
+		return decoded(params, s.didRenameFiles)
+	case protocol.MethodWorkspaceDidCreateFiles:
+		return decoded(params, s.didCreateFiles)
+	case protocol.MethodWorkspaceDidDeleteFiles:
+		return decoded(params, s.didDeleteFiles)
 	case protocol.MethodWorkspaceDidChangeWorkspaceFolders:
 		return decoded(params, s.didChangeWorkspaceFolders)
 	case protocol.MethodWorkspaceDidChangeConfiguration:
@@ -160,6 +167,8 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return nil, s.shutdown(ctx)
 	case protocol.MethodTextDocumentCodeAction:
 		return answered(ctx, params, s.codeAction)
+	case protocol.MethodTextDocumentCodeLens:
+		return answered(ctx, params, s.codeLens)
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
 	case protocol.MethodTextDocumentHover:

@@ -38,7 +38,7 @@ type Config struct {
 	SubagentAsk SubagentAsk
 	// Time after which an unanswered question for permission is denied.
 	AskTimeout time.Duration
-	// Offer the launch actions as code lenses.
+	// Offer the launch actions, and what to do with proposed edits, as code lenses.
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool

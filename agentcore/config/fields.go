@@ -104,7 +104,7 @@ var runFields = []field{
 var surfaceFields = []field{
 	{
 		key: "code_lens", def: false,
-		doc: "Offer the launch actions as code lenses.",
+		doc: "Offer the launch actions, and what to do with proposed edits, as code lenses.",
 		at:  in(func(c *Config) any { return &c.CodeLens }),
 	},
 	{

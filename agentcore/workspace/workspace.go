@@ -121,6 +121,8 @@ type FileEdit struct {
 	Edits  []Edit
 	Create bool
 	Delete bool
+	// MoveTo is where the file goes after the edits, which are for its text under Path; empty where it stays.
+	MoveTo string
 	// Reasons are those of the hunks, one for each edit.
 	Reasons []string
 }
@@ -136,6 +138,8 @@ type Hunk struct {
 	Before, After      string
 	// Create says that the hunk makes the file, Delete that it takes it away.
 	Create, Delete bool
+	// MoveTo is where the hunk moves the file, empty where it stays.
+	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
