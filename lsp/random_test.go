@@ -49,7 +49,7 @@ func TestRandom(t *testing.T) {
 	case testing.Short():
 		count = 12
 	default:
-		count = 60
+		count = 40
 	}
 	skip := map[int]bool{}
 	for part := range strings.SplitSeq(*randomSkip, ",") {

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -257,12 +258,24 @@ func (h *hunk) beside(changes []change, i, by int) (above, below change) {
 	return above, below
 }
 
+// begins reports whether a text begins with whole lines, and ends whether it ends with them.
+func begins(text, lines string) bool {
+	return strings.HasPrefix(text, lines) && lineStart(text, len(lines))
+}
+
+func ends(text, lines string) bool {
+	return strings.HasSuffix(text, lines) && lineStart(text, len(text)-len(lines))
+}
+
 // there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it
 // proposes.
 func (h *hunk) there(changes []change, i int) bool {
 	above, below := h.beside(changes, i, 0)
 	if above.text == "" && below.text == "" && above.old == "" && below.old == "" {
 		return false
+	}
+	if h.before == "" && strings.TrimSpace(h.after) != "" && (begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) && !ends(above.old, h.after)) {
+		return true // its lines came together with a change of those beside them
 	}
 	return above.text+h.before+below.text == above.old+h.after+below.old
 }

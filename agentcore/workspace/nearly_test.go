@@ -7,6 +7,23 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
+// TestInsertionThatComesWithAnotherChange: a hunk's lines that appear together with a change of the lines beside them are not
+// inserted again.
+func TestInsertionThatComesWithAnotherChange(t *testing.T) {
+	for _, shown := range []string{"one\nuno\nTWO\nthree\nfour\nfive\n", "ONE\nuno\ntwo\nthree\nfour\nfive\n", "ONE\nmore\nuno\ntwo\nthree\nfour\nfive\n"} {
+		s := propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
+		s.show(shown)
+		if h := s.Hunks()[0]; h.State != event.StateAccepted {
+			t.Errorf("%q: %+v", shown, h)
+		}
+	}
+	s := propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
+	s.show("one\nunofficial\nTWO\nthree\nfour\nfive\n")
+	if h := s.Hunks()[0]; h.State != event.StateOpen {
+		t.Errorf("got %+v", h)
+	}
+}
+
 // TestEditsThatAnExtensionChanges: what an editor shows after it took edits, and an extension changed them, has the edits; it does not have
 // those that the editor left out.
 func TestEditsThatAnExtensionChanges(t *testing.T) {
