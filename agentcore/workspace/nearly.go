@@ -58,9 +58,17 @@ func (e expectation) in(from, next *text) expectation {
 				continue
 			}
 		}
-		kept.ids, kept.changes = append(kept.ids, e.ids[i]), append(kept.changes, c)
+		if !e.undo {
+			kept.ids = append(kept.ids, e.ids[i])
+		}
+		kept.changes = append(kept.changes, c)
 	}
 	if len(kept.changes) == len(e.changes) {
+		kept.ids = e.ids
+		return kept
+	}
+	if e.undo {
+		kept.ids = nil // its changes are made of several hunks each, which nothing takes apart
 		return kept
 	}
 	var b strings.Builder

@@ -64,3 +64,21 @@ func TestEditsThatAnExtensionChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoOfLinesThatTheUserHasJustChanged: an editor that says it undid an edit, which it left out since the user typed on the same
+// lines meanwhile, does not make the user's text part of the edit.
+func TestUndoOfLinesThatTheUserHasJustChanged(t *testing.T) {
+	s := propose(t, five, "one\ntwo\nthree\nfour\nFIVE six\n")
+	ids := []event.HunkID{s.Hunks()[0].ID}
+	s.Edits(ids)
+	s.show("one\ntwo\nthree\nfour\nFIVE six\n")
+	if edits, failed := s.UndoEdits(ids); len(edits) != 1 || len(failed) != 0 {
+		t.Fatalf("got %+v, %+v", edits, failed)
+	}
+	s.show("one\ntwo\nthree\nfour\nFIVE typed\n")
+	s.ConfirmUndo(ids, true, "")
+	s.view.Recheck(s.path)
+	if edits, failed := s.UndoEdits(ids); len(edits) != 0 || len(failed) != 1 {
+		t.Errorf("got %+v, %+v", edits, failed)
+	}
+}
