@@ -100,10 +100,10 @@ func atoms(text string, spaces bool) map[string]int {
 	count := map[string]int{}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+		if isWord(r) {
 			for size < len(text) {
 				r, n := utf8.DecodeRuneInString(text[size:])
-				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+				if !isWord(r) {
 					break
 				}
 				size += n
@@ -116,6 +116,8 @@ func atoms(text string, spaces bool) map[string]int {
 	}
 	return count
 }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
 // without returns what one text has more often than another.
 func without(atoms, others map[string]int) map[string]int {

@@ -17,7 +17,12 @@ func TestInsertionThatComesWithAnotherChange(t *testing.T) {
 			t.Errorf("%q: %+v", shown, h)
 		}
 	}
-	s := propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
+	s := propose(t, five, "one\nuno\ndue\ntwo\nthree\nfour\nfive\n")
+	s.show("one\nuno\nTWO\nthree\nfour\nfive\n") // a part of it
+	if h := s.Hunks()[0]; h.State != event.StateConflict {
+		t.Errorf("got %+v", h)
+	}
+	s = propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
 	s.show("one\nunofficial\nTWO\nthree\nfour\nfive\n")
 	if h := s.Hunks()[0]; h.State != event.StateOpen {
 		t.Errorf("got %+v", h)
