@@ -267,7 +267,7 @@ func (g *game) save(rng *rand.Rand, formats bool) error {
 		return nil
 	}
 	if formats {
-		if err := g.editor.Revise(path, func(text string) []lsptest.Replacement { return formatted(rng.IntN(2) == 0, text) }); err != nil {
+		if err := g.editor.Revise(path, func(text string) []lsptest.Replacement { return lsptest.Format(text, rng.IntN(2) == 0) }); err != nil {
 			return err
 		}
 	}
@@ -275,24 +275,6 @@ func (g *game) save(rng *rand.Rand, formats bool) error {
 	g.logf("  save %s: %q", path, text)
 	delete(g.blind, path)
 	return g.editor.Save(path)
-}
-
-// formatted is what a formatter does: it takes spaces off the ends of lines and, perhaps, indents with spaces.
-func formatted(indents bool, text string) []lsptest.Replacement {
-	var list []lsptest.Replacement
-	at := 0
-	for line := range strings.Lines(text) {
-		body := strings.TrimRight(line, "\r\n")
-		trimmed := strings.TrimRight(body, " \t")
-		if indents && strings.HasPrefix(trimmed, "\t") {
-			list = append(list, lsptest.Replacement{Start: at, End: at + 1, Text: "    "})
-		}
-		if len(trimmed) < len(body) {
-			list = append(list, lsptest.Replacement{Start: at + len(trimmed), End: at + len(body)})
-		}
-		at += len(line)
-	}
-	return list
 }
 
 func (g *game) openOrClose(rng *rand.Rand) error {
@@ -598,7 +580,7 @@ func (g *game) reaction(rng *rand.Rand, calm bool) (r lsptest.Reaction, refused 
 		return lsptest.Reaction{After: func(text string) []lsptest.Replacement { return g.typed(rng, text) }}, false
 	case 2:
 		g.logf("  a formatter runs behind the edit")
-		return lsptest.Reaction{After: func(text string) []lsptest.Replacement { return formatted(true, text) }}, false
+		return lsptest.Reaction{After: func(text string) []lsptest.Replacement { return lsptest.Format(text, true) }}, false
 	case 6:
 		g.logf("  the editor tells of the edit later")
 		return lsptest.Reaction{Hold: true}, false
