@@ -115,6 +115,8 @@ type puppet struct {
 	fresh map[string]bool // files that it reads in this turn
 	// files are the lines that it has seen and written, by path.
 	files map[string][]string
+	// known is every text that files may have for it, by path: it cannot tell within a turn which of its calls go well.
+	known map[string]string
 	calls map[string]plan // of the last turn, by the call's id
 
 	ended   bool
@@ -158,6 +160,7 @@ func (g *game) learn(r *puppet) {
 				}
 			}
 			r.files[p.path] = lines
+			r.known[p.path] += strings.Join(lines, "\n") + "\n"
 		default:
 			g.count("an agent edited")
 			r.files[p.path] = p.lines
@@ -268,8 +271,10 @@ func (g *game) callOf(rng *rand.Rand, r *puppet) (string, toolArguments, plan) {
 		p.lines = []string{}
 	}
 	r.files[path] = p.lines // unless the call fails
+	r.known[path] += strings.Join(p.lines, "\n") + "\n"
 	if rng.IntN(5) == 0 {
 		text := strings.Join(all, "\n") + "\n"
+		p.removed = lostTokens(r.known[path], text)
 		return "write", toolArguments{Path: path, Content: &text}, p
 	}
 	from, to := strings.Join(old, "\n"), strings.Join(next, "\n")
@@ -284,7 +289,7 @@ func (g *game) callOf(rng *rand.Rand, r *puppet) (string, toolArguments, plan) {
 
 // moveCall deletes a file, or moves it.
 func (g *game) moveCall(rng *rand.Rand, r *puppet, path string) (string, toolArguments, plan) {
-	all := tokensOf(strings.Join(r.files[path], "\n"))
+	all := tokensOf(r.known[path])
 	p := plan{path: path, lines: []string{}, removed: all, gone: true}
 	section := "*** Delete File: " + path
 	if rng.IntN(2) == 0 {
@@ -303,6 +308,7 @@ func (g *game) createCall(rng *rand.Rand, r *puppet) (string, toolArguments, pla
 	}
 	r.made[path] = true
 	text := g.agentLine(rng) + "\n"
+	r.known[path] += text
 	return "write", toolArguments{Path: path, Content: &text}, plan{path: path, lines: []string{strings.TrimSuffix(text, "\n")}, added: tokensOf(text)}
 }
 

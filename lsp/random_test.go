@@ -319,7 +319,7 @@ func (g *game) start(ctx context.Context, rng *rand.Rand) error {
 	if err := json.Unmarshal(raw, &started); err != nil {
 		return err
 	}
-	r := &puppet{id: started.Run, turns: 2 + rng.IntN(10), files: map[string][]string{}, made: map[string]bool{}}
+	r := &puppet{id: started.Run, turns: 2 + rng.IntN(10), files: map[string][]string{}, known: map[string]string{}, made: map[string]bool{}}
 	g.runs = append(g.runs, r)
 	g.waits.Go(func() {
 		raw, err := g.editor.Call(ctx, "agent/wait", methods.WaitParams{Run: r.id})
