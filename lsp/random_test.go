@@ -49,7 +49,7 @@ func TestRandom(t *testing.T) {
 	case testing.Short():
 		count = 12
 	default:
-		count = 40
+		count = 24
 	}
 	skip := map[int]bool{}
 	for part := range strings.SplitSeq(*randomSkip, ",") {
