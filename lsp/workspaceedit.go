@@ -125,6 +125,12 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 	}
 	switch fileOperation(e) {
 	case protocol.ResourceOperationKindDelete:
+		if e.Version >= 0 {
+			// A deletion carries no version. An edit of no text does, and is refused where the user has typed meanwhile.
+			unchanged := &protocol.TextDocumentEdit{Edits: make([]protocol.TextDocumentEditElement, 0)}
+			unchanged.TextDocument.URI, unchanged.TextDocument.Version = u, &e.Version
+			p.add(unchanged, e.Path, "delete "+name)
+		}
 		p.add(&protocol.DeleteFile{ResourceOperation: operation, Kind: "delete", URI: u}, e.Path, "delete "+name)
 	case protocol.ResourceOperationKindRename:
 		to := s.documents.uriOf(e.MoveTo)

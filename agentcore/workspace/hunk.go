@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -233,18 +234,20 @@ func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bo
 }
 
 // reach widens changes[i:j], which overlap the hunk, by those beside it that matter to it: an unfinished
-// line would run into the next one, and text at the border of a conflict may be what it waits for.
+// line would run into the next one, text at the border of a conflict may be what it waits for, and a part of what it
+// inserts may have come already.
 func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
+	partly := !h.there(changes, i)
 	for i > 0 && changes[i-1].end == h.start {
 		c := changes[i-1]
-		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(conflict && (c.start == c.end || h.start == h.end)) {
+		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 		i--
 	}
 	for j = max(i, j); j < len(changes) && changes[j].start == h.end; j++ {
 		c := changes[j]
-		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(conflict && (c.start == c.end || h.start == h.end)) {
+		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 	}
@@ -263,12 +266,44 @@ func (h *hunk) beside(changes []change, i, by int) (above, below change) {
 	return above, below
 }
 
+// shares reports whether a change beside an insertion brings one of its lines that says something.
+func (h *hunk) shares(c change) bool {
+	if h.before != "" {
+		return false
+	}
+	lines := make(map[string]bool)
+	for line := range strings.Lines(h.after) {
+		lines[line] = strings.ContainsFunc(line, isWord)
+	}
+	for line := range strings.Lines(c.old) {
+		delete(lines, line)
+	}
+	for line := range strings.Lines(c.text) {
+		if lines[line] {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a text begins with whole lines, and ends whether it ends with them.
+func begins(text, lines string) bool {
+	return strings.HasPrefix(text, lines) && lineStart(text, len(lines))
+}
+
+func ends(text, lines string) bool {
+	return strings.HasSuffix(text, lines) && lineStart(text, len(text)-len(lines))
+}
+
 // there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it
 // proposes.
 func (h *hunk) there(changes []change, i int) bool {
 	above, below := h.beside(changes, i, 0)
 	if above.text == "" && below.text == "" && above.old == "" && below.old == "" {
 		return false
+	}
+	if h.before == "" && strings.ContainsFunc(h.after, isWord) && (begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) && !ends(above.old, h.after)) {
+		return true // its lines came together with a change of those beside them
 	}
 	return above.text+h.before+below.text == above.old+h.after+below.old
 }

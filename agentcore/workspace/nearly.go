@@ -58,9 +58,17 @@ func (e expectation) in(from, next *text) expectation {
 				continue
 			}
 		}
-		kept.ids, kept.changes = append(kept.ids, e.ids[i]), append(kept.changes, c)
+		if !e.undo {
+			kept.ids = append(kept.ids, e.ids[i])
+		}
+		kept.changes = append(kept.changes, c)
 	}
 	if len(kept.changes) == len(e.changes) {
+		kept.ids = e.ids
+		return kept
+	}
+	if e.undo {
+		kept.ids = nil // its changes are made of several hunks each, which nothing takes apart
 		return kept
 	}
 	var b strings.Builder
@@ -75,15 +83,16 @@ func (e expectation) in(from, next *text) expectation {
 	return kept
 }
 
-// nearer reports whether a text has more in common with a than with b: in words and marks, or where that does not
-// tell, in white space.
+// nearer reports whether a text is rather a than b: it has most of what only a has, little of what only b has, and more in
+// common with a. What counts are words and marks, and white space where these do not differ.
 func nearer(text, a, b string) bool {
-	words := atoms(text, false)
-	if da, db := distance(words, atoms(a, false)), distance(words, atoms(b, false)); da != db {
-		return da < db
+	now, made, was := atoms(text, false), atoms(a, false), atoms(b, false)
+	if missing(made, was)+missing(was, made) == 0 {
+		now, made, was = atoms(text, true), atoms(a, true), atoms(b, true)
 	}
-	all := atoms(text, true)
-	return distance(all, atoms(a, true)) < distance(all, atoms(b, true))
+	added, removed := without(made, was), without(was, made)
+	return 2*missing(added, now) <= missing(added, nil) && 2*missing(removed, now) >= missing(removed, nil) &&
+		missing(now, made)+missing(made, now) < missing(now, was)+missing(was, now)
 }
 
 // atoms counts the words of a text, its other characters and, if asked for, its white space.
@@ -91,10 +100,10 @@ func atoms(text string, spaces bool) map[string]int {
 	count := map[string]int{}
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' {
+		if isWord(r) {
 			for size < len(text) {
 				r, n := utf8.DecodeRuneInString(text[size:])
-				if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' {
+				if !isWord(r) {
 					break
 				}
 				size += n
@@ -108,16 +117,24 @@ func atoms(text string, spaces bool) map[string]int {
 	return count
 }
 
-// distance is the number of bytes of the atoms that one text has more often than another.
-func distance(a, b map[string]int) int {
-	sum := 0
-	for atom, n := range a {
-		sum += max(n-b[atom], b[atom]-n) * len(atom)
-	}
-	for atom, n := range b {
-		if a[atom] == 0 {
-			sum += n * len(atom)
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// without returns what one text has more often than another.
+func without(atoms, others map[string]int) map[string]int {
+	rest := map[string]int{}
+	for atom, n := range atoms {
+		if n > others[atom] {
+			rest[atom] = n - others[atom]
 		}
+	}
+	return rest
+}
+
+// missing is the number of bytes of the atoms that one text has more often than another.
+func missing(atoms, in map[string]int) int {
+	sum := 0
+	for atom, n := range without(atoms, in) {
+		sum += n * len(atom)
 	}
 	return sum
 }

@@ -455,7 +455,7 @@ func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
 	piles := make(map[*anchor]*pile)
 	for _, id := range ids {
 		a, p, u := s.findUndo(id)
-		if u == nil || u.pending {
+		if u == nil || u.pending || u.state != event.StateOpen {
 			continue
 		}
 		piles[a] = p

@@ -232,6 +232,9 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 		e.fault("%s: in %s, %v", what, u, err)
 		return nil, err
 	}
+	if len(list) == 0 {
+		return func() (func(), error) { return func() {}, nil }, nil
+	}
 	return func() (func(), error) {
 		if d := e.documents[u]; d == nil { // the editor opens what it edits, unsaved
 			e.open(u, before, 1)

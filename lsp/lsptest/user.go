@@ -287,3 +287,42 @@ func (e *Editor) Watches() bool {
 	}
 	return false
 }
+
+// Format is what a formatter does to a text: it takes spaces off the ends of lines and, perhaps, indents with spaces.
+func Format(text string, indents bool) []Replacement {
+	var list []Replacement
+	at := 0
+	for line := range strings.Lines(text) {
+		body := strings.TrimRight(line, "\r\n")
+		trimmed := strings.TrimRight(body, " \t")
+		if indents && strings.HasPrefix(trimmed, "\t") {
+			list = append(list, Replacement{Start: at, End: at + 1, Text: "    "})
+		}
+		if len(trimmed) < len(body) {
+			list = append(list, Replacement{Start: at + len(trimmed), End: at + len(body)})
+		}
+		at += len(line)
+	}
+	return list
+}
+
+// onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same change;
+// "format" formats the document behind the edit.
+func (p *play) onApply(args []string) error {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	switch {
+	case args[0] == "brackets" && len(args) == 2:
+		p.editor.reaction.Alter = func(text string) string { return text + args[1] }
+	case args[0] == "format" && len(args) == 1:
+		p.editor.reaction.After = func(text string) []Replacement { return Format(text, true) }
+	default:
+		return fmt.Errorf("onapply knows brackets TEXT and format, not %q", args)
+	}
+	return nil
+}
+
+// format formats an open document, as the user has it done on saving.
+func (p *play) format(args []string) error {
+	return p.editor.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
+}
