@@ -36,6 +36,7 @@ var imports = map[string]because{
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
 		"lsp":                    "serve",
+		"lsp/methods":            "what tests say to the server and hear from it",
 		"schema":                 "prints the schemas",
 		"github.com/spf13/cobra": "commands and flags",
 		"github.com/spf13/pflag": "cobra's flags and their errors",
@@ -145,6 +146,12 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/permission": {
+		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/spelling":               "did you mean",
+		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
+		"mvdan.cc/sh/v3":                   "takes shell commands apart",
 	},
 	"agentcore/secret": {
 		"github.com/zalando/go-keyring": "keys in the system's keyring",

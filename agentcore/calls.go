@@ -166,8 +166,9 @@ func (r *run) execute(c *call) model.Result {
 	r.mu.Lock()
 	r.result.ToolCalls = append(r.result.ToolCalls, event.CallSummary{Name: name, Status: status, DurationMs: took})
 	r.mu.Unlock()
-	r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
-		event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
+		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+	})
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
 }
 

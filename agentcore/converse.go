@@ -95,6 +95,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	r.layer.NextTurn()
 	if r.parent == nil {
 		r.mergeLayer()
 	}

@@ -139,25 +139,6 @@ func (s *Session) storePlaces() {
 	}
 }
 
-// adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session from
-// one commit on, so that it is neither lost nor taken twice when this process is killed, too.
-func (s *Session) adoptProposals(ctx context.Context) error {
-	now := time.Now().UTC()
-	left, err := s.engine.store.Adopt(ctx, store.Proposal{
-		ID: s.proposalID, Session: s.ID, Title: s.Title(), State: event.StateOpen, Created: now, Updated: now,
-	}, s.roots, adoptedUndos)
-	if err != nil {
-		return fmt.Errorf("take over what former sessions proposed: %w", err)
-	}
-	hunks := make([]workspace.Hunk, len(left.Hunks))
-	for i, row := range left.Hunks {
-		hunks[i] = storedHunk(row)
-	}
-	s.hunksStored(hunks)
-	s.proposal.Restore(hunks)
-	return nil
-}
-
 // Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone or
 // are in conflict (see [workspace.Session.Accepted]).
 func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {

@@ -77,6 +77,11 @@ type run struct {
 	touched  map[string]bool // files that the run proposed to change
 	lastText string
 
+	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
+	// changes it, too.
+	saving sync.Mutex
+	saved  uint64
+
 	mu       sync.Mutex
 	status   event.Status
 	started  time.Time // zero while it waits for a place
@@ -325,7 +330,7 @@ func (r *run) unstored(err error) {
 // mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
 func (r *run) mergeLayer() {
 	changes := r.layer.Changes()
-	if len(changes) == 0 {
+	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
 		return
 	}
 	for _, c := range changes {
@@ -340,6 +345,7 @@ func (r *run) mergeLayer() {
 		r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
 		return
 	}
+	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
 		return

@@ -103,7 +103,7 @@ func TestEditSeveral(t *testing.T) {
 	h.Type("a.go", "1\n2\nthree // typed\n")
 	call(t, h, "read", `{"path":"a.go"}`)
 	h.Type("a.go", "0\n1\n2\nthree // typed\n")
-	refused(t, h, "edit", `{"path":"a.go","edits":[{"old_string":"2","new_string":"x"},{"old_string":"1","new_string":"x"}]}`, "a.go changed since you read it", "3\t2\n", "call edit again")
+	refused(t, h, "edit", `{"path":"a.go","edits":[{"old_string":"2","new_string":"x"},{"old_string":"1","new_string":"x"}]}`, "a.go changed since you read it", "3\t2\n", "make it again")
 }
 
 // TestEditCommands: what models send that know one tool for everything about files.
@@ -146,7 +146,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"edit", `{"path":".git/config","old_string":"","new_string":"y"}`, "config", "protected", "; "},
 		{"edit", `{"path":"../x","old_string":"x","new_string":"y"}`, "x", "outside", "; "},
 		{"edit", `{"path":"bin.dat","old_string":"x","new_string":"y"}`, "bin.dat", "is not a text file", "UTF-8"},
-		{"edit", `{"path":"typed.go","old_string":"two","new_string":"y"}`, "2\ttwo // typed", "changed since you read it", "call edit again"},
+		{"edit", `{"path":"typed.go","old_string":"two","new_string":"y"}`, "2\ttwo // typed", "changed since you read it", "make it again"},
 		{"edit", `{"path":"typed.go","old_string":"nowhere at all","new_string":"y"}`, "typed.go", "changed since you read it", "read it again"},
 		{"edit", `{"path":"a.go","new_string":"y"}`, "", "old_string is missing", "give the text to replace"},
 		{"edit", `{"path":"a.go","old_string":"one"}`, "", "new_string is missing", `"" to take old_string away`},

@@ -75,8 +75,9 @@ type edited struct {
 	// lines are the 1-based lines where edits begin, each in the text that the edit found.
 	lines []int
 	notes []string
-	// size is how many lines the first edit is about.
+	// size is how many lines the first edit is about; now is how the place is shown, instead of those lines.
 	size int
+	now  string
 }
 
 // replaceAll makes edits one after the other. The error tells of each that does not fit.
@@ -162,9 +163,9 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 func stale(host Host, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
 	shown := layer.View().Relative(file.Path)
-	at, size := 0, 1
+	at, size, now := 0, 1, ""
 	if made, err := edits(file.Text); err == nil {
-		at, size = made.lines[0]-1, made.size
+		at, size, now = made.lines[0]-1, made.size, made.now
 	} else if e := AsMatchError(err); e != nil && len(e.Lines) > 0 {
 		at = e.Lines[0] - 1
 	} else {
@@ -173,8 +174,10 @@ func stale(host Host, file workspace.File, edits func(string) (edited, error)) e
 	layer.Glimpse(file.Path, file.Stamp)
 	const around = 3
 	p := place{text: file.Text, lines: splitLines(file.Text)}
-	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and call edit again",
-		shown, p.excerpt(at-around, at+min(size, similarShown)+around))
+	if now == "" {
+		now = p.excerpt(at-around, at+min(size, similarShown)+around)
+	}
+	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and make it again", shown, now)
 }
 
 // changeSummary counts lines, for people.

@@ -55,7 +55,9 @@ func patch(ctx context.Context, host Host, a patchArguments) (Result, error) {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
-		plan.add(file)
+		if plan.add(file); len(plan.problems) > patchProblems {
+			break
+		}
 	}
 	if len(plan.problems) > 0 {
 		return Result{}, patchError(plan.problems)
@@ -68,14 +70,14 @@ func patch(ctx context.Context, host Host, a patchArguments) (Result, error) {
 
 // patchError tells all that is wrong with a patch.
 func patchError(problems []string) error {
-	all, more := len(problems), ""
-	if n := all - patchProblems; n > 0 {
-		problems, more = problems[:patchProblems], fmt.Sprintf("\n(and %s more)", count(n, "problem", "problems"))
+	more := ""
+	if len(problems) > patchProblems {
+		problems, more = problems[:patchProblems], "\n(and more)"
 	}
 	if len(problems) == 1 {
 		return fmt.Errorf("nothing was changed. %s\nMend the patch and send all of it again", problems[0])
 	}
-	return fmt.Errorf("nothing was changed, since there are %d problems:\n- %s%s\nMend the patch and send all of it again", all, strings.Join(problems, "\n- "), more)
+	return fmt.Errorf("nothing was changed, since not all fits:\n- %s%s\nMend the patch and send all of it again", strings.Join(problems, "\n- "), more)
 }
 
 // patchPlan is what a patch does, as far as it was tried.
@@ -157,6 +159,9 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 	path, shown := current.Path, p.scratch.View().Relative(current.Path)
 	text := newPatchedText(current.Text)
 	for i, c := range file.chunks {
+		if len(p.problems) > patchProblems {
+			return // what is told is enough to mend
+		}
 		if err := text.apply(c); err != nil {
 			p.problem(path, fmt.Errorf("%s, chunk %d of %d (line %d of the patch, %s): %w", shown, i+1, len(file.chunks), c.line, c.describe(), err))
 		}
@@ -229,7 +234,8 @@ func (p *patchPlan) try(s step) bool {
 	return false
 }
 
-// stale refuses a file that changed since the run read it, as edit does. What the patch is about then counts as read.
+// stale refuses a file that changed since the run read it, as edit does. The run
+// may then patch what it is shown; it has not seen the rest.
 func (p *patchPlan) stale(path string, file *fileSection) error {
 	layer := p.host.Files()
 	seen, wasRead := layer.Seen(path)
@@ -249,9 +255,7 @@ func (p *patchPlan) stale(path string, file *fileSection) error {
 	if len(text.at) == 0 {
 		return fmt.Errorf("%s changed since you read it; read it again and make the patch for what it is now", shown)
 	}
-	if _, err := layer.Read(path); err != nil {
-		return fmt.Errorf("%s changed since you read it, and cannot be read now: %w", shown, explain(p.host, path, err))
-	}
+	layer.Glimpse(path, now.Stamp)
 	const around, most = 4, 3
 	var out strings.Builder
 	whole := place{text: now.Text, lines: splitLines(now.Text)}

@@ -20,8 +20,9 @@ type forked struct {
 
 func (h forked) Files() *workspace.Layer { return h.layer }
 
-// patched applies a patch on a layer of its own, where path holds text, and returns the text there.
-func patched(t *testing.T, h *tooltest.Host, path, text, patch string) (string, error) {
+// changed makes a call of a tool on a layer of its own, where path holds text, and returns the text there. A refused
+// call must change nothing.
+func changed(t *testing.T, h *tooltest.Host, name, path, text, call string) (string, error) {
 	t.Helper()
 	under := h.Files().Fork()
 	if _, err := under.Write(h.Path(path), text, "", workspace.Author{}); err != nil {
@@ -29,10 +30,10 @@ func patched(t *testing.T, h *tooltest.Host, path, text, patch string) (string, 
 	}
 	host := forked{h, under.Fork()}
 	builtin := tool.Builtin()
-	i := slices.IndexFunc(builtin, func(b tool.Tool) bool { return b.Spec().Name == "patch" })
-	if _, err := builtin[i].Run(t.Context(), host, []byte(arguments(t, "patch", patch))); err != nil {
+	i := slices.IndexFunc(builtin, func(b tool.Tool) bool { return b.Spec().Name == name })
+	if _, err := builtin[i].Run(t.Context(), host, []byte(call)); err != nil {
 		if changes := host.layer.Changes(); len(changes) > 0 {
-			t.Fatalf("the patch %q was refused (%v), but changed %+v", patch, err, changes)
+			t.Fatalf("%s %s was refused (%v), but changed %+v", name, call, err, changes)
 		}
 		return "", err
 	}
@@ -41,6 +42,11 @@ func patched(t *testing.T, h *tooltest.Host, path, text, patch string) (string, 
 		return "", err
 	}
 	return file.Text, nil
+}
+
+func patched(t *testing.T, h *tooltest.Host, path, text, patch string) (string, error) {
+	t.Helper()
+	return changed(t, h, "patch", path, text, arguments(t, "patch", patch))
 }
 
 // FuzzPatch: no patch makes the tool panic, a refused one changes nothing, and every change that is made is one of text

@@ -42,7 +42,7 @@ type chunk struct {
 	// above are lines that stand above the place, each below the one before it.
 	above []string
 	ops   []patchOp
-	// soft counts the blank lines at the end of ops that had no leading space: they may be context, or nothing.
+	// soft counts the blank lines that stay at the end of ops: they may be context, or nothing.
 	soft int
 	// atEnd says that ops end where the file ends.
 	atEnd bool
@@ -195,8 +195,8 @@ func (p *patchParser) unwrap() bool {
 	p.lines, p.first = p.lines[begin:], begin+1
 	p.unindent()
 	for len(p.lines) > 0 {
-		last := strings.TrimSpace(p.lines[len(p.lines)-1])
-		if last != "" && !slices.Contains(closing, last) {
+		last := p.lines[len(p.lines)-1]
+		if last != "" && !slices.Contains(closing, strings.TrimSpace(last)) {
 			break
 		}
 		p.lines = p.lines[:len(p.lines)-1]
@@ -422,8 +422,8 @@ func number(digits string) int {
 // read takes one line of a chunk. Only blank lines may lack their sign, and lines that cannot have one.
 func (c *chunk) read(line string) {
 	switch {
-	case line == "":
-		c.ops = append(c.ops, patchOp{' ', ""})
+	case blank(line):
+		c.ops = append(c.ops, patchOp{' ', strings.TrimPrefix(line, " ")})
 		c.soft++
 		return
 	case strings.HasPrefix(line, `\ No newline`):

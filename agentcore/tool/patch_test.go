@@ -3,10 +3,13 @@ package tool_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/tool/tooltest"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // arguments encodes one text argument.
@@ -150,8 +153,8 @@ func TestPatchRefuses(t *testing.T) {
 		{"indentation that varies", update("a.go", " func f() {\n-one()\n+two()\n"), []string{"do not stand in the file", "3\tfunc f() {"}},
 		{"ambiguous", update("a.go", "-\treturn\n+\treturn // x\n"), []string{"stand 2 times, at lines 5, 10", "add lines of context", "@@"}},
 		{"ambiguous but for spaces", update("a.go", "-    return\n+    return // x\n"), []string{"stand 2 times, but for their indentation, at lines 5, 10"}},
-		{"two problems", update("a.go", "-\tonce()\n+\ttwice()\n@@\n-\treturn\n+\treturn // x\n"), []string{"there are 2 problems", "chunk 1 of 2", "chunk 2 of 2", `which begins with "\treturn"`}},
-		{"many problems", "*** Delete File: none\n*** Update File: a.go\n-nope nope\n+x\n*** Delete File: n1\n*** Delete File: n2\n*** Delete File: n3\n*** Delete File: n4\n*** Delete File: n5\n*** End Patch", []string{"there are 7 problems", "and 1 problem more"}},
+		{"two problems", update("a.go", "-\tonce()\n+\ttwice()\n@@\n-\treturn\n+\treturn // x\n"), []string{"since not all fits:\n- a.go", "chunk 1 of 2", "chunk 2 of 2", `which begins with "\treturn"`}},
+		{"many problems", "*** Delete File: none\n*** Update File: a.go\n-nope nope\n+x\n*** Delete File: n1\n*** Delete File: n2\n*** Delete File: n3\n*** Delete File: n4\n*** Delete File: n5\n*** End Patch", []string{"since not all fits", "(and more)"}},
 		{"done already", update("a.go", " func f() {\n-\tzero()\n+\tone()\n"), []string{"stands at line 3 already", "leave it out"}},
 		{"line numbers", update("a.go", " 3\tfunc f() {\n-4\t\tone()\n+4\t\ttwo()\n"), []string{"line numbers that read shows: leave them out"}},
 		{"no change", update("a.go", " func f() {\n"), []string{"a.go", "changes nothing", "no line with - or +"}},
@@ -196,11 +199,38 @@ func TestPatchStale(t *testing.T) {
 		h.Type(path, "// new\n"+h.Text(path))
 	}
 	patch := arguments(t, "patch", "*** Begin Patch\n*** Update File: a.go\n-\tone()\n+\t1()\n*** Update File: b.txt\n-y\n+z\n*** Delete File: c.txt\n*** End Patch")
-	refused(t, h, "patch", patch, "there are 3 problems", "a.go changed since you read it. The places now read:\n1\t// new\n", "5\t\tone()\n", "Check that the patch still fits",
+	refused(t, h, "patch", patch, "since not all fits", "a.go changed since you read it. The places now read:\n1\t// new\n", "5\t\tone()\n", "Check that the patch still fits",
 		"b.txt changed since you read it; read it again", "c.txt changed since you read it; read it again")
 	for _, path := range []string{"b.txt", "c.txt"} {
 		call(t, h, "read", arguments(t, "path", path))
 	}
 	call(t, h, "patch", strings.Replace(patch, "-y", "-x", 1))
 	same(t, "a.go", h.Text("a.go"), "// new\n"+strings.Replace(patchedGo, "one", "1", 1))
+}
+
+// interrupted is a Host where something happens between the trial of a call and its first write.
+type interrupted struct {
+	*tooltest.Host
+	happens func()
+}
+
+func (h interrupted) Author(reason string) workspace.Author {
+	h.happens()
+	return h.Host.Author(reason)
+}
+
+// TestPatchTakenBack: where a file changes while a patch is written, what was written before is taken back.
+func TestPatchTakenBack(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n"})
+	host := interrupted{h, func() { h.Type("d.txt", "typed\n") }}
+	patch := arguments(t, "patch", "*** Begin Patch\n*** Update File: a.txt\n-a\n+A\n*** Add File: new.txt\n+x\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: moved.txt\n-c\n+C\n*** Update File: d.txt\n-d\n+D\n*** End Patch")
+	builtin := tool.Builtin()
+	i := slices.IndexFunc(builtin, func(b tool.Tool) bool { return b.Spec().Name == "patch" })
+	_, err := builtin[i].Run(t.Context(), host, []byte(patch))
+	if err == nil || !strings.Contains(err.Error(), "d.txt: changed while it was edited") || !strings.Contains(err.Error(), "Nothing of this call stayed") {
+		t.Errorf("the error is %v", err)
+	}
+	if changes := h.Files().Changes(); len(changes) > 0 {
+		t.Errorf("the layer changed: %+v", changes)
+	}
 }

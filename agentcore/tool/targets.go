@@ -1,12 +1,6 @@
 package tool
 
-import (
-	"encoding/json"
-	"strings"
-)
-
-// patchHeaders begin the lines of a patch that name a file.
-var patchHeaders = []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"}
+import "encoding/json"
 
 // Targets returns the paths of the files that a call of a tool which edits names, as it names them. Arguments that
 // are broken have none.
@@ -25,11 +19,11 @@ func Targets(name string, arguments json.RawMessage) []string {
 	if name != "patch" {
 		return paths
 	}
-	for line := range strings.Lines(named.Patch) {
-		for _, header := range patchHeaders {
-			if path, ok := strings.CutPrefix(strings.TrimSpace(line), header); ok {
-				paths = append(paths, strings.TrimSpace(path))
-			}
+	files, _, _ := parsePatch(named.Patch)
+	for _, file := range files {
+		paths = append(paths, file.path)
+		if file.moveTo != "" {
+			paths = append(paths, file.moveTo)
 		}
 	}
 	return paths

@@ -19,17 +19,17 @@ const budget = 24_000_000
 // diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
 // as they go.
 func diffLines(a, b *Index) []piece {
-	return slide(a, b, newAlignment(a, b).pieces(way{}))
+	return slide(a, b, newAlignment(a, b, 0).pieces(way{}))
 }
 
-// alignment holds the numbered lines of two texts, without those that both begin and end with.
+// alignment holds the numbered lines of two texts, without those that both begin and end with but for some.
 type alignment struct {
 	a, b []int32
 	head int // how many equal lines there are before
 	ids  int // the numbers are below this
 }
 
-func newAlignment(a, b *Index) alignment {
+func newAlignment(a, b *Index, margin int) alignment {
 	n, m := a.Len(), b.Len()
 	head := 0
 	for head < min(n, m) && a.Line(head) == b.Line(head) {
@@ -39,6 +39,8 @@ func newAlignment(a, b *Index) alignment {
 		n--
 		m--
 	}
+	head = max(0, head-margin)
+	n, m = min(n+margin, a.Len()), min(m+margin, b.Len())
 	result := alignment{head: head}
 	if head == n || head == m {
 		// Nothing can be equal, so the numbers are never looked at.
@@ -88,11 +90,6 @@ func (t alignment) pieces(w way) []piece {
 		slices.Reverse(d.pieces)
 	}
 	return d.pieces
-}
-
-// others compares the texts in all ways but the one of diffLines.
-func (t alignment) others() [][]piece {
-	return [][]piece{t.pieces(way{backwards: true}), t.pieces(way{swapped: true}), t.pieces(way{backwards: true, swapped: true})}
 }
 
 // numbering gives equal lines equal numbers. It is a hash table of its own, since a map of strings takes several times
@@ -175,7 +172,7 @@ type differ struct {
 	// left is what remains of the budget.
 	left int
 	// reach and trace are those of shortest, kept for the next call: how far each diagonal got, and that before each
-	// step, one row behind the other.
+	// step and at the end, one row behind the other.
 	reach, trace []int32
 	places       []places
 }
@@ -230,12 +227,13 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 func (d *differ) shortest(a, b []int32) (x, y, steps int) {
 	n, m := len(a), len(b)
 	limit := min(n+m, effort)
-	if cap(d.reach) < 2*limit+3 {
-		d.reach = make([]int32, 2*effort+3)
+	size := 2*limit + 5
+	if len(d.reach) < size {
+		d.reach = make([]int32, size)
 	}
-	reach := d.reach[:2*limit+3]
+	reach := d.reach[:size]
 	clear(reach)
-	middle := limit + 1
+	middle := limit + 2
 	d.trace = d.trace[:0]
 	for step := 0; ; step++ {
 		d.trace = append(d.trace, reach[middle-step-1:middle+step+2]...)
@@ -255,6 +253,7 @@ func (d *differ) shortest(a, b []int32) (x, y, steps int) {
 			d.left -= 1 + x - from
 			reach[middle+k] = int32(x)
 			if x >= n && y >= m {
+				d.trace = append(d.trace, reach[middle-step-2:middle+step+3]...)
 				return n, m, step
 			}
 		}

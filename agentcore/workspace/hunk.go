@@ -197,11 +197,16 @@ func (h *hunk) shift(changes []change) (i, j int) {
 func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 	i, j := spanOf(changes, h.start, h.end)
 	if !exact {
-		i, j = h.reach(changes, i, j)
+		i, j = h.reach(changes, i, j, h.state == event.StateConflict)
 	}
+	h.followSpan(from, next, changes, i, j, !exact)
+}
+
+// followSpan moves a hunk that changes[i:j] touch; guess says that those beside it may have done what it proposes.
+func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bool) {
 	by := shiftOf(changes, i)
 	if i >= j {
-		there := !exact && h.live() && h.there(changes, i)
+		there := guess && h.live() && h.there(changes, i)
 		h.start, h.end = h.start+by, h.end+by
 		if there {
 			above, below := h.beside(changes, i, by)
@@ -223,17 +228,17 @@ func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 
 // reach widens changes[i:j], which overlap the hunk, by those beside it that matter to it: an unfinished
 // line would run into the next one, and text at the border of a conflict may be what it waits for.
-func (h *hunk) reach(changes []change, i, j int) (int, int) {
+func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
 	for i > 0 && changes[i-1].end == h.start {
 		c := changes[i-1]
-		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(conflict && (c.start == c.end || h.start == h.end)) {
 			break
 		}
 		i--
 	}
 	for j = max(i, j); j < len(changes) && changes[j].start == h.end; j++ {
 		c := changes[j]
-		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(conflict && (c.start == c.end || h.start == h.end)) {
 			break
 		}
 	}

@@ -25,6 +25,9 @@ type Layer struct {
 	mu    sync.Mutex
 	files map[string]*layerFile
 	seen  map[string]sight
+	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one answer
+	// of a model were made up before it saw the result of any of them.
+	learned map[string]sight
 	// generation counts the changes of files; dropped tells when a path lost its edits.
 	generation uint64
 	dropped    map[string]uint64
@@ -34,7 +37,7 @@ type Layer struct {
 
 // sight is what a run knows of a file: the stamp, and whether it knows all of that text.
 type sight struct {
-	stamp Stamp
+	stamp Stamp // empty for nothing
 	whole bool
 }
 
@@ -66,7 +69,7 @@ func (f *layerFile) on(below *text) {
 func newLayer(v *View, s *Session, parent *Layer) *Layer {
 	return &Layer{
 		view: v, session: s, parent: parent,
-		files: make(map[string]*layerFile), seen: make(map[string]sight), dropped: make(map[string]uint64),
+		files: make(map[string]*layerFile), seen: make(map[string]sight), learned: make(map[string]sight), dropped: make(map[string]uint64),
 	}
 }
 
@@ -105,7 +108,7 @@ func (l *Layer) shown(path string, below *text) *text {
 	return f.made
 }
 
-// Read returns a file as the layer shows it, and remembers its stamp as what the run has seen. The path is
+// Read returns a file as the layer shows it, and remembers its stamp as what the run will have seen from its next turn on. The path is
 // absolute, as [View.Resolve] returns it, or that of an open document. The error is a *FileError.
 func (l *Layer) Read(path string) (File, error) {
 	path = cleanPath(path)
@@ -118,12 +121,24 @@ func (l *Layer) Read(path string) (File, error) {
 	}
 	file := c.file(path)
 	l.mu.Lock()
-	l.seen[path] = sight{file.Stamp, true}
+	l.learned[path] = sight{file.Stamp, true}
 	l.mu.Unlock()
 	return file, nil
 }
 
-// Seen returns the stamp of what the run last read or wrote at a path.
+// NextTurn tells that the run hears what its calls were answered: what they read counts as seen from now on.
+func (l *Layer) NextTurn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, s := range l.learned {
+		if l.seen[path] = s; s.stamp == "" {
+			delete(l.seen, path)
+		}
+	}
+	clear(l.learned)
+}
+
+// Seen returns the stamp of what the run last read, in an earlier turn, or wrote at a path.
 func (l *Layer) Seen(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,20 +155,20 @@ func (l *Layer) SeenWhole(path string) (Stamp, bool) {
 	return s.stamp, ok && s.whole
 }
 
-// Forget makes the run one that has not seen the file.
+// Forget makes the run one that has not seen the file, from its next turn on.
 func (l *Layer) Forget(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.seen, cleanPath(path))
+	l.learned[cleanPath(path)] = sight{}
 }
 
-// Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that.
+// Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that in its next turn.
 func (l *Layer) Glimpse(path string, stamp Stamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	path = cleanPath(path)
 	former := l.seen[path]
-	l.seen[path] = sight{stamp, former.whole && former.stamp == stamp}
+	l.learned[path] = sight{stamp, former.whole && former.stamp == stamp}
 }
 
 // Write makes text the whole text of a file in this layer, and returns the file. base is the stamp of the
@@ -221,10 +236,15 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 	} else {
 		l.set(path, newLayerFile(edits))
 	}
-	former := l.seen[path]
+	former, learned := l.seen[path], l.learned[path]
 	l.seen[path] = sight{next.stamp(), base == "" || former.whole && former.stamp == base}
+	delete(l.learned, path)
+	if learned.whole && learned.stamp == base {
+		l.learned[path] = sight{next.stamp(), true}
+	}
 	if next == nil {
 		delete(l.seen, path)
+		delete(l.learned, path)
 	}
 	c.text = next
 	return c, nil

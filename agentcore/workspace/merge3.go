@@ -2,8 +2,8 @@ package workspace
 
 import "strings"
 
-// change is a piece of a difference, with the lines over which it could slide without changing the
-// result: two changes whose wide ranges meet depend on how the texts were aligned.
+// change is a piece of a difference, with the lines over which it could be made as well: what two changes whose wide ranges
+// meet lead to depends on how the texts were aligned.
 type change struct {
 	start, end       int
 	wideFrom, wideTo int
@@ -19,105 +19,17 @@ func changesBetween(a, b *Index) []change {
 	return widen(a, b, diffLines(a, b))
 }
 
-// widen finds how far each piece could lie elsewhere: a pure insertion or deletion can slide up and down, and where lines
-// repeat there are other scripts as short, of which those count that other ways to compare find.
+// widen makes changes of pieces.
 func widen(a, b *Index, pieces []piece) []change {
 	changes := make([]change, len(pieces))
+	ranges := wideRanges(a, b, pieces)
 	for i, p := range pieces {
 		changes[i] = change{
-			p.a0, p.a1, p.a0, p.a1,
+			p.a0, p.a1, ranges[i].from, ranges[i].to,
 			a.Slice(p.a0, p.a1), b.Slice(p.b0, p.b1), p.b1 - p.b0,
 		}
 	}
-	if len(pieces) == 0 {
-		return changes
-	}
-	scripts := []script{newScript(a, b, pieces)}
-	for _, other := range newAlignment(a, b).others() {
-		scripts = append(scripts, newScript(a, b, other))
-	}
-	at := make([]int, len(scripts))
-	for at[0] < len(pieces) {
-		first := at[0]
-		lo, hi := group(scripts, at)
-		for i := first; i < at[0]; i++ {
-			changes[i].wideFrom, changes[i].wideTo = lo, hi
-		}
-	}
 	return changes
-}
-
-// script is a way to make one text of another: the pieces, with the ranges over which each can slide.
-type script []struct{ from, to, delta int }
-
-func newScript(a, b *Index, pieces []piece) script {
-	result := make(script, len(pieces))
-	for i, p := range pieces {
-		floor, limit := 0, a.Len()
-		if i > 0 {
-			floor = pieces[i-1].a1
-		}
-		if i+1 < len(pieces) {
-			limit = pieces[i+1].a0
-		}
-		up, down := 0, 0
-		switch {
-		case p.a0 == p.a1:
-			for p.a0-up > floor && b.Line(p.b0-up-1) == b.Line(p.b1-up-1) {
-				up++
-			}
-			for p.a1+down < limit && b.Line(p.b0+down) == b.Line(p.b1+down) {
-				down++
-			}
-		case p.b0 == p.b1:
-			for p.a0-up > floor && a.Line(p.a0-up-1) == a.Line(p.a1-up-1) {
-				up++
-			}
-			for p.a1+down < limit && a.Line(p.a0+down) == a.Line(p.a1+down) {
-				down++
-			}
-		}
-		result[i].from, result[i].to, result[i].delta = p.a0-up, p.a1+down, (p.b1-p.b0)-(p.a1-p.a0)
-	}
-	return result
-}
-
-// group takes the pieces from at on that belong together: up to where all scripts take the same lines for equal again.
-func group(scripts []script, at []int) (lo, hi int) {
-	// next is the script whose next piece begins first, -1 at the end.
-	next := func() int {
-		first := -1
-		for i, s := range scripts {
-			if at[i] < len(s) && (first < 0 || s[at[i]].from < scripts[first][at[first]].from) {
-				first = i
-			}
-		}
-		return first
-	}
-	shift := make([]int, len(scripts))
-	take := func(i int) {
-		p := scripts[i][at[i]]
-		hi = max(hi, p.to)
-		shift[i] += p.delta
-		at[i]++
-	}
-	i := next()
-	if i < 0 {
-		return 0, 0
-	}
-	lo = scripts[i][at[i]].from
-	take(i)
-	for {
-		agree := true
-		for _, s := range shift {
-			agree = agree && s == shift[0]
-		}
-		i := next()
-		if i < 0 || agree && scripts[i][at[i]].from > hi {
-			return lo, hi
-		}
-		take(i)
-	}
 }
 
 // Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or

@@ -58,6 +58,9 @@ func (s *Session) restore(path string, c content, hunks []Hunk) {
 			id: r.ID, state: event.StateOpen, before: r.Before, after: r.After,
 			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
 		}
+		if r.State == event.StateOpen {
+			h.detail = r.Detail
+		}
 		h.place(a.text, r)
 		if h.live() && slices.ContainsFunc(p.hunks, func(other *hunk) bool { return other.live() && other.same(h) }) {
 			h.settle(event.StateSuperseded, "the same was proposed before")

@@ -108,6 +108,9 @@ func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
 	}
+	if _, _, u := s.findUndo(id); u != nil {
+		return u.accepted, true // of a former process
+	}
 	return Hunk{}, false
 }
 

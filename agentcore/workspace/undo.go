@@ -23,15 +23,41 @@ type undo struct {
 	accepted Hunk
 	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
 	batch uint64
+	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
+	covers []cover
+}
+
+// cover remembers an undo as it was before other hunks of its session were accepted over its lines, so that it is
+// exactly that again when they are undone.
+type cover struct {
+	saved hunk
+	// lines are those that it covered then.
+	lines string
+	// over are the hunks above it that are not undone yet, and how far below their first lines it began.
+	over []covering
+}
+
+type covering struct {
+	id     event.HunkID
+	offset int
+}
+
+// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
+// have it as one.
+func (h *hunk) lands(changes []change) int {
+	own := slices.IndexFunc(changes, func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
+	if own < 0 {
+		return -1
+	}
+	return h.start + shiftOf(changes, own)
 }
 
 // taken makes the reverse of a hunk that stands at exactly its place of the next text; changes lead there.
 func (h *hunk) taken(changes []change) *hunk {
-	own := slices.IndexFunc(changes, func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
-	if own < 0 {
+	start := h.lands(changes)
+	if start < 0 {
 		return nil
 	}
-	start := h.start + shiftOf(changes, own)
 	return &hunk{start: start, end: start + countLines(h.after), before: h.after, after: h.before, state: event.StateOpen}
 }
 
@@ -81,13 +107,21 @@ func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
 func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, s *Session) {
-	own := taken != nil && taken.session == s
+	if taken != nil && taken.session != s {
+		taken = nil
+	}
+	landed := make(map[event.HunkID]int)
 	for _, u := range p.undos {
-		if own && taken.undo && slices.Contains(taken.ids, u.id) {
+		if taken != nil && taken.undo && slices.Contains(taken.ids, u.id) {
+			landed[u.id] = u.lands(changes)
 			u.settle(event.StateAccepted, "")
+		}
+	}
+	for _, u := range p.undos {
+		if u.settled() {
 			continue
 		}
-		u.move(from, next, changes, own && !taken.undo && u.state == event.StateOpen)
+		u.move(from, next, changes, taken, landed)
 		if u.pending && !(u.create && next != nil && next.s == "") {
 			u.settle(event.StateOpen, unmade)
 		}
@@ -96,8 +130,9 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 
 const unmade = "the editor said that it undid the edit, but its text still has it"
 
-// move carries one reverse along a change of the file. exact says that the changes are hunks that lie apart from it.
-func (u *undo) move(from, next *text, changes []change, exact bool) {
+// move carries one undo along a change of the file, which took or undid other hunks of the session where taken says so;
+// landed says at which lines those are that it undid.
+func (u *undo) move(from, next *text, changes []change, taken *expectation, landed map[event.HunkID]int) {
 	switch {
 	case u.create:
 		u.followCreate(next)
@@ -105,10 +140,87 @@ func (u *undo) move(from, next *text, changes []change, exact bool) {
 		u.followDelete(next)
 	case next == nil:
 		u.vanish()
+	case taken != nil && !taken.undo:
+		u.gone = false
+		i, j := spanOf(changes, u.start, u.end)
+		i, j = u.reach(changes, i, j, false)
+		u.cover(from, changes, taken.ids)
+		u.followSpan(from, next, changes, i, j, false)
+		if u.settled() {
+			u.settle(event.StateConflict, "a later edit took it back") // which can be undone itself
+		}
 	default:
 		u.gone = false
-		u.follow(from, next, changes, exact)
+		if !u.uncover(next, landed) {
+			u.follow(from, next, changes, false)
+		}
 	}
+}
+
+// maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
+const maxCovers = 16
+
+// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are theirs.
+func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
+	c := cover{saved: u.hunk}
+	for k, over := range changes {
+		if over.start <= u.end && u.start <= over.end {
+			c.over = append(c.over, covering{ids[k], u.start - over.start})
+		}
+	}
+	if len(c.over) == 0 {
+		return
+	}
+	c.lines = strings.Clone(from.index().Slice(u.start, u.end)) // which does not keep the whole text
+	u.covers = append(slices.Clone(u.covers[max(0, len(u.covers)-maxCovers+1):]), c)
+}
+
+// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its lines are as
+// they were.
+func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
+	if len(u.covers) == 0 || len(landed) == 0 {
+		return false
+	}
+	start := -1
+	var top *cover
+	var kept []cover
+	for i, c := range u.covers {
+		var left []covering
+		for _, o := range c.over {
+			if line, undone := landed[o.id]; !undone {
+				left = append(left, o)
+			} else if line >= 0 && i == len(u.covers)-1 {
+				start = line + o.offset
+			}
+		}
+		switch {
+		case len(left) > 0:
+			c.over = left
+			kept = append(kept, c)
+		case i == len(u.covers)-1:
+			top = &c
+		}
+	}
+	u.covers = kept
+	if top == nil || start < 0 {
+		return false
+	}
+	end := start + top.saved.end - top.saved.start
+	if end > next.index().Len() || next.index().Slice(start, end) != top.lines || top.saved.joins(next, start, end) {
+		return false
+	}
+	id, authors := u.id, u.authors
+	u.hunk = top.saved
+	u.id, u.authors, u.start, u.end = id, authors, start, end
+	return true
+}
+
+// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start, end).
+func (h *hunk) joins(shown *text, start, end int) bool {
+	x := shown.index()
+	below := h.after != "" && !lineStart(h.after, len(h.after)) && end < x.Len()
+	above := start > 0 && !lineStart(x.Text(), x.Start(start)) && h.after != ""
+	return below || above
 }
 
 // takenBack finds the accepted hunks which the next text lacks again, and nothing else has changed: any single one, or
@@ -284,25 +396,30 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		from = a.last
 	}
 	for {
-		i := slices.IndexFunc(left, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
-		if i < 0 {
+		var group []*hunk
+		group, left = newest(left)
+		if len(group) == 0 {
 			break
 		}
-		u := left[i]
-		left = slices.Delete(left, i, i+1)
-		next := apply(cur, []*hunk{&u.hunk})
-		stack = stack.compose(cur, next, []*hunk{&u.hunk})
-		var changes []change
-		switch {
-		case cur != nil && next != nil:
-			changes = []change{u.change()}
-		case from != nil && next != nil:
+		next := apply(cur, group)
+		stack = stack.compose(cur, next, group)
+		step := expectation{session: s, undo: true}
+		landed := make(map[event.HunkID]int)
+		for _, h := range group {
+			step.ids = append(step.ids, h.id)
+			step.changes = append(step.changes, h.change())
+		}
+		for _, h := range group {
+			landed[h.id] = h.lands(step.changes)
+		}
+		changes := step.changes
+		if cur == nil && from != nil && next != nil {
 			changes = lineChanges(from.s, next.s)
 		}
 		for _, other := range left {
-			other.move(from, next, changes, false)
+			other.move(from, next, changes, &step, landed)
 		}
-		expected.ids = append(expected.ids, u.id)
+		expected.ids = append(expected.ids, step.ids...)
 		if cur = next; next != nil {
 			from = next
 		}
@@ -341,6 +458,29 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		return nil, failures // they cancel each other out; ConfirmUndo settles them
 	}
 	return &edit, failures
+}
+
+// newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step: those
+// of one batch where they lie apart.
+func newest(list []*undo) (group []*hunk, left []*undo) {
+	first := slices.IndexFunc(list, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
+	if first < 0 {
+		return nil, list
+	}
+	whole := list[first].create || list[first].delete
+	for i, u := range list {
+		switch {
+		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole && !u.create && !u.delete:
+			group = append(group, &u.hunk)
+		default:
+			left = append(left, u)
+		}
+	}
+	slices.SortFunc(group, inOrder)
+	if overlap(group) {
+		return []*hunk{&list[first].hunk}, slices.Delete(slices.Clone(list), first, first+1)
+	}
+	return group, left
 }
 
 // ConfirmUndo tells the editor's answer to the edits of [Session.UndoEdits]. Where it applied them the hunks are

@@ -403,6 +403,13 @@ func (n *notices) run() {
 	}
 }
 
+// After calls back once the callbacks of all that happened before have run. It runs on the goroutine of whoever is just
+// running callbacks, else on this one, and must not wait.
+func (v *View) After(call func()) {
+	v.notices.add(call)
+	v.notices.run()
+}
+
 // documentsBelow lists the open documents in a folder. The lock is held.
 func (v *View) documentsBelow(dir string) []string {
 	var paths []string
