@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -193,11 +195,42 @@ func (s *Server) host(h workspace.Hunk) string {
 	if !h.Create || s.documents.get(h.Path) != nil {
 		return h.Path
 	}
-	info, known := s.runInfo(h.Author.Run)
-	for known && info.Path == "" && info.Parent != "" {
-		info, known = s.runInfo(info.Parent)
+	return s.launches.path(s, h.Author.Run)
+}
+
+// launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own lock.
+type launches struct {
+	mu    sync.Mutex
+	paths map[event.RunID]string
+}
+
+// path returns the document that a run, or the first one above it that has any, was launched on. It may read the store.
+func (l *launches) path(s *Server, run event.RunID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if path, known := l.paths[run]; known {
+		return path
 	}
-	return info.Path
+	path := ""
+	for at := run; at != ""; {
+		row, err := s.engine.Store().Run(s.background, at)
+		if err != nil {
+			if !errors.Is(err, store.ErrNotFound) { // its session was deleted
+				s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", at, "error", err)
+			}
+			break
+		}
+		if row.URI != "" {
+			path = event.FilePath(row.URI)
+			break
+		}
+		at = row.Parent
+	}
+	if l.paths == nil {
+		l.paths = map[event.RunID]string{}
+	}
+	l.paths[run] = path
+	return path
 }
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {

@@ -46,8 +46,9 @@ function M.kill()
   local exits = M.exits
   vim.lsp.stop_client(M.client.id, true)
   e2e.wait('the server to be gone', function()
-    return M.exits > exits
+    return M.exits > exits and not vim.lsp.get_client_by_id(M.client.id)
   end)
+  vim.diagnostic.reset() -- 0.10 keeps those of a client that is gone
 end
 
 function M.ask(method, params)
