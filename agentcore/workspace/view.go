@@ -34,6 +34,7 @@ type View struct {
 	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
 	clock   atomic.Uint64
 	notices notices
+	renames renames
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -299,6 +300,16 @@ func (v *View) recheck(path string, verify bool) {
 func (v *View) Recheck(path string) {
 	path = cleanPath(path)
 	v.cache.drop(path)
+	v.mu.Lock()
+	var targets []string
+	if a := v.anchors[path]; a != nil {
+		targets = a.targets()
+	}
+	v.mu.Unlock()
+	for _, target := range targets {
+		v.cache.drop(target)
+		v.recheck(target, false)
+	}
 	v.recheck(path, true)
 }
 

@@ -181,6 +181,9 @@ type Conflict struct {
 	Path               string
 	StartLine, EndLine int
 	Base, Ours, Theirs string
+	// OursPath and TheirsPath tell where a side moved the file, and are empty where it left it. A file that one side
+	// moved to a Path where the other has made another one has an OursPath equal to its Path.
+	OursPath, TheirsPath string
 }
 
 // MergeReport tells what a merge did.
@@ -193,7 +196,7 @@ type MergeReport struct {
 }
 
 // Change is what a layer does to one file. Before is the file below the layer, After the one that the layer
-// shows; nil stands for "no such file".
+// shows; nil stands for "no such file". Of a file that was moved their paths differ, and Path is that of After.
 type Change struct {
 	Path          string
 	Before, After *File
