@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ type publisher struct {
 	mu    sync.Mutex
 	dirty map[string]bool
 	typed map[string]bool // will be dirty when typingTime is over
+	gone  map[string]bool // folders below which whatever is shown is dirty
 	late  map[string]bool // files that were looked at while the user typed
 	hosts map[string]bool // documents that show the hunks of new files
 
@@ -38,7 +41,7 @@ type publisher struct {
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -56,6 +59,14 @@ func (p *publisher) touch(paths ...string) {
 	case p.news <- struct{}{}:
 	default:
 	}
+}
+
+// touchBelow touches every file in a folder that has diagnostics. It never waits.
+func (p *publisher) touchBelow(folder string) {
+	p.mu.Lock()
+	p.gone[folder] = true
+	p.mu.Unlock()
+	p.touch()
 }
 
 // typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
@@ -126,8 +137,8 @@ func (p *publisher) run(ctx context.Context) {
 			return
 		}
 		p.mu.Lock()
-		dirty := p.dirty
-		p.dirty = map[string]bool{}
+		dirty, gone := p.dirty, p.gone
+		p.dirty, p.gone = map[string]bool{}, map[string]bool{}
 		if due {
 			maps.Copy(dirty, p.typed)
 			clear(p.typed)
@@ -136,6 +147,13 @@ func (p *publisher) run(ctx context.Context) {
 			waiting = true
 		}
 		p.mu.Unlock()
+		for folder := range gone {
+			for path := range p.shown {
+				if strings.HasPrefix(path, folder+string(filepath.Separator)) {
+					dirty[path] = true
+				}
+			}
+		}
 		session := p.server.opened() // nil where nothing was ever found
 		for path := range dirty {
 			p.server.guarded(func() {

@@ -193,6 +193,8 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 			return nil, err
 		}
 		before = disk
+	case e.profile.EmptyIsALine:
+		before = "\n"
 	}
 	if v := c.TextDocument.Version; v != nil {
 		if d == nil {
