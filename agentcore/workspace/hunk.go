@@ -113,7 +113,7 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, s *S
 	p.moveUndos(from, next, changes, taken, s)
 	for _, h := range p.hunks {
 		switch {
-		case exact && slices.Contains(taken.ids, h.id):
+		case exact && !h.create && slices.Contains(taken.ids, h.id):
 			h.reverse = h.taken(changes)
 			h.shift(changes)
 			h.settle(event.StateAccepted, "")
