@@ -23,6 +23,8 @@ type undo struct {
 	accepted Hunk
 	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
 	batch uint64
+	// moved says that its file is at another path now, of which nobody has heard yet.
+	moved bool
 	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
 	covers []cover
 }
@@ -277,13 +279,20 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 		if back && u.moveTo != "" {
 			s.view.unlink(s, a, u.moveTo)
 		}
-		if back || u.pending {
+		switch {
+		case back || u.pending:
 			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
-		} else if u.accepted.State == event.StateRejected {
+		case u.accepted.State == event.StateRejected:
 			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
-		} else {
+		case u.moved:
+			u.moved = false
+			s.keep(u.accepted)
+			changed = append(changed, u.accepted)
+			return false
+		default:
 			return false
 		}
+		u.moved = false
 		u.accepted.Stamp = ""
 		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
 		if told := s.keep(u.accepted); told {
