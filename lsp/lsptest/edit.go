@@ -295,6 +295,9 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		if _, err := os.Stat(to); err == nil && !c.Options.Overwrite {
 			return nil, fmt.Errorf("%s is there already", to)
 		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return nil, err
+		}
 		if err := os.Rename(file, to); err != nil {
 			return nil, err
 		}
