@@ -190,6 +190,9 @@ func closed(t *testing.T, path string, schema *jsonschema.Schema) {
 func TestTitle(t *testing.T) {
 	for _, test := range []struct{ tool, raw, want string }{
 		{"read", `{"path":"a.go"}`, "read a.go"},
+		{"patch", `{"patch":"*** Add File: a\n+x\n*** Delete File: b\n"}`, "patch a and 1 more"},
+		{"patch", `{"patch":"x"}`, "patch"},
+		{"notebook_edit", `{"path":"a.ipynb"}`, "edit notebook a.ipynb"},
 		{"grep", `{"pattern":"x"}`, "search x"},
 		{"grep", `{"pattern":"x","path":"lib"}`, "search x in lib"},
 		{"glob", `{"pattern":"*.go"}`, "find *.go"},

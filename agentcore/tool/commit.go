@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 func (s step) do(layer *workspace.Layer, author workspace.Author) error {
 	switch {
 	case s.moveTo != "":
-		return move(layer, s.path, s.moveTo, *s.before, author)
+		return layer.Move(s.path, s.moveTo, workspace.StampOf(*s.before), author)
 	case s.after == nil:
 		return layer.Delete(s.path, workspace.StampOf(*s.before), author)
 	}
@@ -30,17 +29,6 @@ func (s step) undone() step {
 		return step{path: s.moveTo, before: s.before, moveTo: s.path}
 	}
 	return step{path: s.path, before: s.after, after: s.before}
-}
-
-// move gives a file another name; text is what it holds.
-func move(layer *workspace.Layer, from, to, text string, author workspace.Author) error {
-	if _, err := layer.Write(to, text, "", author); err != nil {
-		return err
-	}
-	if err := layer.Delete(from, workspace.StampOf(text), author); err != nil {
-		return errors.Join(err, layer.Delete(to, workspace.StampOf(text), author))
-	}
-	return nil
 }
 
 // commit carries out steps on the run's layer, all or none: where one fails, since a file changed in that very moment,

@@ -66,7 +66,11 @@ func edit(ctx context.Context, host Host, a editArguments) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("nothing was edited: %w", err)
 	}
-	return change(host, a.Path, edits[0].OldString == "", func(text string) (edited, error) { return replaceAll(text, edits) })
+	result, err := change(host, a.Path, edits[0].OldString == "", func(text string) (edited, error) { return replaceAll(text, edits) })
+	if e := AsMatchError(err); e != nil && e.Kind == NotFound && isNotebook(a.Path) {
+		err = fmt.Errorf("%w. This is a notebook: change its cells with notebook_edit", err)
+	}
+	return result, err
 }
 
 // edited is what edits make of a text.

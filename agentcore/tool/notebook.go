@@ -47,6 +47,9 @@ type cell struct {
 // errNotebook begins what is wrong with a text as a notebook.
 var errNotebook = errors.New("is no notebook that can be edited by cells")
 
+// isNotebook reports whether a file is a notebook by its name.
+func isNotebook(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".ipynb") }
+
 func parseNotebook(text string) (*notebook, error) {
 	var head struct {
 		Major    int               `json:"nbformat"`

@@ -32,7 +32,7 @@ func notebookEditTool() Tool {
 }
 
 func notebookEdit(_ context.Context, host Host, a notebookArguments) (Result, error) {
-	if !strings.HasSuffix(strings.ToLower(a.Path), ".ipynb") {
+	if !isNotebook(a.Path) {
 		return Result{}, fmt.Errorf("%s is no notebook (.ipynb): use edit", a.Path)
 	}
 	if a.NewSource == nil && a.EditMode != "delete" {

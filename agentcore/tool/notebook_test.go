@@ -131,6 +131,8 @@ func TestNotebookEdit(t *testing.T) {
 }
 
 func TestNotebookEditRefuses(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"a.ipynb": jupyter})
+	refused(t, h, "edit", `{"path":"a.ipynb","old_string":"import x\nx.run()","new_string":"y"}`, "does not occur", "30\t    \"import x", "notebook_edit")
 	for _, test := range []struct {
 		arguments string
 		says      []string

@@ -122,7 +122,11 @@ func (p *patchPlan) add(file *fileSection) {
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && file.action == addFile:
 		missing = true
 	case err != nil:
-		p.problem(path, explain(p.host, path, err))
+		err = explain(p.host, path, err)
+		if problem != nil && problem.Kind == workspace.NotFound && file.action == updateFile {
+			err = fmt.Errorf("%w; a new file begins with *** Add File", err)
+		}
+		p.problem(path, err)
 		return
 	}
 	shown := p.scratch.View().Relative(path)

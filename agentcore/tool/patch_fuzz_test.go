@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/tool/tooltest"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -22,7 +24,7 @@ func (h forked) Files() *workspace.Layer { return h.layer }
 
 // changed makes a call of a tool on a layer of its own, where path holds text, and returns the text there. A refused
 // call must change nothing.
-func changed(t *testing.T, h *tooltest.Host, name, path, text, call string) (string, error) {
+func changed(t testing.TB, h *tooltest.Host, name, path, text, call string) (string, error) {
 	t.Helper()
 	under := h.Files().Fork()
 	if _, err := under.Write(h.Path(path), text, "", workspace.Author{}); err != nil {
@@ -44,7 +46,7 @@ func changed(t *testing.T, h *tooltest.Host, name, path, text, call string) (str
 	return file.Text, nil
 }
 
-func patched(t *testing.T, h *tooltest.Host, path, text, patch string) (string, error) {
+func patched(t testing.TB, h *tooltest.Host, path, text, patch string) (string, error) {
 	t.Helper()
 	return changed(t, h, "patch", path, text, arguments(t, "patch", patch))
 }
@@ -90,21 +92,86 @@ func FuzzPatchRoundTrip(f *testing.F) {
 		if !usable(before) || !usable(after) || strings.Contains(before+after, "\r") || before == after {
 			return
 		}
-		sections := "*** Begin Patch\n*** Update File: f.txt\n" + chunks(before, after) + "*** End Patch\n"
-		diff := unified(before, after)
-		for _, patch := range []string{sections, diff} {
-			got, err := patched(t, h, "f.txt", before, patch)
-			if err != nil || got != after {
-				t.Fatalf("from %q to %q: got %q, %v, by\n%s", before, after, got, err, patch)
+		roundTrip(t, h, before, after)
+	})
+}
+
+// TestPatchRoundTrip is FuzzPatchRoundTrip for texts whose lines repeat, as those of code do.
+func TestPatchRoundTrip(t *testing.T) {
+	h := tooltest.New(t, nil)
+	line := rapid.SampledFrom([]string{"a", "b", "", "", "}", "\ta", "\t}", "  a", "a ", "*** End Patch", "@@ a", "-- a", "++ b", "+", "-"})
+	rapid.Check(t, func(r *rapid.T) {
+		before := rapid.SliceOfN(line, 0, 30).Draw(r, "before")
+		after := slices.Clone(before)
+		for range rapid.IntRange(1, 5).Draw(r, "edits") {
+			from := rapid.IntRange(0, len(after)).Draw(r, "from")
+			to := min(len(after), from+rapid.IntRange(0, 3).Draw(r, "removed"))
+			after = slices.Replace(after, from, to, rapid.SliceOfN(line, 0, 3).Draw(r, "added")...)
+		}
+		text := func(lines []string) string {
+			ending := rapid.SampledFrom([]string{"\n", "\n", ""}).Draw(r, "ending")
+			if len(lines) == 0 {
+				return ""
 			}
-			dos := strings.ReplaceAll(before, "\n", "\r\n")
-			got, err = patched(t, h, "f.txt", dos, patch)
-			want := strings.ReplaceAll(after, "\n", "\r\n")
-			if strings.Contains(before, "\n") && (err != nil || got != want) {
-				t.Fatalf("from %q to %q: got %q, %v, by\n%s", dos, want, got, err, patch)
-			}
+			return strings.Join(lines, "\n") + ending
+		}
+		if one, other := text(before), text(after); one != other {
+			roundTrip(t, h, one, other)
 		}
 	})
+}
+
+// TestPatchDrift: a patch whose lines are indented otherwise, all by the same, makes what was meant.
+func TestPatchDrift(t *testing.T) {
+	h := tooltest.New(t, nil)
+	rapid.Check(t, func(r *rapid.T) {
+		var before []string
+		for i := range rapid.IntRange(2, 12).Draw(r, "lines") {
+			least := max(0, 1-i) // the first line shows what drifted
+			before = append(before, strings.Repeat("\t", rapid.IntRange(least, 3).Draw(r, "depth"))+fmt.Sprintf("line%d()", i))
+		}
+		at := rapid.IntRange(1, len(before)-1).Draw(r, "at")
+		added := strings.Repeat("\t", rapid.IntRange(0, 3).Draw(r, "depth")) + "added()"
+		after := slices.Concat(before[:at], []string{added}, before[at+1:])
+		drift := rapid.SampledFrom([]func(string) string{
+			func(s string) string { return "\t" + s },
+			func(s string) string { return strings.ReplaceAll(s, "\t", "    ") },
+			func(s string) string { return strings.ReplaceAll(s, "\t", "  ") },
+			func(s string) string { return s },
+		}).Draw(r, "drift")
+		var patch strings.Builder
+		patch.WriteString("*** Update File: f.txt\n")
+		for i, l := range before {
+			switch i {
+			case at:
+				fmt.Fprintf(&patch, "-%s\n+%s\n", drift(l), drift(added))
+			default:
+				fmt.Fprintf(&patch, " %s\n", drift(l))
+			}
+		}
+		patch.WriteString("*** End Patch")
+		text, want := strings.Join(before, "\n")+"\n", strings.Join(after, "\n")+"\n"
+		got, err := patched(t, h, "f.txt", text, patch.String())
+		if err != nil || got != want {
+			r.Fatalf("from %q: got %q, %v, want %q, by\n%s", text, got, err, want, patch.String())
+		}
+	})
+}
+
+// roundTrip makes before into after by patches.
+func roundTrip(t testing.TB, h *tooltest.Host, before, after string) {
+	t.Helper()
+	sections := "*** Begin Patch\n*** Update File: f.txt\n" + chunks(before, after) + "*** End Patch\n"
+	for _, patch := range []string{sections, unified(before, after)} {
+		got, err := patched(t, h, "f.txt", before, patch)
+		if err != nil || got != after {
+			t.Fatalf("from %q to %q: got %q, %v, by\n%s", before, after, got, err, patch)
+		}
+		dos, want := strings.ReplaceAll(before, "\n", "\r\n"), strings.ReplaceAll(after, "\n", "\r\n")
+		if got, err = patched(t, h, "f.txt", dos, patch); strings.Contains(before, "\n") && (err != nil || got != want) {
+			t.Fatalf("from %q to %q: got %q, %v, by\n%s", dos, want, got, err, patch)
+		}
+	}
 }
 
 // chunks writes what turns before into after, each place with as little context as makes it fit once behind the one
@@ -178,4 +245,28 @@ func unified(before, after string) string {
 		edit.Edits = append(edit.Edits, workspace.Edit{Start: index.Start(hunk.Start), End: index.Start(hunk.End), New: hunk.After})
 	}
 	return edit.Unified("f.txt", workspace.Format{})
+}
+
+// BenchmarkPatch is a patch of many places of a large file, and one of which nothing fits.
+func BenchmarkPatch(b *testing.B) {
+	h := tooltest.New(b, nil)
+	var text, fits, misses strings.Builder
+	fits.WriteString("*** Update File: f.txt\n")
+	misses.WriteString("*** Update File: f.txt\n")
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "\tresult%d = append(result, transform(element, options...))\n", i)
+		if i%1000 == 0 {
+			fmt.Fprintf(&fits, "@@\n-\tresult%d = append(result, transform(element, options...))\n+\tchanged()\n", i)
+			fmt.Fprintf(&misses, "@@\n-\tresult%d = push(result, transform(item))\n+\tchanged()\n", i)
+		}
+	}
+	for name, patch := range map[string]string{"fits": fits.String(), "misses": misses.String()} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := patched(b, h, "f.txt", text.String(), patch); (err == nil) != (name == "fits") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

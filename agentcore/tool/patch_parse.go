@@ -92,6 +92,8 @@ type patchParser struct {
 	at    int
 	// padded says that markers have spaces before them, so that a context line cannot be told from one.
 	padded bool
+	// diff says that it is a unified diff.
+	diff   bool
 	files  []*fileSection
 	faults []string
 	notes  []string
@@ -103,10 +105,10 @@ func parsePatch(text string) (files []*fileSection, notes, faults []string) {
 	if !p.unwrap() {
 		return nil, nil, []string{"there is no patch in it; a patch looks like this:\n" + patchForm}
 	}
-	if slices.ContainsFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) }) {
-		p.sections()
-	} else {
+	if p.diff {
 		p.unified()
+	} else {
+		p.sections()
 	}
 	if len(p.files) == 0 && len(p.faults) == 0 {
 		p.faults = append(p.faults, "it names no file; a patch looks like this:\n"+patchForm)
@@ -176,9 +178,16 @@ var (
 // unwrap takes away what models put around a patch: a shell's here-document, a Markdown fence, and the words
 // before it. It reports whether a patch begins anywhere.
 func (p *patchParser) unwrap() bool {
-	begin := slices.IndexFunc(p.lines, func(s string) bool { kind, _ := readMarker(s); return kind == beginPatch || isSection(kind, "") })
-	if begin < 0 {
-		begin = slices.IndexFunc(p.lines, startsUnified)
+	begin := slices.IndexFunc(p.lines, func(s string) bool { kind, _ := readMarker(s); return kind == beginPatch })
+	section := slices.IndexFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) })
+	diff := startOfDiff(p.lines)
+	p.diff = diff >= 0 && (section < 0 || diff < section)
+	start := section
+	if p.diff {
+		start = diff
+	}
+	if begin < 0 || start >= 0 && start < begin {
+		begin = start
 	}
 	if begin < 0 {
 		return false
@@ -201,12 +210,21 @@ func (p *patchParser) unwrap() bool {
 		}
 		p.lines = p.lines[:len(p.lines)-1]
 	}
-	first := slices.IndexFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) })
-	p.padded = first >= 0 && !strings.HasPrefix(p.lines[first], "*")
-	if first < 0 {
-		p.lines = slices.DeleteFunc(p.lines, func(s string) bool { kind, _ := readMarker(s); return kind == beginPatch || kind == endPatch })
+	if p.diff {
+		if kind, _ := readMarker(p.lines[0]); kind == beginPatch {
+			p.lines, p.first = p.lines[1:], p.first+1
+		}
+		at := 0
+		p.lines = slices.DeleteFunc(p.lines, func(s string) bool {
+			kind, _ := readMarker(s)
+			outer := at == len(p.lines)-1 || s != "" && s[0] == '*'
+			at++
+			return outer && (kind == beginPatch || kind == endPatch)
+		})
 		return true
 	}
+	first := slices.IndexFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) })
+	p.padded = first >= 0 && !strings.HasPrefix(p.lines[first], "*")
 	end := -1
 	for i, s := range p.lines {
 		if kind, _ := readMarker(s); kind == endPatch && (p.padded || s[0] == '*' || i == len(p.lines)-1) {

@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // arguments encodes one text argument.
-func arguments(t *testing.T, name, text string) string {
+func arguments(t testing.TB, name, text string) string {
 	t.Helper()
 	raw, err := json.Marshal(map[string]string{name: text})
 	if err != nil {
@@ -69,6 +70,15 @@ func TestPatch(t *testing.T) {
 		if _, err := os.Stat(h.Path(gone)); err != nil {
 			t.Errorf("the file on disk: %v", err)
 		}
+	}
+	moved := map[string]string{}
+	for _, file := range h.Files().Saved() {
+		if file.MovedFrom != "" {
+			moved[file.MovedFrom] = file.Path
+		}
+	}
+	if want := map[string]string{h.Path("old.txt"): h.Path("new.txt"), h.Path("same.txt"): h.Path("moved/same.txt")}; !maps.Equal(moved, want) {
+		t.Errorf("moved are %v, want %v", moved, want)
 	}
 	// What the run patched it knows.
 	call(t, h, "write", `{"path":"docs/new.md","content":"short\n"}`)
@@ -163,7 +173,7 @@ func TestPatchRefuses(t *testing.T) {
 		{"no place for an insertion", update("a.go", "@@ -3,2 +3,3 @@\n+\tthree()\n"), []string{"only lines that come", "context"}},
 		{"a line number beyond the end", "--- a/a.go\n+++ b/a.go\n@@ -70,0 +71 @@\n+x\n", []string{"line 70", "11 lines", "context"}},
 		{"empty file", update("empty.txt", "-a\n+b\n"), []string{"the file is empty", "lines with + only"}},
-		{"missing file", update("b.go", "-a\n+b\n"), []string{"b.go: does not exist", "near it are a.go"}},
+		{"missing file", update("b.go", "-a\n+b\n"), []string{"b.go: does not exist", "near it are a.go", "*** Add File"}},
 		{"delete a missing file", "*** Delete File: zzz/none.txt\n*** End Patch", []string{"does not exist", "glob"}},
 		{"add over a file", "*** Add File: a.go\n+x\n*** End Patch", []string{"a.go exists already", "*** Update File", "delete it first"}},
 		{"add over a folder", "*** Add File: dir\n+x\n*** End Patch", []string{"dir: is a folder"}},

@@ -5,9 +5,14 @@ import (
 	"strings"
 )
 
-// startsUnified reports whether a unified diff can begin with a line.
-func startsUnified(line string) bool {
-	return strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "--- ")
+// startOfDiff returns the line where a unified diff begins, or -1.
+func startOfDiff(lines []string) int {
+	for i, s := range lines {
+		if strings.HasPrefix(s, "diff --git ") || isFileHeader(lines, i) {
+			return i
+		}
+	}
+	return -1
 }
 
 // isFileHeader reports whether "---" and "+++" lines that name a file stand at a line.

@@ -46,7 +46,7 @@ func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	lines := numbered(file.Text)
 	total := len(lines)
 	var note string
-	if strings.HasSuffix(strings.ToLower(file.Path), ".ipynb") && !a.Raw {
+	if isNotebook(file.Path) && !a.Raw {
 		if n, err := parseNotebook(file.Text); err != nil {
 			note = fmt.Sprintf("(shown as text, since it %v)\n", err)
 		} else {
