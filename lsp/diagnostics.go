@@ -33,6 +33,7 @@ type publisher struct {
 	dirty map[string]bool
 	typed map[string]bool // will be dirty when typingTime is over
 	gone  map[string]bool // folders below which whatever is shown is dirty
+	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
 	late  map[string]bool // files that were looked at while the user typed
 	hosts map[string]bool // documents that show the hunks of new files
 
@@ -41,7 +42,7 @@ type publisher struct {
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -67,6 +68,15 @@ func (p *publisher) touchBelow(folder string) {
 	p.gone[folder] = true
 	p.mu.Unlock()
 	p.touch()
+}
+
+// clear has the diagnostics of a file sent even if there are none and were none: Neovim takes those of a file along to
+// its new name. It never waits.
+func (p *publisher) clear(path string) {
+	p.mu.Lock()
+	p.wiped[path] = true
+	p.mu.Unlock()
+	p.touch(path)
 }
 
 // typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
@@ -185,10 +195,14 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if version >= 0 && yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
+	p.mu.Lock()
+	wiped := p.wiped[path]
+	delete(p.wiped, path)
+	p.mu.Unlock()
 	switch {
 	case len(params.Diagnostics) > 0:
 		p.shown[path] = true
-	case !p.shown[path]:
+	case !p.shown[path] && !wiped:
 		return nil
 	default:
 		delete(p.shown, path)

@@ -172,11 +172,8 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(edits, func(e workspace.FileEdit) bool { return e.MoveTo != "" }) {
-		// An editor that tells of the new name before it answers is understood once the old one was seen to be gone.
-		if err := s.view.Settle(ctx); err != nil {
-			return false, fmt.Errorf("look at the renamed files: %w", err)
-		}
+	if err := s.follow(ctx, a, edits); err != nil {
+		return false, err
 	}
 	if told && s.client.documentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
@@ -190,6 +187,40 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	a.divide()
 	a.refusal = "the text changed while the edit was on its way; accept it again"
 	return len(a.left) > 0, nil
+}
+
+// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before it answers
+// is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells of the text edits
+// under the old name; that its hunks are at the new one has to be said.
+func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
+	moves := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return e.MoveTo == "" })
+	if len(moves) == 0 {
+		return nil
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	for _, e := range moves {
+		s.diagnostics.clear(e.MoveTo)
+		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
+			became, _ := a.decision.outcome(id)
+			h, known := a.session.Proposal().Hunk(id)
+			return became != outcomeMade && known && (h.Path == e.Path || h.Path == e.MoveTo)
+		})
+		if left && !s.shows(e.Path) && s.shows(e.MoveTo) {
+			s.view.Rename(e.Path, e.MoveTo)
+		}
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	return nil
+}
+
+// shows reports whether the editor has such a file.
+func (s *Server) shows(path string) bool {
+	_, _, err := s.textOf(path)
+	return err == nil
 }
 
 // survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands before
