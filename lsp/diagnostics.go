@@ -312,11 +312,13 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	case h.MoveTo != "":
 		message = "proposed rename of this file to " + s.view.Relative(h.MoveTo)
 	}
-	if h.Author.Reason != "" {
+	switch {
+	case h.State == event.StateConflict:
+		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " + cmp.Or(h.Detail, "its lines have changed")
+	case h.Author.Reason != "":
 		message += ": " + h.Author.Reason
-	}
-	if h.State == event.StateConflict {
-		message = "conflict with the " + message + " of " + agentName(h.Author) + ": " + cmp.Or(h.Detail, "its lines have changed")
+	default:
+		message += " by " + agentName(h.Author) + glimpse(h)
 	}
 	start, end := h.StartLine, h.EndLine
 	if h.Create || h.Delete || h.MoveTo != "" {
@@ -325,6 +327,24 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
+}
+
+// glimpse shows the first line that an edit would change, where nobody gave a reason for it.
+func glimpse(h workspace.Hunk) string {
+	if h.Create || h.Delete || h.MoveTo != "" {
+		return ""
+	}
+	if h.After == "" {
+		return ": takes the lines away"
+	}
+	before := strings.Split(h.Before, "\n")
+	for i, line := range strings.Split(h.After, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
+			return ": " + shortened(line)
+		}
+	}
+	return ""
 }
 
 func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string, data diagnosticData) protocol.Diagnostic {
