@@ -327,7 +327,8 @@ func folderTexts(t *testing.T, dir string) map[string]string {
 func reorganising() *script.Script {
 	return script.New("reorganising",
 		script.Turn{Answer: []script.Step{
-			script.Call{Name: "read", Arguments: `{"path":"one.txt"}`}, script.Call{Name: "read", Arguments: `{"path":"two words.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"one.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"two words.txt"}`},
 			script.Call{Name: "read", Arguments: `{"path":"bin/gone.txt"}`},
 		}},
 		script.Turn{Answer: []script.Step{
