@@ -67,8 +67,11 @@ func (s *Store) Left(ctx context.Context, roots []string) (bool, error) {
 		left = !found.empty()
 		return nil, err
 	}
-	err := s.submitOwn(look, nil).Wait(ctx)
-	return left, err
+	// A wait that ctx ends leaves the writer at it.
+	if err := s.submitOwn(look, nil).Wait(ctx); err != nil {
+		return false, err
+	}
+	return left, nil
 }
 
 func (a *Adopted) empty() bool { return len(a.Hunks)+len(a.LayerFiles) == 0 }
