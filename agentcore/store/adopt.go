@@ -67,9 +67,8 @@ func (s *Store) Left(ctx context.Context, roots []string) (bool, error) {
 		left = !found.empty()
 		return nil, err
 	}
-	// A wait that ctx ends leaves the writer at it.
 	if err := s.submitOwn(look, nil).Wait(ctx); err != nil {
-		return false, err
+		return false, err // the writer may still be at it
 	}
 	return left, nil
 }
