@@ -51,7 +51,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 			first, last := touchedLines(p.Range)
 			actions = append(actions, s.findingActions(session, path, x, first, last)...)
 			actions = append(actions, s.proposalActions(session, path, x, first, last)...)
-			actions = append(actions, s.undoActions(session, path, first, last)...)
+			actions = append(actions, s.undoActions(session, path, x, first, last)...)
 		}
 	}
 	actions = append(actions, launchActions(p)...)

@@ -114,6 +114,10 @@ func (c *client) knowsProtocol() bool {
 // capability for that.
 func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") }
 
+// showsEmptyLine says whether the client shows an empty file as one empty line, with its end, as Neovim does: a text that is put
+// before it would leave that line behind. LSP has no capability for that.
+func (c *client) showsEmptyLine() bool { return strings.EqualFold(c.name, "neovim") }
+
 // show tells the user something in a message box; log only in the editor's log.
 func (c *client) show(ctx context.Context, kind protocol.MessageType, text string) error {
 	return c.conn.Notify(ctx, protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{Type: kind, Message: text})

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -28,6 +32,8 @@ type publisher struct {
 	mu    sync.Mutex
 	dirty map[string]bool
 	typed map[string]bool // will be dirty when typingTime is over
+	gone  map[string]bool // folders below which whatever is shown is dirty
+	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
 	late  map[string]bool // files that were looked at while the user typed
 	hosts map[string]bool // documents that show the hunks of new files
 
@@ -36,7 +42,7 @@ type publisher struct {
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -54,6 +60,23 @@ func (p *publisher) touch(paths ...string) {
 	case p.news <- struct{}{}:
 	default:
 	}
+}
+
+// touchBelow touches every file in a folder that has diagnostics. It never waits.
+func (p *publisher) touchBelow(folder string) {
+	p.mu.Lock()
+	p.gone[folder] = true
+	p.mu.Unlock()
+	p.touch()
+}
+
+// clear has the diagnostics of a file sent even if there are none and were none: Neovim takes those of a file along to
+// its new name. It never waits.
+func (p *publisher) clear(path string) {
+	p.mu.Lock()
+	p.wiped[path] = true
+	p.mu.Unlock()
+	p.touch(path)
 }
 
 // typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
@@ -124,8 +147,8 @@ func (p *publisher) run(ctx context.Context) {
 			return
 		}
 		p.mu.Lock()
-		dirty := p.dirty
-		p.dirty = map[string]bool{}
+		dirty, gone := p.dirty, p.gone
+		p.dirty, p.gone = map[string]bool{}, map[string]bool{}
 		if due {
 			maps.Copy(dirty, p.typed)
 			clear(p.typed)
@@ -134,6 +157,13 @@ func (p *publisher) run(ctx context.Context) {
 			waiting = true
 		}
 		p.mu.Unlock()
+		for folder := range gone {
+			for path := range p.shown {
+				if strings.HasPrefix(path, folder+string(filepath.Separator)) {
+					dirty[path] = true
+				}
+			}
+		}
 		session := p.server.opened() // nil where nothing was ever found
 		for path := range dirty {
 			p.server.guarded(func() {
@@ -165,10 +195,14 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if version >= 0 && yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
+	p.mu.Lock()
+	wiped := p.wiped[path]
+	delete(p.wiped, path)
+	p.mu.Unlock()
 	switch {
 	case len(params.Diagnostics) > 0:
 		p.shown[path] = true
-	case !p.shown[path]:
+	case !p.shown[path] && !wiped:
 		return nil
 	default:
 		delete(p.shown, path)
@@ -193,11 +227,42 @@ func (s *Server) host(h workspace.Hunk) string {
 	if !h.Create || s.documents.get(h.Path) != nil {
 		return h.Path
 	}
-	info, known := s.runInfo(h.Author.Run)
-	for known && info.Path == "" && info.Parent != "" {
-		info, known = s.runInfo(info.Parent)
+	return s.launches.path(s, h.Author.Run)
+}
+
+// launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own lock.
+type launches struct {
+	mu    sync.Mutex
+	paths map[event.RunID]string
+}
+
+// path returns the document that a run, or the first one above it that has any, was launched on. It may read the store.
+func (l *launches) path(s *Server, run event.RunID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if path, known := l.paths[run]; known {
+		return path
 	}
-	return info.Path
+	path := ""
+	for at := run; at != ""; {
+		row, err := s.engine.Store().Run(s.background, at)
+		if err != nil {
+			if !errors.Is(err, store.ErrNotFound) { // its session was deleted
+				s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", at, "error", err)
+			}
+			break
+		}
+		if row.URI != "" {
+			path = event.FilePath(row.URI)
+			break
+		}
+		at = row.Parent
+	}
+	if l.paths == nil {
+		l.paths = map[event.RunID]string{}
+	}
+	l.paths[run] = path
+	return path
 }
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
@@ -247,11 +312,13 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	case h.MoveTo != "":
 		message = "proposed rename of this file to " + s.view.Relative(h.MoveTo)
 	}
-	if h.Author.Reason != "" {
+	switch {
+	case h.State == event.StateConflict:
+		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " + cmp.Or(h.Detail, "its lines have changed")
+	case h.Author.Reason != "":
 		message += ": " + h.Author.Reason
-	}
-	if h.State == event.StateConflict {
-		message = "conflict with the " + message + " of " + agentName(h.Author) + ": " + cmp.Or(h.Detail, "its lines have changed")
+	default:
+		message += " by " + agentName(h.Author) + glimpse(h)
 	}
 	start, end := h.StartLine, h.EndLine
 	if h.Create || h.Delete || h.MoveTo != "" {
@@ -260,6 +327,24 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
+}
+
+// glimpse shows the first line that an edit would change, where nobody gave a reason for it.
+func glimpse(h workspace.Hunk) string {
+	if h.Create || h.Delete || h.MoveTo != "" {
+		return ""
+	}
+	if h.After == "" {
+		return ": takes the lines away"
+	}
+	before := strings.Split(h.Before, "\n")
+	for i, line := range strings.Split(h.After, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
+			return ": " + shortened(line)
+		}
+	}
+	return ""
 }
 
 func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string, data diagnosticData) protocol.Diagnostic {

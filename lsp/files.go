@@ -40,6 +40,8 @@ func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		from, to := pathOf(uri.URI(f.OldURI)), pathOf(uri.URI(f.NewURI))
+		s.view.Rename(from, to)
+		s.diagnostics.touchBelow(from)
 		paths = append(paths, from, to)
 	}
 	s.filesChanged(paths)

@@ -167,16 +167,19 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return moved && len(a.left) > 0, nil
 	}
 	a.decision.confirm(a.left, true, "")
-	s.view.DiskChanged(filesOf(edits)) // not every editor tells of the files that it has made, renamed or deleted
+	s.view.DiskChanged(filesOf(unopened(edits))) // not every editor tells of the files that it has made, renamed or deleted
 	told, err := s.echoed(ctx, edits)
 	if err != nil {
+		return false, err
+	}
+	if err := s.follow(ctx, a, edits); err != nil {
 		return false, err
 	}
 	if told && s.client.documentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
-			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && doc.version != e.Version {
+			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" && doc.version != e.Version {
 				s.view.Recheck(e.Path)
 			}
 		}
@@ -184,6 +187,40 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	a.divide()
 	a.refusal = "the text changed while the edit was on its way; accept it again"
 	return len(a.left) > 0, nil
+}
+
+// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before it answers
+// is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells of the text edits
+// under the old name; that its hunks are at the new one has to be said.
+func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
+	moves := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return e.MoveTo == "" })
+	if len(moves) == 0 {
+		return nil
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	for _, e := range moves {
+		s.diagnostics.clear(e.MoveTo)
+		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
+			became, _ := a.decision.outcome(id)
+			h, known := a.session.Proposal().Hunk(id)
+			return became != outcomeMade && known && (h.Path == e.Path || h.Path == e.MoveTo)
+		})
+		if left && !s.shows(e.Path) && s.shows(e.MoveTo) {
+			s.view.Rename(e.Path, e.MoveTo)
+		}
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	return nil
+}
+
+// shows reports whether the editor has such a file.
+func (s *Server) shows(path string) bool {
+	_, _, err := s.textOf(path)
+	return err == nil
 }
 
 // survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands before
@@ -213,6 +250,18 @@ func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, ed
 		a.refusal += fmt.Sprintf("; %s made before that, which the editor's own undo takes back", was(made, "edit"))
 	}
 	return nil
+}
+
+// unopened are the edits of which the disk, and no document, shows what the editor made of them. The text of a file that is
+// renamed and edited at once may be in the editor alone, and the document under its new name has yet to come.
+func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
+	var list []workspace.FileEdit
+	for _, e := range edits {
+		if e.Version < 0 && (e.MoveTo == "" || len(e.Edits) == 0) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // filesOf are the files that come, go or change with edits.
@@ -264,10 +313,7 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told b
 	defer cancel()
 	err = s.documents.wait(bounded, func() bool {
 		// The hunks follow a document a little after its version is known.
-		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
-			doc := s.documents.get(e.Path)
-			return e.Version >= 0 && doc != nil && doc.version == e.Version
-		})
+		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, s.expected)
 	})
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -276,6 +322,19 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told b
 		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
 	}
 	return err == nil, nil
+}
+
+// expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that the
+// document has another name.
+func (s *Server) expected(e workspace.FileEdit) bool {
+	doc := s.documents.get(e.Path)
+	switch {
+	case e.Version < 0:
+		return false
+	case e.MoveTo != "":
+		return doc != nil || s.documents.get(e.MoveTo) == nil
+	}
+	return doc != nil && doc.version == e.Version
 }
 
 // moved reports whether a document has another version now than its edit was computed for.

@@ -65,6 +65,7 @@ type Server struct {
 	progress    *progressBoard
 	diagnostics *publisher
 	refresher   *refresher
+	launches    launches
 	reloader    *reloader
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 

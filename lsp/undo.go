@@ -98,7 +98,7 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 }
 
 // undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
-func (s *Server) undoActions(session *agentcore.Session, path string, first, last int) []action {
+func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
 	if !s.client.applyEdit() {
 		return nil
 	}
@@ -112,11 +112,18 @@ func (s *Server) undoActions(session *agentcore.Session, path string, first, las
 		}
 		inFile[h.Author.Run] = append(inFile[h.Author.Run], h.ID)
 		agents[h.Author.Run] = agentName(h.Author)
-		if !overlaps(h.StartLine, max(h.StartLine, h.EndLine-1), first, last) {
+		if from, to := shownLines(h, x); !overlaps(from, to, first, last) {
 			continue
 		}
+		what := "this edit"
+		switch {
+		case h.Delete:
+			what = "the new file"
+		case h.MoveTo != "":
+			what = "the rename"
+		}
 		list = append(list, action{
-			title: "agentls: Undo this edit of " + agentName(h.Author) + because(h.Author.Reason), kind: kindUndo,
+			title: "agentls: Undo " + what + " of " + agentName(h.Author) + because(h.Author.Reason), kind: kindUndo,
 			command: methods.CommandUndo, argument: methods.UndoParams{Run: h.Author.Run, Hunks: []event.HunkID{h.ID}},
 		})
 		if !slices.Contains(touched, h.Author.Run) {

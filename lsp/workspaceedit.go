@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -191,6 +192,9 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 
 func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	x := workspace.NewIndex(e.Before)
+	if e.Create && s.client.showsEmptyLine() && strings.HasSuffix(e.After(), "\n") {
+		return []protocol.TextEdit{{Range: protocol.Range{End: protocol.Position{Line: 1}}, NewText: e.After()}}
+	}
 	list := make([]protocol.TextEdit, 0, len(e.Edits))
 	for _, one := range e.Edits {
 		list = append(list, protocol.TextEdit{

@@ -114,7 +114,7 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, s *S
 	p.moveUndos(from, next, changes, taken, s)
 	for _, h := range p.hunks {
 		switch {
-		case exact && slices.Contains(taken.ids, h.id):
+		case exact && !h.create && slices.Contains(taken.ids, h.id):
 			h.reverse = h.taken(changes)
 			h.shift(changes)
 			h.settle(event.StateAccepted, "")
@@ -135,7 +135,7 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, s *S
 		}
 		// The editor said that it took the hunk, and now shows another text without it. Editors make an
 		// empty file first and fill it then.
-		if h.pending && !(h.create && next != nil && next.s == "") {
+		if h.pending && !(h.create && next != nil && blank(next)) {
 			h.settle(event.StateOpen, untaken)
 		}
 	}
@@ -153,6 +153,9 @@ func (h *hunk) vanish() {
 	}
 }
 
+// blank reports whether nothing is in a text but, maybe, the end of one line: some editors show an empty file so.
+func blank(t *text) bool { return t.s == "" || t.s == "\n" || t.s == "\r\n" }
+
 // followCreate looks after a hunk that makes a file.
 func (h *hunk) followCreate(next *text) {
 	switch {
@@ -163,13 +166,16 @@ func (h *hunk) followCreate(next *text) {
 		h.reverse = &hunk{delete: true, state: event.StateOpen}
 		h.reverse.followDelete(next)
 		h.settle(event.StateAccepted, "the file is there")
-	case next == nil || next.s == "":
-		h.start, h.end = 0, 0
+	case next == nil || blank(next):
+		h.start, h.end, h.before = 0, 0, ""
+		if next != nil {
+			h.end, h.before = countLines(next.s), next.s
+		}
 		if h.state == event.StateConflict {
 			h.settle(event.StateOpen, "")
 		}
 	default:
-		h.start, h.end = 0, countLines(next.s)
+		h.start, h.end, h.before = 0, countLines(next.s), ""
 		h.settle(event.StateConflict, "a file of this name appeared with another text")
 	}
 }

@@ -454,7 +454,7 @@ func (l *Layer) creatable(path string) error {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
 		}
 	}
-	return nil
+	return l.clash(path)
 }
 
 func (l *Layer) lose(path string, conflicts []Conflict) {

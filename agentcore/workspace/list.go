@@ -14,9 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// overlay returns the files below a folder that documents and layers add or change, with their texts; nil
-// stands for a file that is not there.
-func (l *Layer) overlay(dir string) map[string]*text {
+// overlaid lists the files below a folder that documents and layers add or change, or take away.
+func (l *Layer) overlaid(dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
 	v.mu.Lock()
@@ -36,8 +35,15 @@ func (l *Layer) overlay(dir string) map[string]*text {
 			}
 		}
 	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// overlay returns the files below a folder that documents and layers add or change, with their texts; nil
+// stands for a file that is not there.
+func (l *Layer) overlay(dir string) map[string]*text {
+	found := l.overlaid(dir)
 	texts := make(map[string]*text, len(found))
-	for path := range found {
+	for _, path := range found {
 		if c, err := l.content(path); err == nil {
 			texts[path] = c.text
 		}

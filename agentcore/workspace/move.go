@@ -102,8 +102,8 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 // vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
 func (l *Layer) vacant(from, to string, folder bool) error {
 	c, err := l.content(to)
-	if strings.EqualFold(from, to) && l.view.sameFile(from, to) {
-		return nil
+	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
+		return nil // a new letter case for the same name
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:

@@ -112,7 +112,7 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 			continue
 		}
 		u.move(from, next, changes, taken, landed)
-		if u.pending && u.moveTo == "" && !(u.create && next != nil && next.s == "") {
+		if u.pending && u.moveTo == "" && !(u.create && next != nil && blank(next)) {
 			u.settle(event.StateOpen, unmade)
 		}
 	}

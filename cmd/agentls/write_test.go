@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -319,4 +321,68 @@ func folderTexts(t *testing.T, dir string) map[string]string {
 		files[e.Name()] = string(text)
 	}
 	return files
+}
+
+// reorganising are the turns of a run that changes, makes, renames and deletes files.
+func reorganising() *script.Script {
+	return script.New("reorganising",
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "read", Arguments: `{"path":"one.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"two words.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"bin/gone.txt"}`},
+		}},
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "patch", Arguments: `{"patch":"*** Begin Patch\n*** Update File: one.txt\n@@\n-1\n+one\n*** Add File: sub/ä new.txt\n+new\n` +
+				`*** Update File: two words.txt\n*** Move to: sub/three words.txt\n@@\n-2\n+two\n*** Delete File: bin/gone.txt\n*** End Patch\n"}`},
+		}},
+		script.Turn{Answer: []script.Step{script.Text("Done.")}},
+	)
+}
+
+// TestReorganise has the same edits written by the command, and by git from the diff that the command prints.
+func TestReorganise(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"one.txt": "1\nsame\n", "two words.txt": "2\r\nsame", "bin/gone.txt": "gone\n"}
+	want := map[string]string{"one.txt": "one\nsame\n", "sub/three words.txt": "two\r\nsame", "sub/ä new.txt": "new\n"}
+	check := func(d *desk) {
+		d.Helper()
+		got := map[string]string{}
+		err := filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			name, _ := filepath.Rel(d.dir, path) // path is below dir
+			got[filepath.ToSlash(name)] = string(text)
+			return err
+		})
+		if err != nil {
+			d.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			d.Errorf("the files are others (-want +got):\n%s", diff)
+		}
+	}
+	t.Run("written", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, files)
+		vendors[0].provide(d, reorganising())
+		d.must(exitOK, "run", "--root", d.dir, "--agent", "coder", "--write", "reorganise")
+		check(d)
+	})
+	t.Run("by git", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, files)
+		vendors[0].provide(d, reorganising())
+		diff, _ := d.must(exitOK, "run", "--root", d.dir, "--agent", "coder", "--format", "diff", "reorganise")
+		for _, args := range [][]string{{"apply", "--whitespace=nowarn"}, {"apply", "--whitespace=nowarn", "--check", "-R"}} {
+			git := exec.CommandContext(d.ctx, "git", args...)
+			git.Dir, git.Stdin = d.dir, strings.NewReader(diff)
+			git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.dir), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+			if out, err := git.CombinedOutput(); err != nil {
+				t.Fatalf("git %s: %v\n%s\n%s", strings.Join(args, " "), err, out, diff)
+			}
+		}
+		check(d)
+	})
 }

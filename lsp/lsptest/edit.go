@@ -48,6 +48,15 @@ func (e *Editor) needs(capability, what string) {
 	}
 }
 
+// partError is the failure of one part of an edit, after those before it were made.
+type partError struct {
+	index int
+	err   error
+}
+
+func (e *partError) Error() string { return e.err.Error() }
+func (e *partError) Unwrap() error { return e.err }
+
 // errStale is wrapped by the refusal of an edit for a version that the editor does not show (any more).
 var errStale = errors.New("the document has changed")
 
@@ -71,7 +80,11 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 			changes = append(changes, documentChange{TextDocument: &textDocument{URI: u}, Edits: edit.Changes[u]})
 		}
 	}
-	var steps []func() (func(), error)
+	type part struct {
+		index int
+		do    func() (func(), error)
+	}
+	var steps []part
 	created := map[string]bool{}
 	for i, c := range changes {
 		step, err := e.plan(c, created, fmt.Sprintf("%s: documentChanges[%d]", what, i))
@@ -81,13 +94,18 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 		if err != nil {
 			return nil, fmt.Errorf("change %d: %w", i+1, err)
 		}
-		steps = append(steps, step)
+		steps = append(steps, part{i, step})
 	}
 	var sends []func()
 	for _, step := range steps {
-		send, err := step()
+		send, err := step.do()
 		if err != nil {
-			return nil, err
+			// What was made before stays: no profile is transactional beyond texts.
+			return func() {
+				for _, send := range sends {
+					send()
+				}
+			}, &partError{step.index, err}
 		}
 		sends = append(sends, send)
 	}
@@ -193,6 +211,8 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 			return nil, err
 		}
 		before = disk
+	case e.profile.EmptyIsALine:
+		before = "\n"
 	}
 	if v := c.TextDocument.Version; v != nil {
 		if d == nil {
@@ -295,6 +315,9 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		to := pathOf(c.NewURI)
 		if _, err := os.Stat(to); err == nil && !c.Options.Overwrite {
 			return nil, fmt.Errorf("%s is there already", to)
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return nil, err
 		}
 		if err := os.Rename(file, to); err != nil {
 			return nil, err

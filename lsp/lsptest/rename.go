@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Rename renames a file or folder as the user does it in the editor: open documents go along, unsaved changes included.
-func (e *Editor) Rename(from, to string) error {
+// RenameFile renames a file or folder as the user does it in the editor: open documents go along, unsaved changes included.
+func (e *Editor) RenameFile(from, to string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old, next := pathOf(e.URI(from)), pathOf(e.URI(to))
@@ -19,9 +19,13 @@ func (e *Editor) Rename(from, to string) error {
 	if err := os.Rename(old, next); err != nil {
 		return fmt.Errorf("rename %s: %w", from, err)
 	}
-	err := filepath.WalkDir(next, func(path string, _ os.DirEntry, err error) error {
-		rel, _ := filepath.Rel(next, path) // path is below next
-		e.written[filepath.Join(old, rel)], e.written[path] = true, true
+	err := filepath.WalkDir(next, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		e.wrote(old+strings.TrimPrefix(path, next), nil)
+		e.wrote(path, content)
 		return err
 	})
 	if err != nil {
@@ -35,10 +39,7 @@ func (e *Editor) Rename(from, to string) error {
 	}
 	slices.SortFunc(below, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
 	for _, d := range below {
-		delete(e.documents, d.uri)
-		e.notify("textDocument/didClose", struct {
-			TextDocument textDocument `json:"textDocument"`
-		}{textDocument{URI: d.uri}})
+		e.forget(d.uri)
 		e.open(e.URI(to)+strings.TrimPrefix(d.uri, e.URI(from)), d.text, 1)
 	}
 	if truthy(lookup(e.server, "workspace.fileOperations.didRename")) {
@@ -55,4 +56,4 @@ func (e *Editor) Rename(from, to string) error {
 	return nil
 }
 
-func (p *play) rename(args []string) error { return p.editor.Rename(args[0], args[1]) }
+func (p *play) rename(args []string) error { return p.editor.RenameFile(args[0], args[1]) }

@@ -200,38 +200,6 @@ func difference(old, next string) []replacement {
 	return []replacement{{head, len(old) - tail, next[head : len(next)-tail]}}
 }
 
-// RenameFile renames a file as the user does in the editor's tree: an open document goes along, with its unsaved text.
-func (e *Editor) RenameFile(from, to string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	old, renamed := e.URI(from), e.URI(to)
-	if err := os.Rename(pathOf(old), pathOf(renamed)); err != nil {
-		return fmt.Errorf("rename %s: %w", from, err)
-	}
-	content, err := os.ReadFile(pathOf(renamed))
-	if err != nil {
-		return fmt.Errorf("rename %s: %w", from, err)
-	}
-	e.wrote(pathOf(old), nil)
-	e.wrote(pathOf(renamed), content)
-	if d := e.documents[old]; d != nil {
-		e.forget(old)
-		e.open(renamed, d.text, 1)
-	}
-	if truthy(lookup(e.server, "workspace.fileOperations.didRename")) {
-		type rename struct {
-			OldURI string `json:"oldUri"`
-			NewURI string `json:"newUri"`
-		}
-		e.notify("workspace/didRenameFiles", struct {
-			Files []rename `json:"files"`
-		}{[]rename{{old, renamed}}})
-	}
-	e.watched(old, 3)
-	e.watched(renamed, 1)
-	return nil
-}
-
 // RemoveDisk deletes a file as another program would, and tells the server if it watches.
 func (e *Editor) RemoveDisk(path string) error {
 	e.mu.Lock()
