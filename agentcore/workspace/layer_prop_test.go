@@ -51,10 +51,12 @@ func alter(t *rapid.T, l *Layer, dir string, files map[string]string, names []st
 		at := rapid.IntRange(0, len(lines)-1).Draw(t, "at")
 		lines[at] = rapid.SampledFrom([]string{"", "x\n", "y\n", "z\nz\n"}).Draw(t, "line")
 		next := strings.Join(lines, "")
-		if _, err := l.Write(path, next, base, Author{Run: "r"}); err != nil {
+		switch _, err := l.Write(path, next, base, Author{Run: "r"}); {
+		case err == nil:
+			files[name] = next
+		case kind(err) != Directory || there: // the folder on disk stays, though it has nothing in it
 			t.Fatal(err)
 		}
-		files[name] = next
 	case action == "delete" && there:
 		if err := l.Delete(path, base, Author{Run: "r"}); err != nil {
 			t.Fatal(err)
