@@ -126,50 +126,62 @@ func TestDiffWithGit(t *testing.T) {
 	const ten = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 	for _, d := range []diffCase{
 		{
-			"edit", map[string]string{"a.txt": ten},
+			"edit",
+			map[string]string{"a.txt": ten},
 			[]FileEdit{{Path: "a.txt", Edits: []Edit{{Start: 2, End: 3, New: "two"}}}},
 			map[string]string{"a.txt": strings.Replace(ten, "2", "two", 1)},
 		},
 		{
-			"create", nil, []FileEdit{{Path: "sub/new file.txt", Create: true, Edits: []Edit{{New: "one\ntwo"}}}},
+			"create", nil,
+			[]FileEdit{{Path: "sub/new file.txt", Create: true, Edits: []Edit{{New: "one\ntwo"}}}},
 			map[string]string{"sub/new file.txt": "one\ntwo"},
 		},
 		{"create an empty file", nil, []FileEdit{{Path: "sub/empty", Create: true}}, map[string]string{"sub/empty": ""}},
 		{"delete", map[string]string{"a.txt": ten, "b": "x"}, []FileEdit{{Path: "a.txt", Delete: true}}, map[string]string{"b": "x"}},
 		{"delete an empty file", map[string]string{"a": "", "b": "x"}, []FileEdit{{Path: "a", Delete: true}}, map[string]string{"b": "x"}},
 		{
-			"delete an empty executable", map[string]string{"a": "executable: ", "b": "x"},
-			[]FileEdit{{Path: "a", Delete: true}}, map[string]string{"b": "x"},
+			"delete an empty executable",
+			map[string]string{"a": "executable: ", "b": "x"},
+			[]FileEdit{{Path: "a", Delete: true}},
+			map[string]string{"b": "x"},
 		},
 		{"rename", map[string]string{"a.txt": ten}, []FileEdit{{Path: "a.txt", MoveTo: "sub/b.txt"}}, map[string]string{"sub/b.txt": ten}},
 		{
-			"rename an executable and edit it", map[string]string{"bin/run": "executable: " + ten},
+			"rename an executable and edit it",
+			map[string]string{"bin/run": "executable: " + ten},
 			[]FileEdit{{Path: "bin/run", MoveTo: "start", Edits: []Edit{{Start: 2, End: 3, New: "two"}}}},
 			map[string]string{"start": "executable: " + strings.Replace(ten, "2", "two", 1)},
 		},
 		{"rename an empty file", map[string]string{"a": ""}, []FileEdit{{Path: "a", MoveTo: "b"}}, map[string]string{"b": ""}},
 		{
-			"rename in a chain", map[string]string{"a": "1\n", "b": "2\n"},
-			[]FileEdit{{Path: "a", MoveTo: "b"}, {Path: "b", MoveTo: "c"}}, map[string]string{"b": "1\n", "c": "2\n"},
+			"rename in a chain",
+			map[string]string{"a": "1\n", "b": "2\n"},
+			[]FileEdit{{Path: "a", MoveTo: "b"}, {Path: "b", MoveTo: "c"}},
+			map[string]string{"b": "1\n", "c": "2\n"},
 		},
 		{
-			"rename and make the old name again", map[string]string{"a": ten},
-			[]FileEdit{{Path: "a", MoveTo: "b"}, {Path: "new", Create: true, Edits: []Edit{{New: "n\n"}}}}, map[string]string{"b": ten, "new": "n\n"},
+			"rename and make the old name again",
+			map[string]string{"a": ten},
+			[]FileEdit{{Path: "a", MoveTo: "b"}, {Path: "new", Create: true, Edits: []Edit{{New: "n\n"}}}},
+			map[string]string{"b": ten, "new": "n\n"},
 		},
 		{
-			"strange names", map[string]string{"with space": ten, `quote"d`: ten, "tab\tbed": ten, "äöü 😀": ten, `back\slash`: ten},
+			"strange names",
+			map[string]string{"with space": ten, `quote"d`: ten, "tab\tbed": ten, "äöü 😀": ten, `back\slash`: ten},
 			[]FileEdit{
 				{Path: "with space", MoveTo: "more space s"},
 				{Path: `quote"d`, Edits: []Edit{{Start: 2, End: 3, New: "two"}}},
 				{Path: "tab\tbed", MoveTo: `tab"bed`, Edits: []Edit{{Start: 2, End: 3, New: "two"}}},
-				{Path: "äöü 😀", MoveTo: "ß/å"}, {Path: `back\slash`, Delete: true},
+				{Path: "äöü 😀", MoveTo: "ß/å"},
+				{Path: `back\slash`, Delete: true},
 			},
 			map[string]string{
 				"more space s": ten, `quote"d`: strings.Replace(ten, "2", "two", 1), `tab"bed`: strings.Replace(ten, "2", "two", 1), "ß/å": ten,
 			},
 		},
 		{
-			"CRLF and no last line end", map[string]string{"a.txt": "1\r\n2\r\n3"},
+			"CRLF and no last line end",
+			map[string]string{"a.txt": "1\r\n2\r\n3"},
 			[]FileEdit{{Path: "a.txt", MoveTo: "b.txt", Edits: []Edit{{Start: 3, End: 4, New: "two"}, {Start: 7, End: 7, New: "rd"}}}},
 			map[string]string{"b.txt": "1\r\ntwo\r\n3rd"},
 		},
@@ -225,8 +237,14 @@ func TestDiffOfAnyText(t *testing.T) {
 
 func TestOrdered(t *testing.T) {
 	ordered, cyclic := Ordered([]FileEdit{
-		{Path: "a", MoveTo: "b"}, {Path: "b", MoveTo: "c"}, {Path: "c", Delete: true}, {Path: "d", MoveTo: "e"}, {Path: "e", MoveTo: "d"},
-		{Path: "new", Create: true}, {Path: "z"}, {Path: "f.go", MoveTo: "F.go"},
+		{Path: "a", MoveTo: "b"},
+		{Path: "b", MoveTo: "c"},
+		{Path: "c", Delete: true},
+		{Path: "d", MoveTo: "e"},
+		{Path: "e", MoveTo: "d"},
+		{Path: "new", Create: true},
+		{Path: "z"},
+		{Path: "f.go", MoveTo: "F.go"},
 	})
 	names := func(edits []FileEdit) string {
 		var list []string
