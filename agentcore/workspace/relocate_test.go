@@ -110,6 +110,16 @@ func TestMoveIsTakenByEditors(t *testing.T) {
 			m.view.SetDocument(m.at("b"), typed, 1)
 			m.view.CloseDocument(m.at("a"))
 		},
+		"renamed on disk before it is saved": func(m *moves, ids []event.HunkID) {
+			m.session.Confirm(ids, true, "")
+			put(m, m.at("b"), five)
+			m.view.DiskChanged([]string{m.at("a"), m.at("b")})
+			if err := m.view.Settle(m.Context()); err != nil {
+				m.Fatal(err)
+			}
+			m.view.SetDocument(m.at("b"), typed, 1)
+			m.view.CloseDocument(m.at("a"))
+		},
 		"renamed on disk": func(m *moves, ids []event.HunkID) {
 			m.view.CloseDocument(m.at("a"))
 			m.session.Confirm(ids, true, "")
