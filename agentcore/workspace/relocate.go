@@ -423,8 +423,11 @@ func (v *View) join(a, b *anchor) {
 			h.notify = true
 		}
 		for _, u := range p.undos {
-			if u.moveTo == "" {
+			switch {
+			case u.moveTo == "":
 				u.accepted.Path, u.moved = b.path, true
+			case u.accepted.MoveTo != b.path:
+				u.accepted.MoveTo, u.moved = b.path, true
 			}
 		}
 		own := s.pile(b)

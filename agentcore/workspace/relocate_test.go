@@ -353,7 +353,7 @@ func TestRestoreMoves(t *testing.T) {
 	merge(t, layer)
 	hunks := m.hunks("a>b", "a:ONE", "c>d", "e>f", "e:ONE", "g>h", "i>j")
 	m.do(hunks[:2])
-	saved := m.session.Hunks()
+	saved := m.session.Left()
 	// Meanwhile the user moves one where it should go, makes something at the target of another, and deletes one.
 	if err := os.Rename(m.at("e"), m.at("f")); err != nil {
 		t.Fatal(err)

@@ -349,6 +349,9 @@ func (s *Session) Left() []Hunk {
 			if u.state == event.StateOpen && !u.gone && !u.pending {
 				h := a.hunk(&u.hunk)
 				h.State, h.Before, h.After, h.Create, h.Delete = event.StateAccepted, h.After, h.Before, h.Delete, h.Create
+				if u.moveTo != "" {
+					h.Path, h.MoveTo = u.moveTo, a.path
+				}
 				undos[u.id], shown[u.id] = h, a.text
 			}
 		}
