@@ -55,3 +55,21 @@ func BenchmarkMerge(b *testing.B) {
 		merge(b, layer)
 	}
 }
+
+// BenchmarkFork forks a layer above one with many files.
+func BenchmarkFork(b *testing.B) {
+	for _, files := range []int{0, 100, 1000} {
+		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) {
+			v, dir := open(b, nil)
+			layer := v.NewSession(SessionOptions{}).Fork()
+			for i := range files {
+				f := newLayerFile(patch{}.write(newText("text\n"), Author{}))
+				layer.set(filepath.Join(dir, fmt.Sprint(i)), f)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				layer.Fork()
+			}
+		})
+	}
+}

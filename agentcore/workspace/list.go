@@ -98,7 +98,7 @@ func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
 		full := filepath.Join(dir, first)
 		switch {
 		case t == nil:
-			if !deeper {
+			if !deeper && !found[full].Dir { // a folder may have taken its place
 				delete(found, full)
 			}
 			continue

@@ -265,6 +265,9 @@ func (v *View) arrive(b *anchor) {
 		if p == nil {
 			continue
 		}
+		if b.text != nil && v.docs[a.path] != nil && v.docs[b.path] == nil && (p.back() != nil || p.mover() != nil && p.mover().pending) {
+			continue // the editor is about to say that it is the document now, with text that it may not have saved
+		}
 		if u := p.back(); u != nil && u.moveTo == b.path && b.text != nil {
 			v.join(a, b)
 			continue
@@ -292,10 +295,16 @@ func (v *View) arrive(b *anchor) {
 func (v *View) departed(a *anchor) {
 	for s := range maps.Clone(a.piles) {
 		p := a.piles[s]
-		if p == nil || p.mover() == nil {
+		if p == nil {
 			continue
 		}
-		if b := v.anchors[p.mover().moveTo]; b != nil && b.text != nil && b.text.same(a.last) {
+		path, told := "", false
+		if h, u := p.mover(), p.back(); h != nil {
+			path, told = h.moveTo, h.pending
+		} else if u != nil {
+			path, told = u.moveTo, true
+		}
+		if b := v.anchors[path]; b != nil && b.text != nil && (told || b.text.same(a.last)) {
 			v.join(a, b)
 			return
 		}
@@ -414,8 +423,11 @@ func (v *View) join(a, b *anchor) {
 			h.notify = true
 		}
 		for _, u := range p.undos {
-			if u.moveTo == "" {
+			switch {
+			case u.moveTo == "":
 				u.moved, u.accepted.Path = u.state == event.StateOpen, b.path
+			case u.accepted.MoveTo != b.path:
+				u.accepted.MoveTo, u.moved = b.path, true
 			}
 		}
 		own := s.pile(b)

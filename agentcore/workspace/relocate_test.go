@@ -110,6 +110,16 @@ func TestMoveIsTakenByEditors(t *testing.T) {
 			m.view.SetDocument(m.at("b"), typed, 1)
 			m.view.CloseDocument(m.at("a"))
 		},
+		"renamed on disk before it is saved": func(m *moves, ids []event.HunkID) {
+			m.session.Confirm(ids, true, "")
+			put(m, m.at("b"), five)
+			m.view.DiskChanged([]string{m.at("a"), m.at("b")})
+			if err := m.view.Settle(m.Context()); err != nil {
+				m.Fatal(err)
+			}
+			m.view.SetDocument(m.at("b"), typed, 1)
+			m.view.CloseDocument(m.at("a"))
+		},
 		"renamed on disk": func(m *moves, ids []event.HunkID) {
 			m.view.CloseDocument(m.at("a"))
 			m.session.Confirm(ids, true, "")
@@ -343,7 +353,7 @@ func TestRestoreMoves(t *testing.T) {
 	merge(t, layer)
 	hunks := m.hunks("a>b", "a:ONE", "c>d", "e>f", "e:ONE", "g>h", "i>j")
 	m.do(hunks[:2])
-	saved := m.session.Hunks()
+	saved := m.session.Left()
 	// Meanwhile the user moves one where it should go, makes something at the target of another, and deletes one.
 	if err := os.Rename(m.at("e"), m.at("f")); err != nil {
 		t.Fatal(err)

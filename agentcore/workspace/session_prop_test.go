@@ -317,6 +317,31 @@ func (m *machine) OpenOrClose(t *rapid.T) {
 	m.view.SetDocument(m.path, m.shown(), m.version)
 }
 
+// Rename is the user's.
+func (m *machine) Rename(t *rapid.T) {
+	proposed, hunks := m.proposed(t), m.opened()
+	to := m.path + "x"
+	if len(to) > len(filepath.Dir(m.path))+20 {
+		return
+	}
+	if err := os.Rename(m.path, to); err != nil {
+		t.Fatal(err)
+	}
+	m.view.Rename(m.path, to)
+	m.path = to
+	if err := m.view.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.proposed(t); got != proposed {
+		t.Fatalf("the proposal was %q, is %q", proposed, got)
+	}
+	for _, h := range hunks {
+		if now, _ := m.session.Hunk(h.ID); now.State != h.State || now.StartLine != h.StartLine || now.Path != to {
+			t.Fatalf("%+v is %+v", h, now)
+		}
+	}
+}
+
 func (m *machine) VanishAndReturn(t *rapid.T) {
 	if m.open {
 		return
