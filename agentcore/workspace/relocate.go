@@ -415,7 +415,7 @@ func (v *View) join(a, b *anchor) {
 		}
 		for _, u := range p.undos {
 			if u.moveTo == "" {
-				u.moved, u.accepted.Path = u.state == event.StateOpen, b.path
+				u.accepted.Path, u.moved = b.path, true
 			}
 		}
 		own := s.pile(b)

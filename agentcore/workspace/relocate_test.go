@@ -271,3 +271,101 @@ func TestRenamedLetterCase(t *testing.T) {
 	m.states(hunks, event.StateAccepted)
 	m.shows(layer, map[string]string{"a.go": "-", "A.go": upper})
 }
+
+func TestUndoMove(t *testing.T) {
+	m, _ := proposed(t)
+	hunks := m.hunks("a>b", "a:ONE")
+	m.do(hunks)
+	m.hunks()
+	accepted := m.session.Accepted()
+	if len(accepted) != 2 || accepted[0].MoveTo != m.at("a") || accepted[0].Path != m.at("b") || accepted[1].Path != m.at("b") {
+		t.Fatalf("got %+v", accepted)
+	}
+	for _, h := range hunks {
+		if told := m.told[h.ID]; told.State != event.StateAccepted || h.MoveTo == "" && told.Path != m.at("b") {
+			t.Errorf("told %+v", told)
+		}
+	}
+	m.view.SetDocument(m.at("b"), upper+"six\n", 1)
+	put(t, m.at("a"), "in the way\n")
+	if _, failed := m.session.UndoEdits(ids(hunks[:1])); len(failed) != 1 || !strings.Contains(failed[0].Reason, "another file") {
+		t.Errorf("got %+v", failed)
+	}
+	if err := os.Remove(m.at("a")); err != nil {
+		t.Fatal(err)
+	}
+	edits, failed := m.session.UndoEdits(ids(hunks))
+	if len(failed) != 0 || len(edits) != 1 || edits[0].Path != m.at("b") || edits[0].MoveTo != m.at("a") || edits[0].After() != five+"six\n" || len(edits[0].Reasons) != 2 {
+		t.Fatalf("got %+v, %+v", edits, failed)
+	}
+	m.session.ConfirmUndo(ids(hunks), true, "")
+	m.view.SetDocument(m.at("b"), edits[0].After(), 2)
+	if err := os.Rename(m.at("b"), m.at("a")); err != nil {
+		t.Fatal(err)
+	}
+	m.view.SetDocument(m.at("a"), edits[0].After(), 1)
+	m.view.CloseDocument(m.at("b"))
+	if err := m.view.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m.states(hunks, event.StateRejected)
+	if left := m.session.Accepted(); len(left) != 0 {
+		t.Errorf("left are %+v", left)
+	}
+}
+
+func TestUndoMoveThatTheEditorDidNotMake(t *testing.T) {
+	m, _ := proposed(t)
+	hunks := m.hunks("a>b", "a:ONE")
+	m.do(hunks)
+	m.session.ConfirmUndo(ids(hunks[:1]), true, "")
+	m.view.Recheck(m.at("b"))
+	m.states(hunks, event.StateAccepted)
+	// The user moves it back.
+	if err := os.Rename(m.at("b"), m.at("a")); err != nil {
+		t.Fatal(err)
+	}
+	m.view.Rename(m.at("b"), m.at("a"))
+	m.states(hunks[:1], event.StateRejected)
+	if left := m.session.Accepted(); len(left) != 1 || left[0].Path != m.at("a") {
+		t.Errorf("left are %+v", left)
+	}
+}
+
+func TestRestoreMoves(t *testing.T) {
+	m := newMoves(t, map[string]string{"a": five, "c": "c\n", "e": five, "g": "g\n", "i": "i\n"})
+	layer := m.session.Fork()
+	write(t, layer, m.at("a"), upper, "")
+	write(t, layer, m.at("e"), upper, "")
+	for _, name := range []string{"a", "c", "e", "g", "i"} {
+		m.move(layer, name, string(name[0]+1))
+	}
+	merge(t, layer)
+	hunks := m.hunks("a>b", "a:ONE", "c>d", "e>f", "e:ONE", "g>h", "i>j")
+	m.do(hunks[:2])
+	saved := m.session.Hunks()
+	// Meanwhile the user moves one where it should go, makes something at the target of another, and deletes one.
+	if err := os.Rename(m.at("e"), m.at("f")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, m.at("h"), "in the way\n")
+	if err := os.Remove(m.at("i")); err != nil {
+		t.Fatal(err)
+	}
+	later := *m
+	later.told = map[event.HunkID]Hunk{}
+	later.session = m.view.NewSession(SessionOptions{ID: "q", Changed: func(hunks []Hunk) {
+		for _, h := range hunks {
+			later.told[h.ID] = h
+		}
+	}})
+	defer later.session.Close()
+	later.session.Restore(saved)
+	later.hunks("c>d", "f:ONE", "g>h!", "i>j!")
+	accepted := later.session.Accepted()
+	if len(accepted) != 3 || accepted[0].MoveTo != m.at("a") || accepted[1].After != "one\n" || accepted[1].Path != m.at("b") || accepted[2].MoveTo != m.at("e") {
+		t.Errorf("got %+v", accepted)
+	}
+	later.do(later.hunks("c>d", "f:ONE", "g>h!", "i>j!")[:1])
+	later.hunks("f:ONE", "g>h!", "i>j!")
+}
