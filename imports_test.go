@@ -102,6 +102,7 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/permission":      "decides what calls may do",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
@@ -110,11 +111,13 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
@@ -185,7 +188,8 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
-		"agentcore/event": "ids",
+		"agentcore/event":      "ids",
+		"agentcore/permission": "which files act by themselves or hold keys",
 	},
 
 	"editors/e2e": {},

@@ -91,13 +91,13 @@ const (
 
 // Grant is what a user once answered to an ask, for calls like it.
 type Grant struct {
-	ID    string
+	ID    event.GrantID
 	Scope Scope
 	// Tool and Pattern say which calls, as in a [Rule].
 	Tool, Pattern string
 	// Decision is Allow or Deny; anything else counts as Deny.
 	Decision Action
-	// Session and Run bind a grant of that scope. Root, an absolute path, binds one of the scope Project.
+	// Session, Run or Root, an absolute path, binds a grant of the scope Session, Run or Project.
 	Session event.SessionID
 	Run     event.RunID
 	Root    string
@@ -468,7 +468,7 @@ func (p *Policy) part(it *item, grants []Grant, tell func(Step)) Part {
 	if rule.Action != Allow {
 		rule.Action = Deny
 	}
-	part.Action, part.Rule, part.Layer = rule.Action, &rule, "grant "+g.ID
+	part.Action, part.Rule, part.Layer = rule.Action, &rule, "grant "+string(g.ID)
 	part.Reason = fmt.Sprintf("since the user said so on %s (%s)", g.Created.Format(time.DateTime), g.Scope)
 	tell(Step{What: it.what, Run: g.Run, Layer: part.Layer, Rule: part.Rule, Action: part.Action, Note: part.Reason})
 	return part
@@ -513,7 +513,7 @@ func (it *item) guarded() string {
 func (p *Policy) owns(g *Grant, it *item) bool {
 	switch g.Scope {
 	case Run:
-		return g.Session == p.session && slices.Contains(p.runs, g.Run)
+		return slices.Contains(p.runs, g.Run)
 	case Session:
 		return g.Session == p.session
 	case Project:
@@ -617,11 +617,11 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 		if c.Action == Allow && c.all {
 			mightAsk = false
 		}
-		v.action, v.rule, v.note = c.Action, c, fmt.Sprintf("by %s (%s)", c.Rule, c.layer)
+		v.action, v.rule, v.note = c.Action, c, fmt.Sprintf("by %s (%s)", c.Text(), c.layer)
 		step(c, "matches")
 	}
 	if denied != nil {
-		v.action, v.rule, v.note = Deny, denied, fmt.Sprintf("by %s (%s)", denied.Rule, denied.layer)
+		v.action, v.rule, v.note = Deny, denied, fmt.Sprintf("by %s (%s)", denied.Text(), denied.layer)
 		step(denied, "a deny wins over all others")
 		return v
 	}

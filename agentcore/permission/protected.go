@@ -55,7 +55,7 @@ type Reader interface {
 const maxPointer = 4 << 10
 
 // ProtectedBelow reports what only the disk tells: whether a slash path lies in a folder that looks like a bare
-// repository, or in the one that a `.git` file on the way to it points to. fsys is the root's, and root its absolute slash path. It may read
+// repository, or in the one that a `.git` file in a folder around it points to. fsys is the root's, and root its absolute slash path. It may read
 // one small file and look at three names for each folder of the path.
 func ProtectedBelow(fsys Reader, root, rel string) (why string, ok bool) {
 	if why, ok := Protected(rel); ok {
@@ -80,7 +80,7 @@ func ProtectedBelow(fsys Reader, root, rel string) (why string, ok bool) {
 }
 
 // bare reports whether a folder is, or becomes by a write to rel, what git takes for a repository: HEAD, objects and
-// refs beside each other (gitrepository-layout).
+// refs beside each other, or HEAD and commondir (gitrepository-layout).
 func bare(fsys Reader, dir, rel string) bool {
 	below := rel
 	if dir != "." {
@@ -88,9 +88,16 @@ func bare(fsys Reader, dir, rel string) bool {
 	}
 	first, _, _ := strings.Cut(below, "/")
 	first = foldName(strings.ToLower(first))
+	has := func(name string) bool {
+		_, err := fsys.Stat(path.Join(dir, name))
+		return err == nil || first == strings.ToLower(name)
+	}
+	if has("HEAD") && has("commondir") {
+		return true // of a linked worktree
+	}
 	found := 0
 	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if _, err := fsys.Stat(path.Join(dir, name)); err == nil || first == strings.ToLower(name) {
+		if has(name) {
 			found++
 		}
 	}

@@ -56,8 +56,8 @@ type Rule struct {
 	Action Action
 }
 
-// String is the rule as people write it: `deny bash(git push*)`.
-func (r Rule) String() string {
+// Text is the rule as people write it: `deny bash(git push*)`.
+func (r Rule) Text() string {
 	if r.Pattern == "" {
 		return Visible(fmt.Sprintf("%s %s", r.Action, r.Tool))
 	}

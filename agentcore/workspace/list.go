@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // overlay returns the files below a folder that documents and layers add or change, with their texts; nil
@@ -50,7 +52,7 @@ func (l *Layer) Overlay(dir string) []File {
 	texts := l.overlay(cleanPath(dir))
 	files := make([]File, 0, len(texts))
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		if !Secret(filepath.ToSlash(path)) {
+		if !permission.Secret(filepath.ToSlash(path)) {
 			files = append(files, File{Path: path, Text: texts[path].string(), Stamp: texts[path].stamp(), Version: -1})
 		}
 	}

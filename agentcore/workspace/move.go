@@ -29,7 +29,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 		if r, rel := l.view.locate(path); r != nil && rel == "." {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a workspace folder", Hint: "move what is in it"}
 		}
-		if err := l.view.writable(path); err != nil {
+		if err := l.writable(path); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	for _, path := range files {
 		target := to + strings.TrimPrefix(path, from)
 		for _, p := range []string{path, target} {
-			if err := l.view.writable(p); err != nil {
+			if err := l.writable(p); err != nil {
 				return err
 			}
 		}

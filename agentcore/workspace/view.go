@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // Options set limits. The zero value means the defaults.
@@ -333,7 +335,7 @@ func (v *View) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := v.content(path)
 	if err == nil {
-		err = v.readable(path, c)
+		err = v.readable(path, c, false)
 	}
 	if err != nil {
 		return File{}, err
@@ -341,9 +343,9 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there, what looks like a secret, and an open document that is too large.
-func (v *View) readable(path string, c content) error {
-	if c.secret || Secret(filepath.ToSlash(path)) {
+// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is too large.
+func (v *View) readable(path string, c content, secrets bool) error {
+	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
