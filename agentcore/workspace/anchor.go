@@ -104,7 +104,7 @@ func lineChanges(old, next string) []change {
 		return nil
 	}
 	n, m := countLines(before), countLines(after)
-	if n <= 1 || m <= 1 {
+	if min(n, m) == 0 || max(n, m) == 1 {
 		return []change{{start: first, end: first + n, old: before, text: after, lines: m}}
 	}
 	changes := changesBetween(NewIndex(before), NewIndex(after))

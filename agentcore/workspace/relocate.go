@@ -425,7 +425,7 @@ func (v *View) join(a, b *anchor) {
 		for _, u := range p.undos {
 			switch {
 			case u.moveTo == "":
-				u.moved, u.accepted.Path = u.state == event.StateOpen, b.path
+				u.accepted.Path, u.moved = b.path, true
 			case u.accepted.MoveTo != b.path:
 				u.accepted.MoveTo, u.moved = b.path, true
 			}

@@ -120,6 +120,10 @@ func (s *Session) restoreMove(a *anchor, p *pile, h *hunk, target content, made 
 	}
 	b := s.view.anchor(h.moveTo, target)
 	switch {
+	case b.incoming[s] != nil:
+		h.settle(event.StateSuperseded, "another file was to go there before")
+		p.hunks = append(p.hunks, h)
+		return
 	case made:
 	case a.text == nil:
 		h.gone = true

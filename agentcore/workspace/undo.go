@@ -202,7 +202,9 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 			s.view.unlink(s, a, u.moveTo)
 		}
 		if u.moved && !back && !u.pending {
-			u.accepted = a.accepted(u)
+			if u.state == event.StateOpen {
+				u.accepted = a.accepted(u)
+			}
 			s.keep(u.accepted)
 			changed = append(changed, u.accepted)
 		}
