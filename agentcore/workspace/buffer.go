@@ -59,7 +59,7 @@ func (m measure) in(u Units) int {
 }
 
 // pieceSize is about how many bytes a piece has.
-const pieceSize = 1024
+const pieceSize = 512
 
 // NewBuffer makes a buffer of a text.
 func NewBuffer(s string) *Buffer { return &Buffer{source: s} }
@@ -159,7 +159,7 @@ func (n *node) writeTo(b *strings.Builder) {
 	}
 }
 
-// before measures the first bytes.
+// before measures the first bytes, but for their line endings.
 func (n *node) before(bytes int) measure {
 	var sum measure
 	for n != nil && n.left != nil {
@@ -169,7 +169,11 @@ func (n *node) before(bytes int) measure {
 			sum, bytes, n = sum.plus(left), bytes-left.bytes, n.right
 		}
 	}
-	if n != nil && bytes > 0 {
+	switch {
+	case n == nil || bytes == 0:
+	case n.sum.bytes == n.sum.runes:
+		sum = sum.plus(measure{bytes: bytes, utf16: bytes, runes: bytes})
+	default:
 		sum = sum.plus(measured(n.piece[:bytes]))
 	}
 	return sum
@@ -189,8 +193,12 @@ func (n *node) afterBreaks(breaks int) int {
 		return 0
 	}
 	in := 0
-	for range breaks {
-		in = nextLine(n.piece, in)
+	for feeds := !strings.Contains(n.piece, "\r"); breaks > 0; breaks-- {
+		if feeds {
+			in += strings.IndexByte(n.piece[in:], '\n') + 1
+		} else {
+			in = nextLine(n.piece, in)
+		}
 	}
 	return at + in
 }
@@ -208,37 +216,40 @@ func (n *node) afterUnits(count int, units Units) int {
 	if n == nil {
 		return 0
 	}
-	for i, r := range n.piece {
-		size := utf8.RuneLen(r)
-		wide := measure{bytes: size, utf16: 1, runes: 1}
-		if r >= 0x10000 {
-			wide.utf16 = 2
+	if n.sum.bytes == n.sum.in(units) {
+		count = min(count, n.sum.bytes)
+		for count > 0 && count < n.sum.bytes && !utf8.RuneStart(n.piece[count]) {
+			count--
 		}
-		if count < wide.in(units) {
+		return at + count
+	}
+	for i, r := range n.piece {
+		wide := 1
+		if units == UTF16 && r >= 0x10000 {
+			wide = 2
+		}
+		if count < wide {
 			return at + i
 		}
-		count -= wide.in(units)
+		count -= wide
 	}
 	return at + len(n.piece)
 }
 
 func measured(s string) measure {
-	m := measure{bytes: len(s)}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c < utf8.RuneSelf:
-			m.runes++
-			if c == '\n' || c == '\r' && (i+1 == len(s) || s[i+1] != '\n') {
-				m.breaks++
-			}
-		case utf8.RuneStart(c):
-			m.runes++
-			if c >= 0xf0 {
-				m.utf16++ // a second one
+	m := measure{bytes: len(s), breaks: strings.Count(s, "\n")}
+	if strings.Contains(s, "\r") {
+		m.breaks += strings.Count(s, "\r") - strings.Count(s, "\r\n")
+	}
+	m.runes = utf8.RuneCountInString(s)
+	m.utf16 = m.runes
+	if m.runes < m.bytes {
+		for i := range len(s) {
+			if s[i] >= 0xf0 { // the first byte of four
+				m.utf16++
 			}
 		}
 	}
-	m.utf16 += m.runes
 	return m
 }
 
@@ -317,8 +328,9 @@ func (n *node) split(at int) (before, after *node) {
 	case at <= 0:
 		return nil, n
 	case n.left == nil:
-		// A piece that ends inside of "\r\n" is never seen: Replace makes it part of another.
-		return &node{sum: measured(n.piece[:at]), piece: n.piece[:at]}, &node{sum: measured(n.piece[at:]), piece: n.piece[at:]}
+		// The halves are never seen: Replace makes them part of others. So they may end inside of "\r\n", and their
+		// length is all that counts.
+		return &node{sum: measure{bytes: at}, piece: n.piece[:at]}, &node{sum: measure{bytes: len(n.piece) - at}, piece: n.piece[at:]}
 	case at < n.left.sum.bytes:
 		before, after = n.left.split(at)
 		return before, join(after, n.right)
