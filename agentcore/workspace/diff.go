@@ -203,7 +203,7 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 			d.add(a0, a1, b0, b1)
 			return
 		}
-		x, y, steps := d.shortest(d.a[a0:a1], d.b[b0:b1])
+		x, y, steps := d.shortest(d.a[a0:a1], d.b[b0:b1], effort)
 		if x < a1-a0 || y < b1-b0 {
 			if split {
 				if anchors := d.anchors(a0, a1, b0, b1); len(anchors) > 0 {
@@ -224,7 +224,7 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 // shortest looks for the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations",
 // 1986, figure 2), and returns how far it got in either text, and in how many steps: to the ends, or less
 // far where it takes more than effort.
-func (d *differ) shortest(a, b []int32) (x, y, steps int) {
+func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
 	n, m := len(a), len(b)
 	limit := min(n+m, effort)
 	size := 2*limit + 5
