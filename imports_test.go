@@ -36,6 +36,7 @@ var imports = map[string]because{
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
 		"lsp":                    "serve",
+		"lsp/methods":            "what tests say to the server and hear from it",
 		"schema":                 "prints the schemas",
 		"github.com/spf13/cobra": "commands and flags",
 		"github.com/spf13/pflag": "cobra's flags and their errors",
@@ -101,6 +102,7 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/permission":      "decides what calls may do",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
@@ -109,11 +111,13 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
@@ -145,6 +149,12 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/permission": {
+		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/spelling":               "did you mean",
+		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
+		"mvdan.cc/sh/v3":                   "takes shell commands apart",
 	},
 	"agentcore/secret": {
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
@@ -178,7 +188,8 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
-		"agentcore/event": "ids",
+		"agentcore/event":      "ids",
+		"agentcore/permission": "which files act by themselves or hold keys",
 	},
 
 	"editors/e2e": {},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -27,12 +28,18 @@ type Session struct {
 	created    time.Time
 	proposalID event.ProposalID
 	proposal   *workspace.Session
+	asks       asks
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
 	// editorDiagnostics asks the editor's side what other servers say of a file.
 	editorDiagnostics atomic.Pointer[func(path string) []tool.Diagnostic]
+
+	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while none is. It
+	// is held for reading while a run's edits become hunks.
+	merging  sync.RWMutex
+	applying chan struct{}
 
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
@@ -90,6 +97,41 @@ func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) 
 		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: body})
 	}
 	return batch
+}
+
+// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which the editor
+// is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the merges under way, which
+// are short.
+func (s *Session) HoldMerges() (release func()) {
+	done := make(chan struct{})
+	s.merging.Lock()
+	s.applying = done
+	s.merging.Unlock()
+	return func() {
+		s.merging.Lock()
+		s.applying = nil
+		s.merging.Unlock()
+		close(done)
+	}
+}
+
+// merge calls do while nobody holds the merges. It reports false where ctx ended before that.
+func (s *Session) merge(ctx context.Context, do func()) bool {
+	for {
+		s.merging.RLock()
+		applying := s.applying
+		if applying == nil {
+			defer s.merging.RUnlock()
+			do()
+			return true
+		}
+		s.merging.RUnlock()
+		select {
+		case <-applying:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // close ends the session's proposal and its marks.
@@ -156,3 +198,6 @@ func (s *Session) Runs() []RunInfo {
 func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
 }
+
+// sandboxLevel is how well commands of the session's runs are kept apart.
+func (s *Session) sandboxLevel() permission.Level { return permission.None }

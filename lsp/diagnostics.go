@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -28,13 +29,14 @@ type publisher struct {
 	dirty map[string]bool
 	typed map[string]bool // will be dirty when typingTime is over
 	late  map[string]bool // files that were looked at while the user typed
+	hosts map[string]bool // documents that show the hunks of new files
 
 	shown map[string]bool // files with diagnostics at the client; owned by run
 }
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -67,6 +69,23 @@ func (p *publisher) touchSoon(path string) {
 	case p.news <- struct{}{}:
 	default:
 	}
+}
+
+// hosted are the documents that show hunks of new files now, or did so when it was last asked.
+func (p *publisher) hosted(session *agentcore.Session) []string {
+	now := map[string]bool{}
+	for _, h := range session.Hunks() {
+		if h.Create && undecided(h) {
+			if path := p.server.host(h); path != "" {
+				now[path] = true
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	former := p.hosts
+	p.hosts = now
+	return slices.Concat(slices.Collect(maps.Keys(former)), slices.Collect(maps.Keys(now)))
 }
 
 // again touches a file behind the message about documents that is just being worked on.
@@ -169,6 +188,18 @@ func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 	return workspace.NewIndex(file.Text), -1, nil
 }
 
+// host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if there is none.
+func (s *Server) host(h workspace.Hunk) string {
+	if !h.Create || s.documents.get(h.Path) != nil {
+		return h.Path
+	}
+	info, known := s.runInfo(h.Author.Run)
+	for known && info.Path == "" && info.Parent != "" {
+		info, known = s.runInfo(info.Parent)
+	}
+	return info.Path
+}
+
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
 	if session == nil {
@@ -180,7 +211,7 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		list = append(list, s.findingDiagnostic(f, x))
 	}
 	for _, h := range session.Hunks() {
-		if h.Path == path && (h.State == event.StateOpen || h.State == event.StateConflict) {
+		if undecided(h) && (h.Path == path || h.Create && s.host(h) == path) {
 			d := s.hunkDiagnostic(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
@@ -205,15 +236,28 @@ func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol
 	return d
 }
 
+// hunkDiagnostic shows a hunk at its lines, or at the top of the file where it is about the file as a whole.
 func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.Diagnostic {
 	message := "proposed edit"
+	switch {
+	case h.Create:
+		message = "proposed new file " + s.view.Relative(h.Path)
+	case h.Delete:
+		message = "proposed deletion of this file"
+	case h.MoveTo != "":
+		message = "proposed rename of this file to " + s.view.Relative(h.MoveTo)
+	}
 	if h.Author.Reason != "" {
 		message += ": " + h.Author.Reason
 	}
 	if h.State == event.StateConflict {
-		message = "this " + message + " no longer fits, because its lines have changed"
+		message = "conflict with the " + message + " of " + agentName(h.Author) + ": " + cmp.Or(h.Detail, "its lines have changed")
 	}
-	d := s.diagnostic(s.documents.encoding.lines(x, h.StartLine, h.EndLine), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	start, end := h.StartLine, h.EndLine
+	if h.Create || h.Delete || h.MoveTo != "" {
+		start, end = 0, 0
+	}
+	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
 }

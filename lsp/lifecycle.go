@@ -57,6 +57,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
+	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
@@ -81,6 +82,10 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
 	}
 	s.languageCapabilities(&c)
+	if s.client.lensesAnnounced() {
+		c.CodeLensProvider = &protocol.CodeLensOptions{}
+	}
+	c.Workspace.FileOperations = s.client.fileOperations()
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
@@ -147,6 +152,8 @@ func (s *Server) initialized(context.Context) error {
 			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 			s.goes(s.watch)
 			s.goes(s.announceLanguage)
+			s.goes(s.refresher.run)
+			s.refresher.settingsChanged()
 			s.welcome(ctx)
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // toolWord is a tool as definitions write it: a name, and in parentheses what it is allowed for.
@@ -64,7 +66,7 @@ func (p *decoder) tool(key string, w word) string {
 	default:
 		for _, pattern := range strings.Split(inside, ",") {
 			if pattern = rulePattern(pattern); pattern != "" {
-				p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: pattern, Action: "allow"})
+				p.def.Rules = append(p.def.Rules, permission.Rule{Tool: name, Pattern: pattern, Action: permission.Allow})
 			}
 		}
 	}
@@ -121,7 +123,7 @@ func (p *decoder) disallowedTools(n *node) {
 	for _, w := range words {
 		name, inside := toolWord(w.text)
 		if inside != "" {
-			p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: rulePattern(inside), Action: "deny"})
+			p.def.Rules = append(p.def.Rules, permission.Rule{Tool: name, Pattern: rulePattern(inside), Action: permission.Deny})
 			p.names("rule", key, name, w.node.part(name))
 			continue
 		}
@@ -141,7 +143,7 @@ func (p *decoder) rules(n *node) {
 	}
 	for i, item := range n.items {
 		key := fmt.Sprintf("rules.%d", i)
-		rule := Rule{Tool: "*", Pattern: "*"}
+		rule := permission.Rule{Tool: "*", Pattern: "*"}
 		p.table(key, item, map[string]func(*node){
 			"tool": func(v *node) {
 				rule.Tool, _ = p.string(key+".tool", v)
@@ -162,14 +164,14 @@ func (p *decoder) rules(n *node) {
 	}
 }
 
-func (p *decoder) action(key string, n *node) string {
+func (p *decoder) action(key string, n *node) permission.Action {
 	s, ok := p.string(key, n)
 	if !ok {
 		return ""
 	}
 	known := keyIndex()["rules.*.action"].Values
 	if slices.Contains(known, s) {
-		return s
+		return permission.Action(s)
 	}
 	p.unknown(n, failure, key, fmt.Sprintf("%s is %q", key, short(s)), s, known)
 	return ""
@@ -189,7 +191,7 @@ func (p *decoder) permissionTable(n *node) {
 		}
 		for _, rule := range rules {
 			if action := p.action(rule.key, rule.value); action != "" {
-				p.def.Rules = append(p.def.Rules, Rule{Tool: pair.key, Pattern: rule.pattern, Action: action})
+				p.def.Rules = append(p.def.Rules, permission.Rule{Tool: pair.key, Pattern: rule.pattern, Action: action})
 			}
 		}
 		p.names("rule", key+"."+pair.key, pair.key, at)

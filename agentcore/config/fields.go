@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // never is the wider function of keys that a project's file may not set at all: it finds even an unchanged value wider.
@@ -104,7 +106,7 @@ var runFields = []field{
 var surfaceFields = []field{
 	{
 		key: "code_lens", def: false,
-		doc: "Offer the launch actions as code lenses.",
+		doc: "Offer the launch actions, and what to do with proposed edits, as code lenses.",
 		at:  in(func(c *Config) any { return &c.CodeLens }),
 	},
 	{
@@ -284,7 +286,7 @@ var permissionFields = []field{
 		at:  in(func(p *Permission) any { return &p.Pattern }),
 	},
 	{
-		key: "action", required: true, enum: []string{string(Allow), string(Ask), string(Deny)},
+		key: "action", required: true, enum: []string{string(permission.Allow), string(permission.Ask), string(permission.Deny)},
 		doc: "What the rule decides: allow, ask or deny.",
 		at:  in(func(p *Permission) any { return &p.Action }),
 	},

@@ -42,6 +42,22 @@ func TestEdit(t *testing.T) {
 	refused(t, h, "edit", `{"path":"../x","old_string":"","new_string":"x"}`, "outside")
 }
 
+// TestGone: a file that the run has read and that was renamed or deleted since is not made again by the same call.
+func TestGone(t *testing.T) {
+	for tool, arguments := range map[string]string{
+		"write": `{"path":"a.go","content":"one\n2\n"}`, "edit": `{"path":"a.go","old_string":"","new_string":"one\n2\n"}`,
+	} {
+		h := tooltest.New(t, map[string]string{"a.go": "one\ntwo\n"})
+		call(t, h, "read", `{"path":"a.go"}`)
+		if err := os.Rename(h.Path("a.go"), h.Path("b.go")); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, h, tool, arguments, "a.go is gone since you read it", "elsewhere")
+		call(t, h, tool, arguments)
+		same(t, "the new file", h.Text("a.go"), "one\n2\n")
+	}
+}
+
 // TestEditStale: what the user typed since the run read the file is shown instead of overwritten, and then
 // the edit can be repeated.
 func TestEditStale(t *testing.T) {

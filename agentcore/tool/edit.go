@@ -131,6 +131,8 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 	file, err := peek(layer, path)
 	var problem *workspace.FileError
 	switch {
+	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && wasRead:
+		return Result{}, gone(layer, path)
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && create:
 		file = workspace.File{Path: path}
 	case err != nil:

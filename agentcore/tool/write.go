@@ -36,6 +36,9 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	var problem *workspace.FileError
 	switch {
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound:
+		if _, known := layer.Seen(path); known {
+			return Result{}, gone(layer, path)
+		}
 		file = workspace.File{Path: path}
 	case err != nil:
 		return Result{}, explain(host, path, err)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // overlay returns the files below a folder that documents and layers add or change, with their texts; nil
@@ -22,7 +24,7 @@ func (l *Layer) overlay(dir string) map[string]*text {
 		found[path] = true
 	}
 	for path, a := range v.anchors {
-		if rel, ok := within(dir, path); ok && rel != "." && a.piles[l.session] != nil {
+		if rel, ok := within(dir, path); ok && rel != "." && (a.piles[l.session] != nil || a.incoming[l.session] != nil) {
 			found[path] = true
 		}
 	}
@@ -50,7 +52,7 @@ func (l *Layer) Overlay(dir string) []File {
 	texts := l.overlay(cleanPath(dir))
 	files := make([]File, 0, len(texts))
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		if !Secret(filepath.ToSlash(path)) {
+		if !permission.Secret(filepath.ToSlash(path)) {
 			files = append(files, File{Path: path, Text: texts[path].string(), Stamp: texts[path].stamp(), Version: -1})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,21 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 	}, nil
 }
 
+// editedIn lists the documents whose text an edit changes, each once.
+func editedIn(raw json.RawMessage) []string {
+	var edit workspaceEdit
+	if json.Unmarshal(raw, &edit) != nil {
+		return nil // applyEdit has said so
+	}
+	list := slices.Sorted(maps.Keys(edit.Changes))
+	for _, c := range edit.DocumentChanges {
+		if c.TextDocument != nil && !slices.Contains(list, c.TextDocument.URI) {
+			list = append(list, c.TextDocument.URI)
+		}
+	}
+	return list
+}
+
 // checkForms checks that an edit uses only what the client announced. The lock is held.
 func (e *Editor) checkForms(edit workspaceEdit, what string) {
 	const base = "workspace.workspaceEdit."
@@ -180,10 +196,12 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 	}
 	if v := c.TextDocument.Version; v != nil {
 		if d == nil {
-			e.fault("%s: version %d of %s, which is not open", what, *v, u)
+			if e.known[u] == 0 { // the user may just have closed it
+				e.fault("%s: version %d of %s, which is not open", what, *v, u)
+			}
 			return nil, fmt.Errorf("%s is not open: %w", u, errStale)
 		}
-		if *v > d.version {
+		if *v > d.version && e.known[u] == 1 { // versions begin anew when it is opened again
 			e.fault("%s: version %d of %s, which is at version %d", what, *v, u, d.version)
 		}
 		if *v != d.version {
@@ -205,6 +223,9 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 		if t.NewText != nil {
 			replaced.text = *t.NewText
 		}
+		if e.reaction.Alter != nil {
+			replaced.text = e.reaction.Alter(replaced.text)
+		}
 		list = append(list, replaced)
 	}
 	if _, _, err := replace(before, list); err != nil {
@@ -215,7 +236,7 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 		if d := e.documents[u]; d == nil { // the editor opens what it edits, unsaved
 			e.open(u, before, 1)
 		}
-		return e.change(e.documents[u], list)
+		return e.change(e.documents[u], list, true)
 	}, nil
 }
 
@@ -234,7 +255,7 @@ func (e *Editor) createFile(c documentChange) (func(), error) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		return nil, err
 	}
-	e.written[file] = true
+	e.wrote(file, []byte{})
 	return func() { e.watched(c.URI, 1) }, nil
 }
 
@@ -251,10 +272,21 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		}
 		return nil, err
 	}
-	e.written[file] = true
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	e.wrote(file, nil)
 	if c.Kind == "delete" {
 		if err := os.Remove(file); err != nil {
 			return nil, err
+		}
+		if e.options.Changed != nil {
+			shown := string(content)
+			if d := e.documents[from]; d != nil {
+				shown = d.text
+			}
+			e.options.Changed(from, shown, "", true)
 		}
 	} else {
 		to := pathOf(c.NewURI)
@@ -264,14 +296,11 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		if err := os.Rename(file, to); err != nil {
 			return nil, err
 		}
-		e.written[to] = true
+		e.wrote(to, content)
 	}
 	return func() {
 		if d := e.documents[from]; d != nil {
-			delete(e.documents, from)
-			e.notify("textDocument/didClose", struct {
-				TextDocument textDocument `json:"textDocument"`
-			}{textDocument{URI: from}})
+			e.forget(from)
 			if c.Kind == "rename" {
 				e.open(c.NewURI, d.text, 1)
 			}

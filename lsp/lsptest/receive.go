@@ -272,12 +272,17 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 	}
 	send := func() {}
 	var err error
+	r := e.reaction
 	if e.refusal != "" {
 		err = errors.New(e.refusal)
 		e.refusal = ""
 	} else {
 		send, err = e.applyEdit(record.Edit, "workspace/applyEdit")
+		if err == nil {
+			send, err = e.react(r, editedIn(record.Edit), send)
+		}
 	}
+	e.reaction = Reaction{}
 	if err != nil {
 		result.Applied, result.FailureReason = false, err.Error()
 	}
@@ -285,6 +290,8 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 	e.applied = append(e.applied, record)
 	switch {
 	case err != nil:
+	case r.Hold:
+		e.held = append(e.held, send)
 	case e.profile.ChangeAfterAnswer:
 		e.behindReply = append(e.behindReply, send)
 	default:
