@@ -14,7 +14,7 @@ const effort = 400
 
 // budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take more
 // than a fraction of a second.
-const budget = 24_000_000
+const budget = 16_000_000
 
 // diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
 // as they go.
