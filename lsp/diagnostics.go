@@ -213,7 +213,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 // textOf returns what the editor shows of a file: the open document, or the disk (version -1).
 func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 	if doc := s.documents.get(path); doc != nil {
-		return doc.index, doc.version, nil
+		return doc.index(), doc.version, nil
 	}
 	file, err := s.view.Read(path)
 	if err != nil {

@@ -131,7 +131,7 @@ func (g *game) checkDocuments() error {
 	for _, path := range g.paths() {
 		text, version, open := g.shown(path)
 		doc := g.server.documents.get(filepath.Join(g.root, path))
-		if open && (doc == nil || doc.version != version || doc.index.Text() != text) {
+		if open && (doc == nil || doc.version != version || doc.index().Text() != text) {
 			return fmt.Errorf("the server has another text: of %s, %+v, the editor has version %d: %q", path, doc, version, text)
 		}
 		seen := map[string]bool{}

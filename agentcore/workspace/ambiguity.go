@@ -12,18 +12,68 @@ import (
 // well lie among them.
 const margin = 500
 
+// carefulEffort is effort for finding all shortest scripts.
+const carefulEffort = 1500
+
 // span is a range of lines, [from, to).
 type span struct{ from, to int }
 
-// wideRanges returns for each piece, sorted, the lines of a over which it could be made without making the script longer:
-// those beside it that not every shortest script keeps for the same line of b. Pieces that belong together have
-// the same range.
+// wideRanges returns for each piece, sorted, the lines of a over which it could be made as well: those beside it that not
+// every shortest script keeps for the same line of b, and those up to the next piece where they say too little to tell two changes
+// apart. Pieces that belong together have the same range.
 func wideRanges(a, b *Index, pieces []piece) []span {
 	if len(pieces) == 0 {
 		return nil
 	}
-	own := newScript(a, b, pieces)
 	t := newAlignment(a, b, margin)
+	ranges := t.ranges(a, b, pieces)
+	common := t.common()
+	// From the last to the first, each range takes in the one behind it where only common lines lie between, and not many
+	// for what has changed around them: another tool may count those as changed, too.
+	weight := 0
+	for i := len(ranges) - 1; i >= 0; i-- {
+		own := pieces[i].a1 - pieces[i].a0 + pieces[i].b1 - pieces[i].b0
+		if i+1 == len(ranges) {
+			weight = own
+			continue
+		}
+		here, next := &ranges[i], ranges[i+1]
+		if gap := next.from - here.to; gap <= 0 || islandShare*gap <= weight+own && !slices.Contains(common[here.to-t.head:next.from-t.head], false) {
+			here.to = max(here.to, next.to)
+			weight += own
+		} else {
+			weight = own
+		}
+	}
+	for i := 1; i < len(ranges); i++ {
+		if ranges[i].from < ranges[i-1].to {
+			ranges[i] = ranges[i-1]
+		}
+	}
+	return ranges
+}
+
+// islandShare is how many changed lines there are at least for each common line that does not keep changes apart.
+const islandShare = 3
+
+// common tells of each line of the first text whether it is more than once in one of the texts.
+func (t alignment) common() []bool {
+	counts := make([][2]int, max(t.ids, 1))
+	for _, id := range t.a {
+		counts[id][0]++
+	}
+	for _, id := range t.b {
+		counts[id][1]++
+	}
+	result := make([]bool, len(t.a))
+	for i, id := range t.a {
+		result[i] = counts[id][0] > 1 || counts[id][1] > 1
+	}
+	return result
+}
+
+func (t alignment) ranges(a, b *Index, pieces []piece) []span {
+	own := newScript(a, b, pieces)
 	unsure, ok := t.unsure()
 	if !ok {
 		return groups([]script{own, newScript(a, b, t.pieces(way{backwards: true})), newScript(a, b, t.pieces(way{swapped: true})), newScript(a, b, t.pieces(way{true, true}))})
@@ -51,11 +101,11 @@ func wideRanges(a, b *Index, pieces []piece) []span {
 }
 
 // unsure returns the lines of the first text, in order, that not all shortest scripts keep for the same line of the
-// second. It reports false where those are longer than effort, or there are too many to tell.
+// second. It reports false where those are longer than carefulEffort, or there are too many to tell.
 func (t alignment) unsure() ([]span, bool) {
 	n, m := len(t.a), len(t.b)
 	from := differ{left: budget}
-	x, y, steps := from.shortest(t.a, t.b)
+	x, y, steps := from.shortest(t.a, t.b, carefulEffort)
 	if x < n || y < m {
 		return nil, false
 	}
@@ -63,7 +113,7 @@ func (t alignment) unsure() ([]span, bool) {
 	slices.Reverse(a)
 	slices.Reverse(b)
 	to := differ{left: budget}
-	to.shortest(a, b)
+	to.shortest(a, b, carefulEffort)
 	// A point (x, y), on diagonal x-y, is on a shortest script if it takes d steps to come there and steps-d to go on. On
 	// a diagonal those are the points between how far one got in d-2 steps and in d, from either end.
 	points := func(k, d int) span {

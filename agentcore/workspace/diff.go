@@ -14,7 +14,7 @@ const effort = 400
 
 // budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take more
 // than a fraction of a second.
-const budget = 24_000_000
+const budget = 16_000_000
 
 // diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
 // as they go.
@@ -203,7 +203,7 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 			d.add(a0, a1, b0, b1)
 			return
 		}
-		x, y, steps := d.shortest(d.a[a0:a1], d.b[b0:b1])
+		x, y, steps := d.shortest(d.a[a0:a1], d.b[b0:b1], effort)
 		if x < a1-a0 || y < b1-b0 {
 			if split {
 				if anchors := d.anchors(a0, a1, b0, b1); len(anchors) > 0 {
@@ -224,7 +224,7 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 // shortest looks for the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations",
 // 1986, figure 2), and returns how far it got in either text, and in how many steps: to the ends, or less
 // far where it takes more than effort.
-func (d *differ) shortest(a, b []int32) (x, y, steps int) {
+func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
 	n, m := len(a), len(b)
 	limit := min(n+m, effort)
 	size := 2*limit + 5

@@ -84,8 +84,8 @@ func sources(t *testing.T) []string {
 		root = filepath.Join(strings.TrimSpace(string(output)), "src")
 	}
 	for _, below := range []string{"archive", "bufio", "bytes", "compress", "encoding", "go", "net", "os", "strings", "text"} {
-		err := filepath.WalkDir(filepath.Join(root, below), func(path string, _ fs.DirEntry, err error) error {
-			if err == nil && strings.HasSuffix(path, ".go") {
+		err := filepath.WalkDir(filepath.Join(root, below), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".go") {
 				paths = append(paths, path)
 			}
 			return err
@@ -125,7 +125,7 @@ func TestMerge3OfSources(t *testing.T) {
 	}
 	n := judge(t, cases)
 	t.Log(n)
-	if all := len(cases); n.alike < all/4 || n.conflicts < all/10 || n.careful > n.alike/2 {
+	if all := len(cases); n.alike < all/4 || n.conflicts < all/10 || n.careful > n.alike/2 || n.contained > all/1000 {
 		t.Errorf("the cases say little: %v", n)
 	}
 }
@@ -147,7 +147,7 @@ func TestMerge3OfHistories(t *testing.T) {
 		}
 		n := judge(t, cases)
 		t.Logf("%s: %v", name, n)
-		if n.careful > max(10, len(cases)/20) {
+		if n.careful > max(10, len(cases)/20) || n.contained > max(2, len(cases)/200) {
 			t.Errorf("%s: too many conflicts: %v", name, n)
 		}
 	}

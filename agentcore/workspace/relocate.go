@@ -367,7 +367,7 @@ func (v *View) Rename(from, to string) {
 		}
 		next := a.text
 		if doc := v.docs[at]; doc != nil {
-			next = doc.text
+			next = doc.buffer.whole()
 		} else if next == nil {
 			next = a.last // it was seen to be gone before it was known where to
 		}

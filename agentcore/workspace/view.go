@@ -51,7 +51,7 @@ type View struct {
 }
 
 type document struct {
-	text    *text
+	buffer  *Buffer
 	version int32
 }
 
@@ -165,18 +165,23 @@ func (v *View) SetRoots(roots []Root) error {
 	return nil
 }
 
-// SetDocument tells that the editor opened a document or changed it: its whole text as UTF-8, and its
-// version. Hunks and marks of the file follow. It never waits on I/O; its cost is a comparison of the old
-// and the new text, the changed lines, and the file's hunks and marks. A path that is not absolute, such
+// SetDocument is [View.SetBuffer] for a text that is not edited in pieces.
+func (v *View) SetDocument(path, content string, version int32) {
+	v.SetBuffer(path, NewBuffer(content), version)
+}
+
+// SetBuffer tells that the editor opened a document or changed it: its whole text as UTF-8, and its
+// version. Hunks and marks of the file follow. It never waits on I/O. Where there are none it costs next to nothing,
+// and who reads the document first puts its text together; else its cost is a comparison of the old and the new text, the
+// changed lines, and the file's hunks and marks. A path that is not absolute, such
 // as "untitled:Untitled-1", names a document that has no file. Callbacks run before it returns, unless
 // another goroutine is just running callbacks: then that one runs them.
-func (v *View) SetDocument(path, content string, version int32) {
+func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 	path = cleanPath(path)
 	v.mu.Lock()
-	next := newText(content)
-	v.docs[path] = &document{next, version}
+	v.docs[path] = &document{b, version}
 	if a := v.anchors[path]; a != nil {
-		v.move(a, next, v.clock.Add(1))
+		v.move(a, b.whole(), v.clock.Add(1))
 	}
 	v.mu.Unlock()
 	v.notices.run()
@@ -318,8 +323,8 @@ func (v *View) Recheck(path string) {
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
-		if a.text != doc.text {
-			v.move(a, doc.text, v.clock.Add(1))
+		if shown := doc.buffer.whole(); a.text != shown {
+			v.move(a, shown, v.clock.Add(1))
 		}
 		return
 	}
@@ -364,7 +369,7 @@ func (v *View) content(path string) (content, error) {
 	doc := v.docs[path]
 	v.mu.Unlock()
 	if doc != nil {
-		return content{text: doc.text, version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
+		return content{text: doc.buffer.whole(), version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
 	}
 	file, err := v.readDisk(path)
 	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err
