@@ -423,6 +423,9 @@ func (g *game) accept(ctx context.Context, rng *rand.Rand, meanwhile func() erro
 		return meanwhile()
 	}
 	if !g.profile.Announces("workspace.applyEdit") {
+		if !calm {
+			return meanwhile() // a run may just be changing what the user would copy
+		}
 		return g.takeByHand(rng, pick(rng, hunks))
 	}
 	hunks, params := g.chosen(rng, hunks)
