@@ -140,7 +140,7 @@ func risk(args []word) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = a.text
-		if a.glob && i > 0 && strings.IndexAny(a.text, "*?[") == 0 {
+		if a.glob && i > 0 && strings.IndexAny(a.text, "*?[-") == 0 {
 			return fmt.Sprintf("a file may be called like an option of %s, and %s has dangerous ones: begin the wildcard with ./", name, name)
 		}
 	}

@@ -409,6 +409,9 @@ func (g *gate) word(w *syntax.Word) (word, string) {
 	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
+			if strings.Contains(g.text(part), "\\\n") {
+				return word{}, "it hides text behind a backslash at the end of a line"
+			}
 			text, glob, why := plainLiteral(part.Value, i == 0)
 			if why != "" {
 				return word{}, why
@@ -444,6 +447,7 @@ func (g *gate) word(w *syntax.Word) (word, string) {
 		}
 	}
 	out.text = b.String()
+	out.glob = out.glob && out.text != "[" // the program
 	return out, ""
 }
 
@@ -459,9 +463,6 @@ func plainLiteral(s string, first bool) (text string, glob bool, why string) {
 			i++
 			if i >= len(s) {
 				return "", false, "it ends in a backslash"
-			}
-			if s[i] == '\n' {
-				return "", false, "it hides text behind a backslash at the end of a line"
 			}
 			b.WriteByte(s[i])
 		case '*', '?', '[':

@@ -11,8 +11,8 @@ import (
 type wordPattern struct {
 	words []string // as patterns, where * is any text inside one word
 	plain []string // the same as text, for words without *
-	rest  bool     // whatever follows is matched, too
-	stem  bool     // the last word is only the beginning of one
+	rest  bool     // * at the end: whatever follows is matched, too
+	stem  bool     // the last word is only the beginning of one: it ends in ** or, before the *, in punctuation
 }
 
 // parsePattern parts a pattern into words, as a shell does with static ones: spaces separate, quotes and backslashes keep. Only a *
@@ -64,10 +64,11 @@ func parsePattern(pattern string) (wordPattern, error) {
 	end()
 	if n := len(p.words) - 1; n >= 0 && strings.HasSuffix(p.words[n], "*") {
 		p.rest = true
+		p.stem = strings.HasSuffix(p.words[n], "**")
 		p.words[n] = strings.TrimRight(p.words[n], "*")
 		switch last := p.words[n]; {
 		case last == "":
-			p.words = p.words[:n]
+			p.words, p.stem = p.words[:n], false
 		case strings.ContainsRune("/:=._-", rune(last[len(last)-1])):
 			p.stem = true
 		}
