@@ -43,10 +43,11 @@ type script struct {
 	moved     bool // the working directory changes on the way
 }
 
-// maxCommand bounds a command line, in bytes, and maxNested the commands inside commands.
+// maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each other.
 const (
 	maxCommand = 64 << 10
 	maxNested  = 8
+	maxParts   = 256
 )
 
 // parseCommand takes a command line apart. It never fails: what cannot be read is a part that is unsure.
@@ -83,6 +84,11 @@ func parseCommand(text string, depth int) script {
 		return g.script
 	}
 	g.stmts(file.Stmts)
+	if len(g.script.commands)+len(g.script.redirects) > maxParts {
+		// What is left out is asked for, and could be what a rule denies.
+		g.script.commands, g.script.redirects = g.script.commands[:min(maxParts, len(g.script.commands))], nil
+		g.doubt(nil, "it has too many parts")
+	}
 	if g.script.moved {
 		for i := range g.script.commands {
 			s := &g.script.commands[i]

@@ -99,6 +99,20 @@ func TestGateHolds(t *testing.T) {
 	}
 }
 
+// TestGateEnds gives the gate what a parser could take for ever on.
+func TestGateEnds(t *testing.T) {
+	p := policy(permission.Default, everyday, user(deny("bash", "git push --force x -y z*")))
+	for _, command := range []string{
+		"git" + strings.Repeat(" -x", 20000), "git" + strings.Repeat(" -x y", 9000), strings.Repeat("$(", 30000), strings.Repeat("ls $(", 9000) + strings.Repeat(")", 9000), strings.Repeat("`", 60000),
+		strings.Repeat("(", 60000), strings.Repeat("{ ", 30000), strings.Repeat("${a", 20000), strings.Repeat("if ", 20000), strings.Repeat("ls;", 20000), strings.Repeat("ls>a ", 10000), strings.Repeat("$((", 20000), strings.Repeat("a[", 30000),
+		strings.Repeat("sudo ", 12000), strings.Repeat("ls <<a ", 9000), strings.Repeat("{a,", 20000), strings.Repeat("*", 60000), strings.Repeat("[[ ! ", 12000),
+	} {
+		if d := p.Decide(bash(command), nil); d.Action == permission.Allow {
+			t.Errorf("%.20s…: %s", command, d.Reason)
+		}
+	}
+}
+
 // TestPatterns is about what the words of a pattern match.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
