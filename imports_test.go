@@ -36,6 +36,7 @@ var imports = map[string]because{
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
 		"lsp":                    "serve",
+		"lsp/methods":            "what tests say to the server and hear from it",
 		"schema":                 "prints the schemas",
 		"github.com/spf13/cobra": "commands and flags",
 		"github.com/spf13/pflag": "cobra's flags and their errors",
@@ -101,6 +102,7 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/permission":      "decides what calls may do",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
@@ -187,7 +189,7 @@ var imports = map[string]because{
 	},
 	"agentcore/workspace": {
 		"agentcore/event":      "ids",
-		"agentcore/permission": "what names are protected or secret",
+		"agentcore/permission": "which files act by themselves or hold keys",
 	},
 
 	"editors/e2e": {},

@@ -130,7 +130,7 @@ func (c *conversation) repeats(asked string, calls []model.Call) error {
 
 // lastTurn names the limit that makes this turn the hand-over, or is empty.
 func (r *run) lastTurn() string {
-	used, took := r.usage(), r.took()
+	used, took := r.usage(), r.clock.took()
 	switch {
 	case r.turn >= r.limits.MaxTurns:
 		return "max_turns"
@@ -277,21 +277,6 @@ func (r *run) usage() event.Usage {
 	return r.result.Usage
 }
 
-// took is how long the run has been at work; the time in the queue does not count.
-func (r *run) took() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.runningTime()
-}
-
-// runningTime is took for a caller that holds r.mu.
-func (r *run) runningTime() time.Duration {
-	if r.started.IsZero() {
-		return 0
-	}
-	return time.Since(r.started)
-}
-
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -309,7 +294,7 @@ func (r *run) progress(message string, percent int) {
 		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
 	}
 	if r.limits.Timeout > 0 {
-		share = max(share, int(r.runningTime()*100/r.limits.Timeout))
+		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p

@@ -65,6 +65,7 @@ type Engine struct {
 	openModel func(Choice) (model.Model, error)
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
+	grants    grants
 	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
@@ -139,6 +140,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.log.store = e.store
 	if _, err := e.store.MarkInterrupted(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	if err := e.loadGrants(ctx); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	if err := e.agents.open(ctx, e, o.Agents); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -156,6 +157,10 @@ func (s *Session) adoptProposals(ctx context.Context) error {
 	hunks := make([]workspace.Hunk, len(left.Hunks))
 	for i, row := range left.Hunks {
 		hunks[i] = storedHunk(row)
+		if waits(hunks[i]) && secret.Holds(row.After) {
+			// Accepted, it would put the placeholder into the user's file.
+			hunks[i].State, hunks[i].Detail = event.StateSuperseded, "it held a secret, which agentls does not store; run the agent again"
+		}
 	}
 	s.hunksStored(hunks)
 	s.proposal.Restore(hunks)

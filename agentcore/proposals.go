@@ -109,7 +109,7 @@ func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 	return store.Hunk{
 		ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
 		StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
-		Create: h.Create, Delete: h.Delete, Detail: h.Detail,
+		Create: h.Create, Delete: h.Delete, MoveTo: h.MoveTo, Detail: h.Detail,
 		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below, Stamp: string(h.Stamp),
 		Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
 	}
@@ -119,7 +119,7 @@ func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 func storedHunk(row store.Hunk) workspace.Hunk {
 	return workspace.Hunk{
 		ID: row.ID, Path: row.Path, State: row.State, StartLine: row.StartLine, EndLine: row.EndLine,
-		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, Detail: row.Detail,
+		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, MoveTo: row.MoveTo, Detail: row.Detail,
 		Author: workspace.Author{Run: row.Run, Agent: row.Agent, Reason: row.Reason}, Stamp: workspace.Stamp(row.Stamp),
 		Place: workspace.Place{StartLine: row.PlaceStart, EndLine: row.PlaceEnd, Above: row.Above, Below: row.Below},
 	}

@@ -300,3 +300,29 @@ func TestLivingSessionIsLeftAlone(t *testing.T) {
 	}
 	w.hunks("open a.txt two\n→ TWO")
 }
+
+// Old hunks that nobody can do anything about any more do not stay for ever.
+func TestStoredHunksAreBounded(t *testing.T) {
+	const count = 2100
+	before, after := strings.Repeat("old\nsame\n", count), strings.Repeat("new\nsame\n", count)
+	w := newWorld(t, map[string]string{"a.txt": before})
+	layer := w.session.Proposal().Fork()
+	file, err := layer.Read(w.path("a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := layer.Write(file.Path, after, file.Stamp, workspace.Author{}); err != nil {
+		t.Fatal(err)
+	}
+	report, err := layer.Merge()
+	if err != nil || len(report.Hunks) != count {
+		t.Fatalf("%d hunks, %v", len(report.Hunks), err)
+	}
+	if failed, err := w.session.Reject(w.ctx, report.Hunks); err != nil || len(failed) > 0 {
+		t.Fatalf("%+v, %v", failed, err)
+	}
+	stored, err := w.engine.Store().Hunks(w.ctx, w.session.ID, "")
+	if err != nil || len(stored) != 2000 {
+		t.Errorf("%d hunks are stored, %v", len(stored), err)
+	}
+}

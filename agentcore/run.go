@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -37,6 +38,8 @@ type RunRequest struct {
 	Model string
 	// Limits override the definition's where they are set.
 	Limits agent.Limits
+	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
+	PermissionMode permission.Mode
 }
 
 // Context is what a prompt is about.
@@ -64,6 +67,8 @@ type run struct {
 	model      model.Model
 	limits     agent.Limits
 	layer      *workspace.Layer
+	policy     *permission.Policy
+	clock      clock
 	created    time.Time
 
 	ctx    context.Context
@@ -160,6 +165,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
+	r.policy = r.newPolicy()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
 	}
@@ -255,10 +261,8 @@ func (r *run) work() error {
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	if r.limits.Timeout > 0 {
-		timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
-		defer timer.Stop()
-	}
+	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
+	defer r.clock.end()
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}

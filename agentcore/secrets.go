@@ -65,7 +65,7 @@ func (r *run) withSecrets(c *call) json.RawMessage {
 		return c.arguments // the tool says what is wrong
 	}
 	home := ""
-	for _, path := range tool.Targets(c.spec.Name, c.arguments) {
+	for _, path := range tool.AccessOf(c.spec, c.arguments).Paths {
 		if resolved, err := r.session.view.Resolve(path); err == nil {
 			if file, err := r.layer.Fork().Read(resolved); err == nil {
 				home += file.Text + "\n"

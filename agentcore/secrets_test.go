@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 )
@@ -100,6 +101,17 @@ func TestSecretsReachNobody(t *testing.T) {
 		}
 		if strings.Contains(string(text), `"RunFinished"`) {
 			break
+		}
+	}
+	// The next process has no text to put back for the secret, and must not offer the placeholder.
+	w.closeEngine()
+	w.openWith(agentcore.Options{
+		StateDir: w.state, Redactor: redactor,
+		OpenModel: func(agentcore.Choice) (model.Model, error) { return l, nil },
+	})
+	for _, h := range w.session.Proposal().Hunks() {
+		if strings.Contains(h.After, "[secret") && h.State != event.StateSuperseded {
+			t.Errorf("%s is %s with %q", h.Path, h.State, h.After)
 		}
 	}
 	w.closeEngine()

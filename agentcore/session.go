@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -27,6 +28,7 @@ type Session struct {
 	created    time.Time
 	proposalID event.ProposalID
 	proposal   *workspace.Session
+	asks       asks
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.
@@ -196,3 +198,6 @@ func (s *Session) Runs() []RunInfo {
 func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
 }
+
+// sandboxLevel is how well commands of the session's runs are kept apart.
+func (s *Session) sandboxLevel() permission.Level { return permission.None }

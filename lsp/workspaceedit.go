@@ -3,7 +3,6 @@ package lsp
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -53,7 +52,7 @@ type plannedEdit struct {
 // taken (renames, the last of a chain first), and filled (new files).
 func (s *Server) workspaceEdit(edits []workspace.FileEdit) plannedEdit {
 	p := plannedEdit{refused: map[string]string{}, notes: newAnnotations(s.client)}
-	ordered, cyclic := inOrder(edits)
+	ordered, cyclic := workspace.Ordered(edits)
 	for _, e := range cyclic {
 		p.refused[e.Path] = "it trades names with another file, which no editor can do in one step; accept one of them, save, and then the other"
 	}
@@ -117,7 +116,11 @@ func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.Tex
 func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 	u, name := s.documents.uriOf(e.Path), s.view.Relative(e.Path)
 	operation := protocol.ResourceOperation{}
-	if id := p.notes.of(cmp.Or(e.Reasons...)); id != "" {
+	reason := ""
+	if len(e.Reasons) > 0 {
+		reason = e.Reasons[len(e.Reasons)-1] // behind those of the text edits
+	}
+	if id := p.notes.of(reason); id != "" {
 		operation.AnnotationID = id
 	}
 	switch fileOperation(e) {
@@ -139,33 +142,6 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 func (p *plannedEdit) add(change protocol.DocumentChange, path, what string) {
 	p.edit.DocumentChanges = append(p.edit.DocumentChanges, change)
 	p.paths, p.what = append(p.paths, path), append(p.what, what)
-}
-
-// inOrder puts edits into the order in which files can be changed: a name is free before another file gets it. Cyclic are
-// the renames that wait for each other.
-func inOrder(edits []workspace.FileEdit) (ordered, cyclic []workspace.FileEdit) {
-	var moves, creations []workspace.FileEdit
-	for _, e := range edits {
-		switch fileOperation(e) {
-		case protocol.ResourceOperationKindRename:
-			moves = append(moves, e)
-		case protocol.ResourceOperationKindCreate:
-			creations = append(creations, e)
-		default:
-			ordered = append(ordered, e)
-		}
-	}
-	for len(moves) > 0 {
-		free := slices.IndexFunc(moves, func(e workspace.FileEdit) bool {
-			return !slices.ContainsFunc(moves, func(other workspace.FileEdit) bool { return other.Path == e.MoveTo && other.Path != e.Path })
-		})
-		if free < 0 {
-			return append(ordered, creations...), moves
-		}
-		ordered = append(ordered, moves[free])
-		moves = slices.Delete(moves, free, free+1)
-	}
-	return append(ordered, creations...), nil
 }
 
 // unexplained is the description of edits for which their agent gave no reason.

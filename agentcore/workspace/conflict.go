@@ -7,7 +7,7 @@ import (
 )
 
 // Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for them,
-// and Theirs what stands there now. It is false for a hunk that is in no conflict, is not known, or whose file is gone.
+// and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a hunk that is in no conflict, is not known, or whose file is gone.
 func (s *Session) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
@@ -15,6 +15,13 @@ func (s *Session) Sides(id event.HunkID) (Conflict, bool) {
 	a, _, h := s.find(id)
 	if h == nil || h.gone || a.text == nil || h.state != event.StateConflict {
 		return Conflict{}, false
+	}
+	if h.moveTo != "" {
+		b := v.anchors[h.moveTo]
+		if b == nil || b.text == nil {
+			return Conflict{}, false
+		}
+		return occupied(h.moveTo, a.piles[s].text(a.text), b.text), true
 	}
 	base, ours := h.sides()
 	return Conflict{
@@ -53,6 +60,8 @@ func (s *Session) Overwrite(ids []event.HunkID) []HunkFailure {
 		case h.state != event.StateConflict && !h.gone:
 		case h.gone || a.text == nil:
 			failures = append(failures, HunkFailure{id, "the file is gone; reject the edit, or ask the agent again"})
+		case h.moveTo != "":
+			failures = append(failures, HunkFailure{id, "another file is where it is to go; move that one away, or reject the move"})
 		default:
 			_, h.after = h.sides()
 			h.before = a.text.index().Slice(h.start, h.end)

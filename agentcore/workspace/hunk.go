@@ -31,6 +31,9 @@ type expectation struct {
 // live reports whether the hunk is part of the session layer's text.
 func (h *hunk) live() bool { return (h.state == event.StateOpen || h.pending) && !h.gone }
 
+// edits reports whether the hunk counts and changes the text.
+func (h *hunk) edits() bool { return h.live() && h.moveTo == "" }
+
 // settled reports whether nothing can happen to the hunk any more.
 func (h *hunk) settled() bool {
 	return h.state != event.StateOpen && h.state != event.StateConflict && !h.pending
@@ -48,7 +51,7 @@ func (h *hunk) settle(state event.ProposalState, detail string) {
 func (p *pile) patch(base *text) patch {
 	result := patch{base: base}
 	for _, h := range p.hunks {
-		if h.live() {
+		if h.edits() {
 			result.hunks = append(result.hunks, h)
 		}
 	}
@@ -73,7 +76,7 @@ func (a *anchor) taken(from, next *text) *expectation {
 	}
 	for s, p := range a.piles {
 		for _, h := range p.hunks {
-			if h.live() && !h.create && !h.delete && next.is(from, h) {
+			if h.edits() && !h.create && !h.delete && next.is(from, h) {
 				return &expectation{session: s, ids: []event.HunkID{h.id}, changes: []change{h.change()}}
 			}
 		}
@@ -114,6 +117,9 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, s *S
 			h.reverse = h.taken(changes)
 			h.shift(changes)
 			h.settle(event.StateAccepted, "")
+		case h.moveTo != "":
+			h.followMove(next)
+			continue
 		case h.create:
 			h.followCreate(next)
 		case h.delete:
@@ -305,7 +311,7 @@ func (p *pile) arrange() {
 	slices.SortStableFunc(p.hunks, inOrder)
 	var previous *hunk
 	for _, h := range p.hunks {
-		if !h.live() {
+		if !h.edits() {
 			continue
 		}
 		if previous != nil && (h.start < previous.end || h.start == h.end && previous.start == h.start) {

@@ -110,7 +110,7 @@ func TestLayerSeesWhatIsBelow(t *testing.T) {
 	v.SetDocument(path, "one\ntwo\nthree\nfour\nfünf\n", 4)
 	write(t, layer, path, "eins\ntwo\nthree\nfour\nfünf\n", "")
 	report := merge(t, layer)
-	if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{path, 4, 5, "five\n", "FIVE\n", "fünf\n"}) || len(report.Hunks) != 1 {
+	if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: path, StartLine: 4, EndLine: 5, Base: "five\n", Ours: "FIVE\n", Theirs: "fünf\n"}) || len(report.Hunks) != 1 {
 		t.Errorf("got %+v", report)
 	}
 	read("eins\ntwo\nthree\nfour\nfünf\n")

@@ -24,7 +24,7 @@ func (l *Layer) overlay(dir string) map[string]*text {
 		found[path] = true
 	}
 	for path, a := range v.anchors {
-		if rel, ok := within(dir, path); ok && rel != "." && a.piles[l.session] != nil {
+		if rel, ok := within(dir, path); ok && rel != "." && (a.piles[l.session] != nil || a.incoming[l.session] != nil) {
 			found[path] = true
 		}
 	}

@@ -14,7 +14,9 @@ type hunk struct {
 	start, end     int
 	before, after  string
 	create, delete bool
-	authors        []Author
+	// moveTo is set for the hunk of a session that moves the file; it has no lines.
+	moveTo  string
+	authors []Author
 
 	id     event.HunkID
 	state  event.ProposalState

@@ -184,6 +184,28 @@ func (v *View) secretError(name string) error {
 	}
 }
 
+// protected reports why a slash path below the root acts by itself, if it does. It may look at the disk.
+func (r *root) protected(rel string) (why string, ok bool) {
+	dir, err := r.open()
+	if err != nil {
+		return permission.Protected(rel)
+	}
+	if fsys, ok := dir.FS().(permission.Reader); ok {
+		return permission.ProtectedBelow(fsys, filepath.ToSlash(r.Path), rel)
+	}
+	return permission.Protected(rel)
+}
+
+// Protected reports why a file acts by itself, as the disk tells, if it does: git, the editor or an agent would run
+// what it says. It may look at the disk.
+func (v *View) Protected(path string) (why string, ok bool) {
+	r, rel := v.locate(cleanPath(path))
+	if r == nil {
+		return "", false
+	}
+	return r.protected(filepath.ToSlash(rel))
+}
+
 // writable returns why a path may not be written, or nil. Links are followed as far as they exist.
 func (v *View) writable(name string) error {
 	r, rel := v.locate(name)
@@ -200,19 +222,16 @@ func (v *View) writable(name string) error {
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	if protected(rel) || protected(real) {
-		return &FileError{
-			Kind: Protected, Path: name, Detail: "is protected: it can make git, the editor or an agent run something",
-			Hint: "leave it as it is, and tell the user what to change there",
+	for _, at := range []string{filepath.ToSlash(rel), real} {
+		if why, ok := r.protected(at); ok {
+			return &FileError{
+				Kind: Protected, Path: name, Detail: "is protected: " + why,
+				Hint: "leave it as it is, and tell the user what to change there",
+			}
 		}
 	}
 	if permission.Secret(filepath.ToSlash(rel)) || permission.Secret(real) {
 		return v.secretError(name)
 	}
 	return nil
-}
-
-func protected(rel string) bool {
-	_, ok := permission.Protected(filepath.ToSlash(rel))
-	return ok
 }

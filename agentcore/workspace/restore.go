@@ -18,6 +18,9 @@ func (s *Session) Restore(hunks []Hunk) {
 	paths := make(map[string][]Hunk)
 	for _, h := range hunks {
 		path := cleanPath(h.Path)
+		if h.MoveTo != "" && h.State == event.StateAccepted {
+			path = cleanPath(h.MoveTo) // where its undo begins
+		}
 		paths[path] = append(paths[path], h)
 	}
 	for path, hunks := range paths {
@@ -25,26 +28,46 @@ func (s *Session) Restore(hunks []Hunk) {
 		if err != nil {
 			c.text = nil
 		}
+		targets := make(map[string]content)
+		for _, h := range hunks {
+			if h.MoveTo != "" && h.State != event.StateAccepted {
+				targets[h.MoveTo], _ = v.content(h.MoveTo)
+			}
+		}
+		for i, h := range hunks {
+			if target, ok := targets[h.MoveTo]; ok && c.text == nil && target.text != nil && target.text.stamp() == h.Stamp {
+				hunks = slices.Clone(hunks)
+				hunks[i].State, hunks[i].Detail = event.StateAccepted, "the file was moved while agentls did not run"
+				path, c = cleanPath(h.MoveTo), target
+			}
+		}
 		v.mu.Lock()
 		if !s.closed.Load() {
-			s.restore(path, c, hunks)
+			s.restore(path, c, hunks, targets)
 		}
 		v.mu.Unlock()
 	}
 }
 
-func (s *Session) restore(path string, c content, hunks []Hunk) {
+func (s *Session) restore(path string, c content, hunks []Hunk, targets map[string]content) {
 	a := s.view.anchor(path, c)
 	p := a.piles[s]
 	if p == nil {
 		p = &pile{}
 		a.piles[s] = p
 	}
+	var moves []Hunk
 	for _, r := range hunks {
 		_, _, known := s.find(r.ID)
 		_, _, accepted := s.findUndo(r.ID)
 		switch {
 		case known != nil || accepted != nil:
+			continue
+		case r.MoveTo != "" && (r.State == event.StateOpen || r.State == event.StateConflict):
+			moves = append(moves, r)
+			continue
+		case r.MoveTo != "" && r.State == event.StateAccepted:
+			s.restoreMoveBack(a, p, r)
 			continue
 		case r.State == event.StateAccepted:
 			if s.restoreUndo(a, p, r) {
@@ -68,7 +91,51 @@ func (s *Session) restore(path string, c content, hunks []Hunk) {
 		p.hunks = append(p.hunks, h)
 	}
 	p.arrange()
-	s.publish(a, p)
+	for _, r := range moves {
+		s.restoreMove(a, s.pile(a), r, targets[r.MoveTo])
+	}
+	if p := a.piles[s]; p != nil { // else all of it is where the file is now
+		s.publish(a, p)
+	}
+}
+
+// restoreMove adopts a hunk that moves the file, given what is at the new path. The lock is held.
+func (s *Session) restoreMove(a *anchor, p *pile, r Hunk, target content) {
+	v := s.view
+	h := &hunk{id: r.ID, state: event.StateOpen, moveTo: cleanPath(r.MoveTo), authors: []Author{r.Author}, detail: r.Detail, notify: true}
+	if former := p.mover(); former != nil {
+		h.settle(event.StateSuperseded, "another move was proposed before")
+	}
+	h.followMove(a.text)
+	p.hunks = append(p.hunks, h)
+	if h.settled() {
+		return
+	}
+	b := v.anchors[h.moveTo]
+	if b == nil {
+		b = newAnchor(h.moveTo, target)
+	}
+	if b.incoming[s] != nil {
+		h.settle(event.StateSuperseded, "another file is to go there")
+		return
+	}
+	v.link(s, a, b)
+	v.sync(b, target)
+	if b.text != nil && a.text != nil && !sameName(a.path, b.path) {
+		h.settle(event.StateConflict, "a file of this name appeared where it is to go")
+	}
+}
+
+// restoreMoveBack adopts an accepted move of the file, which is at its new path. The lock is held.
+func (s *Session) restoreMoveBack(a *anchor, p *pile, r Hunk) {
+	if a.text == nil {
+		s.kept = append(s.kept, r)
+		return
+	}
+	h := &hunk{id: r.ID, authors: []Author{r.Author}}
+	h.reverse = &hunk{state: event.StateOpen, moveTo: cleanPath(r.Path)}
+	s.remember(p, h, r, s.view.clock.Add(1))
+	p.undos[len(p.undos)-1].moved = true // it may be news that it is accepted
 }
 
 func (h *hunk) same(g *hunk) bool {

@@ -38,9 +38,10 @@ func (l *Layer) Saved() []LayerFile {
 func (l *Layer) SavedSince(generation uint64) (changed []LayerFile, dropped []string, now uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for path, f := range l.files {
+	l.follow()
+	for key, f := range l.files {
 		if f.generation > generation {
-			changed = append(changed, f.saved(path))
+			changed = append(changed, f.saved(key))
 		}
 	}
 	if generation > 0 {
@@ -55,13 +56,17 @@ func (l *Layer) SavedSince(generation uint64) (changed []LayerFile, dropped []st
 	return changed, dropped, l.generation
 }
 
-func (f *layerFile) saved(path string) LayerFile {
+func (f *layerFile) saved(key string) LayerFile {
 	own := f.patch.text()
+	from := ""
+	if f.moveTo != "" {
+		from = key
+	}
 	return LayerFile{
-		Path: path,
+		Path: f.path(key), MovedFrom: from,
 		Base: f.base.string(), Text: own.string(),
 		Created: f.base == nil, Deleted: own == nil,
-		Stamp: f.base.stamp(), Authors: authorsOf(f.hunks),
+		Stamp: f.base.stamp(), Authors: authorsOf(f.hunks, []*hunk{{authors: f.movers}}),
 	}
 }
 
@@ -83,21 +88,21 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 		for _, h := range edits.hunks {
 			h.authors = slices.Clone(saved.Authors)
 		}
-		if len(edits.hunks) > 0 {
-			l.set(path, newLayerFile(edits))
+		f, key := newLayerFile(edits), path
+		if saved.MovedFrom != "" {
+			key, f.moveTo, f.movers = cleanPath(saved.MovedFrom), path, slices.Clone(saved.Authors)
 		}
+		l.set(key, f)
 	}
-	paths := slices.Sorted(maps.Keys(l.files))
+	keys := slices.Sorted(maps.Keys(l.files))
 	l.mu.Unlock()
 	var conflicts []Conflict
-	for _, path := range paths {
-		if _, err := l.content(path); err != nil {
-			continue
-		}
-		l.mu.Lock()
-		if f := l.files[path]; f != nil {
+	for _, key := range keys {
+		s := l.look(key)[0]
+		if f := l.files[s.key]; f != nil && s.err == nil {
+			f.on(s.below.text, s.occupant())
 			for _, c := range f.conflicts {
-				c.Path = path
+				c.Path = cmp.Or(c.Path, s.key)
 				conflicts = append(conflicts, c)
 			}
 		}
@@ -107,18 +112,33 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	return conflicts
 }
 
-// set makes f the layer's edits of a file; none where it is nil. The lock is held.
-func (l *Layer) set(path string, f *layerFile) {
-	if f == nil && l.files[path] == nil {
+// set makes f the layer's edits of the file that is at a path below; none where it is nil, or does nothing. The lock is
+// held.
+func (l *Layer) set(key string, f *layerFile) {
+	old := l.files[key]
+	if f != nil && len(f.hunks) == 0 && f.moveTo == "" {
+		f = nil
+	}
+	if f == nil && old == nil {
 		return
 	}
 	l.generation++
-	if f == nil {
-		delete(l.files, path)
-		l.dropped[path] = l.generation
-		return
+	if old != nil {
+		delete(l.files, key)
+		if l.moved[old.moveTo] == key {
+			delete(l.moved, old.moveTo)
+		}
+		l.dropped[old.path(key)] = l.generation
 	}
-	f.generation = l.generation
-	l.files[path] = f
-	delete(l.dropped, path)
+	if f != nil {
+		f.generation = l.generation
+		l.files[key] = f
+		if f.moveTo != "" {
+			l.moved[f.moveTo] = key
+		}
+		delete(l.dropped, f.path(key))
+	}
 }
+
+// path is where the layer shows the file whose edits are kept at a key, or where it deletes it.
+func (f *layerFile) path(key string) string { return cmp.Or(f.moveTo, key) }

@@ -61,7 +61,7 @@ func TestSavedLayer(t *testing.T) {
 	v.SetDocument(at("clash"), "eins\ntwo\nthree\nfour\nfive\n", 1)
 	later := s.Fork()
 	conflicts := later.Load(saved)
-	if len(conflicts) != 1 || conflicts[0] != (Conflict{at("clash"), 0, 1, "one\n", "ONE\n", "eins\n"}) {
+	if len(conflicts) != 1 || conflicts[0] != (Conflict{Path: at("clash"), StartLine: 0, EndLine: 1, Base: "one\n", Ours: "ONE\n", Theirs: "eins\n"}) {
 		t.Errorf("got %+v", conflicts)
 	}
 	if diff := cmp.Diff(saved, later.Saved()); diff != "" {

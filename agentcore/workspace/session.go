@@ -54,6 +54,7 @@ func (s *Session) Close() {
 	defer v.mu.Unlock()
 	for _, a := range v.anchors {
 		delete(a.piles, s)
+		delete(a.incoming, s)
 		v.release(a)
 	}
 	s.kept, s.undoable = nil, nil
@@ -108,6 +109,9 @@ func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
 	}
+	if _, _, u := s.findUndo(id); u != nil {
+		return u.accepted, true // of a former process
+	}
 	return Hunk{}, false
 }
 
@@ -129,7 +133,7 @@ func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail,
+		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Detail: h.detail,
 		Place: Place{StartLine: h.start, EndLine: h.end},
 	}
 	if r := h.reverse; r != nil {
@@ -173,6 +177,9 @@ func (s *Session) publish(a *anchor, p *pile) {
 			}
 			changed = append(changed, a.hunk(h))
 		}
+		if h.settled() && h.moveTo != "" {
+			s.view.unlink(s, a, h.moveTo)
+		}
 		if h.settled() {
 			accepted := changed[len(changed)-1]
 			s.kept = append(s.kept, accepted)
@@ -210,49 +217,96 @@ func (v *View) drop(a *anchor, s *Session) {
 // content returns a file as the session layer shows it.
 func (s *Session) content(path string) (content, error) {
 	v := s.view
-	c, err := v.content(path)
-	if err != nil {
-		return c, err
-	}
 	defer v.notices.run()
-	v.mu.Lock()
+	f := s.look(path)[0]
 	defer v.mu.Unlock()
-	a := v.anchors[path]
-	if a == nil || a.piles[s] == nil {
-		return c, nil
+	c := f.content
+	a := v.anchors[f.origin]
+	if f.err != nil || a == nil || a.piles[s] == nil {
+		return c, f.err
 	}
-	v.sync(a, c)
-	if doc := v.docs[path]; doc != nil {
+	if doc := v.docs[a.path]; doc != nil {
 		c.version, c.open = doc.version, true
 	}
-	c.text = a.text
-	if p := a.piles[s]; p != nil {
-		c.text = p.text(a.text)
+	if f.origin != path {
+		c.version, c.open = -1, false
+	}
+	p := a.piles[s]
+	c.text = p.text(a.text)
+	if f.origin == path && p.moving() != nil {
+		c.text = nil
 	}
 	return c, nil
 }
 
-// merge brings a layer's edits of a file into the session, given what the editor was just seen to show.
-func (s *Session) merge(path string, c content, edits patch) ([]Conflict, []event.HunkID) {
+// merge brings a layer's edits of a file into the session. On an error, which is a *FileError, the file cannot be read
+// and nothing is merged.
+func (s *Session) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
 	v := s.view
 	defer v.notices.run()
-	v.mu.Lock()
+	paths := []string{path}
+	if edits.to != "" {
+		paths = append(paths, edits.to)
+	}
+	files := s.look(paths...)
 	defer v.mu.Unlock()
-	if s.closed.Load() {
-		return nil, nil
+	if files[0].err != nil || s.closed.Load() {
+		return nil, nil, files[0].err
 	}
-	a := v.anchor(path, c)
-	p := a.piles[s]
-	if p == nil {
-		p = &pile{}
-		a.piles[s] = p
+	a := v.anchor(files[0].origin, files[0].content)
+	p := s.pile(a)
+	shown := p.text(a.text)
+	away := a.path == path && p.moving() != nil
+	if away {
+		shown = nil
 	}
-	old := p.patch(a.text)
-	shown := old.text()
 	over, conflicts := edits.rebase(shown)
 	var ids []event.HunkID
+	if next := over.text(); len(over.hunks) > 0 {
+		hunks := over.hunks
+		if away {
+			ids = s.unmove(a, p)
+			shown = p.text(a.text)
+			hunks = hunksBy(shown, next, authorsOf(hunks))
+		}
+		if h := p.mover(); h != nil && next == nil {
+			h.settle(event.StateSuperseded, "a later edit deletes the file")
+		}
+		ids = append(ids, s.stack(a, p, shown, next, hunks)...)
+	}
+	switch {
+	case edits.to == "":
+	case shown == nil || away:
+		conflicts = (&layerFile{patch: edits.patch, moveTo: edits.to}).gone()
+	default:
+		conflict, more := s.place(a, files[0], files[1], edits.movers)
+		if conflict != nil {
+			conflicts = append(conflicts, *conflict)
+		}
+		ids = uniqueIDs(append(ids, more...))
+	}
+	a.expected = nil
+	p.arrange()
+	s.publish(a, p)
+	return conflicts, ids, nil
+}
+
+func uniqueIDs(ids []event.HunkID) []event.HunkID {
+	var unique []event.HunkID
+	for _, id := range ids {
+		if !slices.Contains(unique, id) {
+			unique = append(unique, id)
+		}
+	}
+	return unique
+}
+
+// stack puts the hunks over, which make next of what the session shows, on those of a file, and returns which of them are
+// new or changed. The lock is held, and the caller publishes.
+func (s *Session) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
+	var ids []event.HunkID
 	var hunks []*hunk
-	for _, c := range compose(a.text, shown, over.text(), old.hunks, over.hunks) {
+	for _, c := range compose(a.text, shown, next, p.patch(a.text).hunks, over) {
 		switch {
 		case c.hunk == nil:
 			for _, h := range c.from {
@@ -275,21 +329,20 @@ func (s *Session) merge(path string, c content, edits patch) ([]Conflict, []even
 		ids = append(ids, h.id)
 		hunks = append(hunks, h)
 		for _, former := range p.hunks {
-			if former.state == event.StateConflict && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
+			if former.state == event.StateConflict && former.moveTo == "" && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
 				former.settle(event.StateSuperseded, "a later edit takes its place")
 			}
 		}
 	}
 	for _, h := range p.hunks {
-		if !h.live() && !slices.Contains(hunks, h) {
+		if !h.edits() && !slices.Contains(hunks, h) {
 			hunks = append(hunks, h)
 		}
 	}
-	p.hunks = hunks
+	p.hunks, p.valid = hunks, false
 	a.expected = nil
 	p.arrange()
-	s.publish(a, p)
-	return conflicts, ids
+	return ids
 }
 
 // Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
@@ -351,8 +404,13 @@ func (s *Session) reread(ids []event.HunkID) {
 	paths := make(map[string]bool)
 	v.mu.Lock()
 	for _, id := range ids {
-		if a, _, h := s.find(id); h != nil && v.docs[a.path] == nil {
-			paths[a.path] = true
+		if a, _, h := s.find(id); h != nil {
+			if v.docs[a.path] == nil {
+				paths[a.path] = true
+			}
+			if h.moveTo != "" {
+				paths[h.moveTo] = true
+			}
 		}
 		if a, _, u := s.findUndo(id); u != nil && v.docs[a.path] == nil {
 			paths[a.path] = true
@@ -365,10 +423,15 @@ func (s *Session) reread(ids []event.HunkID) {
 }
 
 // edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
-func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
-	e := s.fileEdit(a)
+func (a *anchor) edit(s *Session, hunks []*hunk) (e FileEdit) {
+	e = s.fileEdit(a)
 	expected := expectation{session: s}
-	for _, h := range hunks {
+	lines := slices.DeleteFunc(slices.Clone(hunks), func(h *hunk) bool { return h.moveTo != "" })
+	if i := slices.IndexFunc(hunks, func(h *hunk) bool { return h.moveTo != "" }); i >= 0 {
+		e.MoveTo = hunks[i].moveTo
+		defer func() { e.Reasons = append(e.Reasons, joinAuthors(hunks[i].authors).Reason) }()
+	}
+	for _, h := range lines {
 		e.Create = e.Create || h.create && a.text == nil
 		e.Delete = e.Delete || h.delete
 		expected.ids = append(expected.ids, h.id)
@@ -380,8 +443,8 @@ func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
 			e.Edits = append(e.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 		}
 	}
-	if a.text != nil && !e.Delete {
-		expected.text = apply(a.text, hunks).s
+	if a.text != nil && !e.Delete && len(lines) > 0 {
+		expected.text = apply(a.text, lines).s
 		a.expect(expected)
 	}
 	return e
@@ -448,6 +511,9 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 		case h.pending:
 			failures = append(failures, HunkFailure{id, "the editor took it already"})
 		default:
+			if h.moveTo != "" && h.live() {
+				v.renames.add(rename{from: h.moveTo, to: a.path, session: s})
+			}
 			h.gone = false
 			h.settle(event.StateRejected, "")
 			piles[a] = p
@@ -471,10 +537,14 @@ func (v *View) verify(a *anchor) {
 		for _, h := range p.hunks {
 			if h.pending {
 				h.settle(event.StateOpen, untaken)
+				h.gone = h.moveTo != "" && a.text == nil
 			}
 		}
 		for _, u := range p.undos {
 			if u.pending {
+				if u.moveTo != "" {
+					v.unlink(s, a, u.moveTo)
+				}
 				u.settle(event.StateOpen, unmade)
 			}
 		}

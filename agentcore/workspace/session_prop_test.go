@@ -199,6 +199,64 @@ func (m *machine) Accept(t *rapid.T) {
 	}
 }
 
+func (m *machine) TakeBack(t *rapid.T) {
+	var ids []event.HunkID
+	for _, h := range m.session.Accepted() {
+		if rapid.Bool().Draw(t, "take back") {
+			ids = append(ids, h.ID)
+		}
+	}
+	edits, failed := m.session.UndoEdits(ids)
+	done := slices.DeleteFunc(ids, func(id event.HunkID) bool {
+		return slices.ContainsFunc(failed, func(f HunkFailure) bool { return f.ID == id })
+	})
+	for _, f := range failed {
+		if f.Reason == "" {
+			t.Fatalf("no reason: %+v", f)
+		}
+	}
+	first := rapid.Bool().Draw(t, "confirm first")
+	if first || len(edits) == 0 {
+		m.session.ConfirmUndo(done, true, "")
+	}
+	if len(edits) > 0 {
+		if edits[0].Before != m.shown() {
+			t.Fatalf("the edits are for %q, shown is %q", edits[0].Before, m.shown())
+		}
+		m.show(t, made(edits[0]))
+	}
+	if !first {
+		m.session.ConfirmUndo(done, true, "")
+	}
+	for _, id := range done {
+		if h, _ := m.session.Hunk(id); h.State != event.StateRejected || h.Detail != undone {
+			t.Fatalf("an undone hunk is %+v", h)
+		}
+	}
+}
+
+// Restart has another process go on with the session.
+func (m *machine) Restart(t *rapid.T) {
+	standing := func() (list []Hunk) {
+		for _, h := range append(m.opened(), m.session.Accepted()...) {
+			if h.State == event.StateOpen {
+				h.Detail, h.Author = "", Author{}
+				list = append(list, h)
+			}
+		}
+		return list
+	}
+	before, left := standing(), m.session.Left()
+	m.session.Close()
+	clear(m.told)
+	m.session = m.view.NewSession(m.session.options)
+	m.session.Restore(left)
+	m.layer = m.session.Fork()
+	if after := standing(); !slices.Equal(before, after) {
+		t.Fatalf("before the restart\n%+v\nafter it\n%+v", before, after)
+	}
+}
+
 func (m *machine) Refuse(t *rapid.T) {
 	opened := m.opened()
 	if len(opened) == 0 {

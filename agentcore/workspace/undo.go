@@ -23,6 +23,8 @@ type undo struct {
 	accepted Hunk
 	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
 	batch uint64
+	// moved says that its file is at another path now, of which nobody has heard yet.
+	moved bool
 	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
 	covers []cover
 }
@@ -122,7 +124,7 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 			continue
 		}
 		u.move(from, next, changes, taken, landed)
-		if u.pending && !(u.create && next != nil && next.s == "") {
+		if u.pending && u.moveTo == "" && !(u.create && next != nil && next.s == "") {
 			u.settle(event.StateOpen, unmade)
 		}
 	}
@@ -134,6 +136,8 @@ const unmade = "the editor said that it undid the edit, but its text still has i
 // landed says at which lines those are that it undid.
 func (u *undo) move(from, next *text, changes []change, taken *expectation, landed map[event.HunkID]int) {
 	switch {
+	case u.moveTo != "":
+		u.followMove(next)
 	case u.create:
 		u.followCreate(next)
 	case u.delete:
@@ -231,7 +235,7 @@ func (p *pile) takenBack(from, next *text) *expectation {
 		var group []*hunk
 		for ; j < len(p.undos) && p.undos[j].batch == p.undos[i].batch; j++ {
 			u := p.undos[j]
-			if u.create || u.delete || u.gone || u.state != event.StateOpen && !u.pending {
+			if u.create || u.delete || u.moveTo != "" || u.gone || u.state != event.StateOpen && !u.pending {
 				continue
 			}
 			if next.is(from, &u.hunk) {
@@ -272,13 +276,23 @@ func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
 	var changed []Hunk
 	p.undos = slices.DeleteFunc(p.undos, func(u *undo) bool {
 		back := u.settled()
-		if back || u.pending {
+		if back && u.moveTo != "" {
+			s.view.unlink(s, a, u.moveTo)
+		}
+		switch {
+		case back || u.pending:
 			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
-		} else if u.accepted.State == event.StateRejected {
+		case u.accepted.State == event.StateRejected:
 			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
-		} else {
+		case u.moved:
+			u.moved = false
+			s.keep(u.accepted)
+			changed = append(changed, u.accepted)
+			return false
+		default:
 			return false
 		}
+		u.moved = false
 		u.accepted.Stamp = ""
 		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
 		if told := s.keep(u.accepted); told {
@@ -336,6 +350,7 @@ func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
 	s.reread(ids)
+	taken := s.takenAgain(ids)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var failures []HunkFailure
@@ -350,6 +365,10 @@ func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 			failures = append(failures, HunkFailure{id, s.whyNotUndone(id)})
 		case u.pending:
 			failures = append(failures, HunkFailure{id, "the editor undid it already"})
+		case u.moveTo != "" && u.gone:
+			failures = append(failures, HunkFailure{id, "the file is gone"})
+		case u.moveTo != "" && slices.Contains(taken, u.moveTo):
+			failures = append(failures, HunkFailure{id, "another file is at its old path; move that one away first"})
 		default:
 			wanted[a] = append(wanted[a], u)
 		}
@@ -384,10 +403,16 @@ func (s *Session) whyNotUndone(id event.HunkID) string {
 // undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an older
 // one has to go before it. The edit is nil where nothing can be undone. The lock is held.
 func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) {
-	left := make([]*undo, len(undos))
-	for i, u := range undos {
+	var left []*undo
+	back := ""
+	reason := ""
+	for _, u := range undos {
+		if u.moveTo != "" {
+			back, reason = u.moveTo, joinAuthors(u.authors).Reason
+			continue
+		}
 		copied := *u
-		left[i] = &copied
+		left = append(left, &copied)
 	}
 	slices.SortStableFunc(left, func(x, y *undo) int { return int(y.batch) - int(x.batch) })
 	expected := expectation{session: s, undo: true}
@@ -436,10 +461,13 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		}
 		failures = append(failures, HunkFailure{u.id, reason})
 	}
-	if len(expected.ids) == 0 {
+	if len(expected.ids) == 0 && back == "" {
 		return nil, failures
 	}
 	edit := s.fileEdit(a)
+	if edit.MoveTo = back; back != "" {
+		defer func() { edit.Reasons = append(edit.Reasons, reason) }()
+	}
 	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
 	for _, h := range stack.hunks {
 		reason := joinAuthors(h.authors).Reason
@@ -450,11 +478,11 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 			expected.changes = append(expected.changes, h.change())
 		}
 	}
-	if a.text != nil && cur != nil {
+	if a.text != nil && cur != nil && len(expected.ids) > 0 {
 		expected.text = cur.s
 		a.expect(expected)
 	}
-	if len(stack.hunks) == 0 {
+	if len(stack.hunks) == 0 && back == "" {
 		return nil, failures // they cancel each other out; ConfirmUndo settles them
 	}
 	return &edit, failures
@@ -507,6 +535,9 @@ func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
 			u.settle(event.StateAccepted, "") // there was nothing to change
 		default:
 			u.pending = true
+			if u.moveTo != "" {
+				v.await(s, a, u.moveTo)
+			}
 		}
 	}
 	s.publishAll(piles)

@@ -36,6 +36,7 @@ type View struct {
 	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
 	clock   atomic.Uint64
 	notices notices
+	renames renames
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -301,6 +302,16 @@ func (v *View) recheck(path string, verify bool) {
 func (v *View) Recheck(path string) {
 	path = cleanPath(path)
 	v.cache.drop(path)
+	v.mu.Lock()
+	var targets []string
+	if a := v.anchors[path]; a != nil {
+		targets = a.targets()
+	}
+	v.mu.Unlock()
+	for _, target := range targets {
+		v.cache.drop(target)
+		v.recheck(target, false)
+	}
 	v.recheck(path, true)
 }
 
@@ -324,7 +335,7 @@ func (v *View) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := v.content(path)
 	if err == nil {
-		err = v.readable(path, c)
+		err = v.readable(path, c, false)
 	}
 	if err != nil {
 		return File{}, err
@@ -332,9 +343,9 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there, what looks like a secret, and an open document that is too large.
-func (v *View) readable(path string, c content) error {
-	if c.secret || permission.Secret(filepath.ToSlash(path)) {
+// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is too large.
+func (v *View) readable(path string, c content, secrets bool) error {
+	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
 		return v.secretError(path)
 	}
 	if c.text == nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -219,4 +221,102 @@ text Done.
 	if !strings.Contains(told, "in conflict") && !strings.Contains(told, "changed meanwhile") {
 		t.Errorf("nothing is said of b.txt (exit code %d):\n%s", code, told)
 	}
+}
+
+func TestWriteRename(t *testing.T) {
+	utf16le := "\xff\xfeo\x00n\x00e\x00 \x00t\x00w\x00o\x00\n\x00"
+	for _, test := range []struct {
+		name, before, want string
+		format             workspace.Format
+		edits              bool
+	}{
+		{"the name alone", "one two\n", "one two\n", plainFormat, false},
+		{"the text, too", "one two\n", "one 2\n", plainFormat, true},
+		{"in UTF-16", utf16le, "\xff\xfeo\x00n\x00e\x00 \x002\x00\n\x00", workspace.Format{Encoding: "utf-16le", BOM: true}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder, path, edit := writing(t, "a.txt", test.before)
+			edit.MoveTo = filepath.Join(folder.Name(), "sub", "b.txt")
+			if !test.edits {
+				edit.Edits = nil
+			}
+			if err := writeEdit(folder, folder.Name(), edit, test.format); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, edit.MoveTo, test.want)
+			info, err := os.Stat(edit.MoveTo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o640 {
+				t.Errorf("the mode is %v", info.Mode())
+			}
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("the old name is still there: %v", err)
+			}
+		})
+	}
+}
+
+func TestWriteRenameRefused(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string, edit *workspace.FileEdit){
+		"over another file": func(t *testing.T, _ string, edit *workspace.FileEdit) {
+			if err := os.WriteFile(edit.MoveTo, []byte("taken\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a changed file": func(t *testing.T, path string, _ *workspace.FileEdit) {
+			if err := os.WriteFile(path, []byte("one two\n\n"), 0o640); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"out of the folder": func(t *testing.T, _ string, edit *workspace.FileEdit) {
+			edit.MoveTo = filepath.Join(t.TempDir(), "b.txt")
+		},
+		"a file that is gone": func(t *testing.T, path string, _ *workspace.FileEdit) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path, edit := writing(t, "a.txt", "one two\n")
+			edit.MoveTo = filepath.Join(folder.Name(), "b.txt")
+			spoil(t, path, &edit)
+			before := folderTexts(t, folder.Name())
+			if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil {
+				t.Error("it was written")
+			}
+			if diff := cmp.Diff(before, folderTexts(t, folder.Name())); diff != "" {
+				t.Errorf("the folder has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWriteRenameOfCase(t *testing.T) {
+	folder, _, edit := writing(t, "a.txt", "one two\n")
+	edit.MoveTo, edit.Edits = filepath.Join(folder.Name(), "A.txt"), nil
+	if err := writeEdit(folder, folder.Name(), edit, plainFormat); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, edit.MoveTo, "one two\n")
+}
+
+// folderTexts returns the files of a folder with their texts.
+func folderTexts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(text)
+	}
+	return files
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTargets(t *testing.T) {
+func TestAccessPaths(t *testing.T) {
 	for _, test := range []struct {
 		name, arguments string
 		want            []string
@@ -18,8 +18,8 @@ func TestTargets(t *testing.T) {
 		{"patch", `{"patch":`, nil},
 		{"notebook_edit", `{"path":"a.ipynb"}`, []string{"a.ipynb"}},
 	} {
-		if got := Targets(test.name, json.RawMessage(test.arguments)); !slices.Equal(got, test.want) {
-			t.Errorf("Targets(%s, %s) = %q, want %q", test.name, test.arguments, got, test.want)
+		if got := AccessOf(Spec{Name: test.name}, json.RawMessage(test.arguments)).Paths; !slices.Equal(got, test.want) {
+			t.Errorf("AccessOf(%s, %s) = %q, want %q", test.name, test.arguments, got, test.want)
 		}
 	}
 }
