@@ -64,6 +64,11 @@ func parseCommand(text string, depth int) script {
 		g.doubt(nil, "it is not valid UTF-8")
 		return g.script
 	}
+	if strings.Contains(text, "\\\n") && strings.Contains(text, "#") {
+		// bash ends a remark at the end of the line, whatever stands before it; our parser goes on behind a backslash.
+		g.doubt(nil, "it has a remark beside a backslash at the end of a line")
+		return g.script
+	}
 	for _, r := range text {
 		if r != '\n' && r != '\t' && hidden(r) {
 			g.doubt(nil, fmt.Sprintf("it holds the hidden character %s", Visible(string(r))))
