@@ -257,6 +257,7 @@ func TestOpenCode(t *testing.T) {
 		{"only some tools", "", "---\ndescription: d\ntools:\n  \"*\": false\n  read: true\n---\nDo.\n", is + "tools=[read] | d | Do.\n"},
 		{"patterns of tools", "", "---\ndescription: d\ntools:\n  \"web*\": false\n  \"my_*\": false\n---\nDo.\n", is + "not=[webfetch websearch] | d | Do.\n5:3-5:9 warning tools: there is no tool \"my_*\"; it is left out\n"},
 		{"permissions", "", "---\ndescription: d\npermission:\n  edit: deny\n  bash:\n    \"*\": ask\n    \"git status\": allow\n---\nDo.\n", is + "rules=[{edit * deny} {bash * ask} {bash git status allow}] | d | Do.\n"},
+		{"a deny of everything", "", "---\ndescription: d\npermission:\n  bash:\n    \"*\": deny\n    \"git *\": allow\n    \"rm*\": deny\n---\nDo.\n", is + "rules=[{bash * deny} {bash git* allow} {bash rm** deny}] | d | Do.\n6:14-6:19 warning permission.bash.git *: permission.bash.git * has no effect: a deny wins over the rules behind it\n"},
 		{"one permission", "", "---\ndescription: d\npermission: ask\n---\nDo.\n", is + "rules=[{* * ask}] | d | Do.\n"},
 		{"steps, hidden, options", "", "---\ndescription: d\nmode: primary\nsteps: 5\nhidden: true\ntop_p: 0.9\n---\nDo.\n", "x for=[primary] turns=5 unlisted=true | d | Do.\n6:1-6:6 information top_p: agentls does not use top_p\n"},
 		{"disabled", "", "---\ndescription: d\ndisable: true\n---\nDo.\n", "3:10-3:14 information disable: the agent is switched off\n"},
