@@ -61,7 +61,7 @@ var programs = map[string]program{
 	"unzip": {short: ":"},
 	"7z":    {always: true},
 	"cpio":  {long: []string{"rsh-command"}},
-	"curl":  {long: []string{"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data", "data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key", "cert", "variable"}, short: "oKOTdFDcxE"},
+	"curl":  {long: []string{"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data", "data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key", "cert", "variable", "unix-socket", "abstract-unix-socket", "netrc", "cookie", "ftp-port", "interface"}, short: "oKOTdFDcxEnbP", check: sending},
 	"wget":  {always: true},
 	"ssh":   {always: true}, "scp": {always: true}, "sftp": {always: true}, "mosh": {always: true},
 	"rsync": {long: []string{"rsh", "rsync-path", "daemon", "remove-source-files", "delete", "files-from", "log-file", "partial-dir", "backup-dir", "temp-dir", "write-batch", "only-write-batch"}, short: "e", check: remotes},
@@ -140,7 +140,7 @@ func risk(args []word) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = a.text
-		if a.glob && i > 0 && strings.IndexAny(a.text, "*?[") == 0 {
+		if a.glob && i > 0 && strings.IndexAny(a.text, "*?[-") == 0 {
 			return fmt.Sprintf("a file may be called like an option of %s, and %s has dangerous ones: begin the wildcard with ./", name, name)
 		}
 	}
@@ -220,6 +220,16 @@ func remotes(args []string) string {
 	return ""
 }
 
+// sending looks for files in the words of curl: headers and formats are read from one behind @.
+func sending(args []string) string {
+	for _, a := range args {
+		if strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.HasPrefix(a, "-") && strings.Contains(a, "@") {
+			return "reads a file with " + a
+		}
+	}
+	return ""
+}
+
 func assigning(args []string) string {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
@@ -281,7 +291,7 @@ var (
 	gitGlobal  = []string{"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--version", "--help", "-P", "-h", "-v"}
 	gitOptions = []string{
 		"output", "ext-diff", "textconv", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "exec-path", "config", "config-env", "template",
-		"git-dir", "work-tree", "namespace", "super-prefix", "run", "extcmd", "tool", "gpg-sign", "edit-description", "edit", "filters", "smtp-server", "sendmail-cmd", "to-cmd", "cc-cmd", "separate-git-dir", "reference", "recurse-submodules", "remote", "no-index", "contents", "global", "system", "file", "pathspec-from-file",
+		"git-dir", "work-tree", "namespace", "super-prefix", "run", "extcmd", "tool", "gpg-sign", "edit-description", "edit", "filters", "smtp-server", "sendmail-cmd", "to-cmd", "cc-cmd", "separate-git-dir", "reference", "recurse-submodules", "remote", "no-index", "contents", "unsafe-paths", "strategy", "global", "system", "file", "pathspec-from-file",
 	}
 	gitRunning = []string{
 		"config", "bisect", "rebase", "filter-branch", "submodule", "difftool", "mergetool", "daemon", "instaweb", "hook", "send-email", "credential", "clone", "remote-ext",

@@ -43,10 +43,11 @@ type script struct {
 	moved     bool // the working directory changes on the way
 }
 
-// maxCommand bounds a command line, in bytes, and maxNested the commands inside commands.
+// maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each other.
 const (
 	maxCommand = 64 << 10
 	maxNested  = 8
+	maxParts   = 256
 )
 
 // parseCommand takes a command line apart. It never fails: what cannot be read is a part that is unsure.
@@ -61,6 +62,11 @@ func parseCommand(text string, depth int) script {
 		return g.script
 	case !utf8.ValidString(text):
 		g.doubt(nil, "it is not valid UTF-8")
+		return g.script
+	}
+	if strings.Contains(text, "\\\n") && strings.Contains(text, "#") {
+		// bash ends a remark at the end of the line, whatever stands before it; our parser goes on behind a backslash.
+		g.doubt(nil, "it has a remark beside a backslash at the end of a line")
 		return g.script
 	}
 	for _, r := range text {
@@ -83,6 +89,11 @@ func parseCommand(text string, depth int) script {
 		return g.script
 	}
 	g.stmts(file.Stmts)
+	if len(g.script.commands)+len(g.script.redirects) > maxParts {
+		// What is left out is asked for, and could be what a rule denies.
+		g.script.commands, g.script.redirects = g.script.commands[:min(maxParts, len(g.script.commands))], nil
+		g.doubt(nil, "it has too many parts")
+	}
 	if g.script.moved {
 		for i := range g.script.commands {
 			s := &g.script.commands[i]
@@ -409,6 +420,9 @@ func (g *gate) word(w *syntax.Word) (word, string) {
 	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
+			if strings.Contains(g.text(part), "\\\n") {
+				return word{}, "it hides text behind a backslash at the end of a line"
+			}
 			text, glob, why := plainLiteral(part.Value, i == 0)
 			if why != "" {
 				return word{}, why
@@ -444,6 +458,7 @@ func (g *gate) word(w *syntax.Word) (word, string) {
 		}
 	}
 	out.text = b.String()
+	out.glob = out.glob && out.text != "[" // the program
 	return out, ""
 }
 
@@ -459,9 +474,6 @@ func plainLiteral(s string, first bool) (text string, glob bool, why string) {
 			i++
 			if i >= len(s) {
 				return "", false, "it ends in a backslash"
-			}
-			if s[i] == '\n' {
-				return "", false, "it hides text behind a backslash at the end of a line"
 			}
 			b.WriteByte(s[i])
 		case '*', '?', '[':

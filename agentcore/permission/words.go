@@ -11,8 +11,8 @@ import (
 type wordPattern struct {
 	words []string // as patterns, where * is any text inside one word
 	plain []string // the same as text, for words without *
-	rest  bool     // whatever follows is matched, too
-	stem  bool     // the last word is only the beginning of one
+	rest  bool     // * at the end: whatever follows is matched, too
+	stem  bool     // the last word is only the beginning of one: it ends in ** or, before the *, in punctuation
 }
 
 // parsePattern parts a pattern into words, as a shell does with static ones: spaces separate, quotes and backslashes keep. Only a *
@@ -64,10 +64,11 @@ func parsePattern(pattern string) (wordPattern, error) {
 	end()
 	if n := len(p.words) - 1; n >= 0 && strings.HasSuffix(p.words[n], "*") {
 		p.rest = true
+		p.stem = strings.HasSuffix(p.words[n], "**")
 		p.words[n] = strings.TrimRight(p.words[n], "*")
 		switch last := p.words[n]; {
 		case last == "":
-			p.words = p.words[:n]
+			p.words, p.stem = p.words[:n], false
 		case strings.ContainsRune("/:=._-", rune(last[len(last)-1])):
 			p.stem = true
 		}
@@ -127,38 +128,32 @@ func (p *wordPattern) reach(args []word, loose bool) bool {
 	if !(loose && args[0].glob) && !p.matchWord(0, first) && !p.matchWord(0, path.Base(first)) && !strings.EqualFold(p.plain[0], path.Base(first)) {
 		return false
 	}
-	at, ok := p.reachRest(1, args, 1, loose)
-	return ok && (p.rest || at >= len(args))
-}
-
-// reachRest matches the pattern's words from i on with a command's from at on. It returns the place behind them.
-func (p *wordPattern) reachRest(i int, args []word, at int, loose bool) (int, bool) {
-	if i == len(p.words) {
-		return at, true
-	}
-	if at >= len(args) {
-		return 0, false
-	}
-	if loose && args[at].glob || p.matchWord(i, args[at].text) {
-		if end, ok := p.reachRest(i+1, args, at+1, loose); ok {
-			return end, true
-		}
-	}
-	if strings.HasPrefix(p.plain[i], "-") {
-		for j := at; j < len(args); j++ {
-			if loose && args[j].glob || p.matchWord(i, args[j].text) {
-				return p.reachRest(i+1, args, j+1, loose)
+	// reached are the places behind which the pattern's words so far may lie, of which there may be several: an
+	// option can have a value of its own.
+	reached := make([]bool, len(args)+2)
+	reached[1] = true
+	for i := 1; i < len(p.words); i++ {
+		next := make([]bool, len(args)+2)
+		for at, from := range args {
+			if !reached[at] {
+				continue
+			}
+			if loose && from.glob || p.matchWord(i, from.text) {
+				next[at+1] = true
+			}
+			switch {
+			case strings.HasPrefix(p.plain[i], "-"):
+				reached[at+1] = true
+			case strings.HasPrefix(from.text, "-"):
+				reached[at+1], reached[at+2] = true, true
 			}
 		}
-		return 0, false
+		reached = next
 	}
-	if strings.HasPrefix(args[at].text, "-") {
-		if end, ok := p.reachRest(i, args, at+1, loose); ok {
-			return end, true
-		}
-		return p.reachRest(i, args, at+2, loose) // an option with a value of its own
+	if p.rest {
+		return slices.Contains(reached, true)
 	}
-	return 0, false
+	return reached[len(args)]
 }
 
 // quoteWord writes a word so that parsePattern reads it as this one word.

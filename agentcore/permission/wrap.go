@@ -117,6 +117,9 @@ var commands = []string{
 	"git", "go", "npm", "pnpm", "yarn", "cargo", "docker", "podman", "kubectl", "pip", "pip3", "gh", "make", "dotnet", "mvn", "gradle", "terraform", "helm", "bundle", "composer", "apt", "brew", "rustup", "systemctl", "just",
 }
 
+// installing are first words that fetch and run what the others name.
+var installing = []string{"install", "i", "add", "ci", "update", "upgrade", "clone", "init", "create"}
+
 // nested are first words that are followed by another such.
 var nested = map[string][]string{
 	"npm": {"run", "run-script"}, "pnpm": {"run"}, "yarn": {"run"}, "docker": {"compose", "image", "container", "volume", "network"}, "git": {"stash", "remote", "worktree"},
@@ -142,6 +145,9 @@ func (s *simple) alwaysRules() []Rule {
 	case slices.Contains(looking, program):
 		return []Rule{{"bash", quoteWord(program) + "*", Allow}}
 	case slices.Contains(commands, program) && len(s.args) > 1 && subcommand(s.args[1]):
+		if slices.Contains(installing, s.args[1].text) {
+			break
+		}
 		words := exact[:2]
 		if slices.Contains(nested[program], s.args[1].text) {
 			if len(s.args) < 3 || !subcommand(s.args[2]) {
