@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/sandbox":      "is started again to set up sandboxes",
 		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
@@ -142,6 +143,10 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/sandbox": {
+		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
+		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
 // The exit codes of the process.
@@ -57,6 +58,7 @@ type screen struct {
 }
 
 func main() {
+	sandbox.Dispatch()
 	p, err := system()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
