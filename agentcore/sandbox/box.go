@@ -30,6 +30,7 @@ type Box struct {
 	roots  []folder
 	caches []cacheLayer
 	works  int
+	notes  []string // for the result of the command that has the turn
 
 	// ctx ends with the box.
 	ctx     context.Context
@@ -52,6 +53,8 @@ type folder struct {
 type shown interface {
 	seed(texts map[string]Text) error
 	collect() (found, error)
+	// layOver puts what earlier commands left over a fresh copy.
+	layOver(to *copyView) error
 	close() error
 }
 
@@ -77,6 +80,9 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	}
 	if o.Report.Level == None {
 		return nil, ErrNone
+	}
+	if len(o.Network.Allow) > 0 {
+		return nil, errors.New("open a sandbox: single hosts cannot be allowed yet; allow the whole network or none")
 	}
 	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
@@ -248,6 +254,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	}
 	output := b.newSpool()
 	started := time.Now()
+	b.notes = nil
 	ch, err := b.start(c, b.roots, output)
 	if err != nil {
 		_, _ = output.close()
@@ -260,6 +267,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	inTime := timer.Stop()
 	r, rerr := b.result(s, output)
 	r.Duration = time.Since(started)
+	r.Notes = append(r.Notes, b.notes...)
 	if !inTime && !s.Done {
 		r.TimedOut, err = true, nil
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", timeout))
@@ -495,7 +503,7 @@ func (b *Box) newBaseView(root string) (view, error) {
 }
 
 // newCopyView is a copy of a workspace folder in dir. moved tells that commands see it there.
-func (b *Box) newCopyView(root, dir string, moved bool) (shown, error) {
+func (b *Box) newCopyView(root, dir string, moved bool) (*copyView, error) {
 	v, err := b.newBaseView(root)
 	if err != nil {
 		return nil, err

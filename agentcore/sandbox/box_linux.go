@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,28 @@ func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
 		return nil, err
 	}
 	return newOverlayView(v, dir)
+}
+
+// startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
+func (b *Box) startBackground(c Command, dir string, roots []folder, output *spool) (child, error) {
+	if b.report.Level != Full {
+		return b.start(c, roots, output)
+	}
+	s, err := b.spec(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		l.Lower = append([]string{l.Upper}, l.Lower...)
+		l.Upper, l.Work = filepath.Join(dir, fmt.Sprintf("cache%d", i), "upper"), filepath.Join(dir, fmt.Sprintf("cache%d", i), "work")
+		for _, d := range []string{l.Upper, l.Work} {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.machine.launcher.launch(s, nil, c.Stdin, output)
 }
 
 // start starts a command on views that are ready.
@@ -112,6 +135,21 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	for _, f := range roots {
 		switch v := f.view.(type) {
 		case *overlayView:
+			secrets, foreign, err := v.scan(o.Secret)
+			if err != nil {
+				return spec{}, err
+			}
+			s.Masks = append(s.Masks, secrets...)
+			if err := v.adopt(foreign, o.Limits.Copy); err != nil {
+				return spec{}, err
+			}
+			if c.renames() {
+				if err := v.copyUp(o.Limits.Copy); errors.Is(err, errTooLarge) {
+					b.notes = append(b.notes, err.Error())
+				} else if err != nil {
+					return spec{}, err
+				}
+			}
 			l, err := v.layer()
 			if err != nil {
 				return spec{}, err

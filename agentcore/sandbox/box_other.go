@@ -28,6 +28,10 @@ func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 	return b.startOnCopies(c, roots, output)
 }
 
+func (b *Box) startBackground(c Command, _ string, roots []folder, output *spool) (child, error) {
+	return b.startOnCopies(c, roots, output)
+}
+
 const (
 	stepOverlay = "overlay"
 	stepCommand = "command"

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -220,7 +219,7 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 		}
 	}
 	delete(v.known, rel)
-	if err := v.copyFile(rel, info); err != nil {
+	if err := copyRegular(v.disk, v.copy, rel, info); err != nil {
 		return err
 	}
 	own, err = v.copy.Lstat(rel)
@@ -229,30 +228,6 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 	}
 	v.copies[rel] = copied{idOf(info), idOf(own)}
 	return nil
-}
-
-func (v *copyView) copyFile(rel string, info fs.FileInfo) error {
-	from, err := v.disk.OpenFile(rel, os.O_RDONLY|openFlags, 0)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := v.copy.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	// Where the file system can, the kernel shares the blocks.
-	_, err = io.Copy(to, from)
-	if cerr := to.Chmod(info.Mode().Perm() | 0o400); err == nil {
-		err = cerr
-	}
-	if cerr := to.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return v.copy.Chtimes(rel, info.ModTime(), info.ModTime())
 }
 
 // collect compares the copy with what was put into it.

@@ -28,6 +28,7 @@ type overlayView struct {
 	stamps map[string]stamp
 	// known are the files that were kept and told already.
 	known map[string]fileID
+	scans map[string]scanned
 }
 
 type stamp struct {
@@ -344,8 +345,8 @@ func (c *collector) isEmpty(rel string) (bool, error) {
 	return len(entries) == 0, err
 }
 
-func (c *collector) isOpaque(rel string) (bool, error) {
-	f, err := c.upper.Open(rel)
+func (v *overlayView) isOpaque(rel string) (bool, error) {
+	f, err := v.upper.Open(rel)
 	if err != nil {
 		return false, err
 	}
@@ -416,4 +417,49 @@ func (c *collector) text(rel string, text Text) error {
 		return err
 	}
 	return c.entry(rel)
+}
+
+// layOver puts what stays in the upper layer over a copy of the folder.
+func (v *overlayView) layOver(to *copyView) error { return v.layFolder(".", to) }
+
+func (v *overlayView) layFolder(rel string, to *copyView) error {
+	entries, err := readDir(v.upper, rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		info, err := v.upper.Lstat(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case isWhiteout(info):
+			err = to.copy.RemoveAll(name)
+		case info.IsDir():
+			err = v.layOneFolder(name, to)
+		default:
+			err = replaceTree(v.upper, to.copy, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *overlayView) layOneFolder(rel string, to *copyView) error {
+	opaque, err := v.isOpaque(rel)
+	if err != nil {
+		return err
+	}
+	if have, err := lstat(to.copy, rel); err == nil && (opaque || !have.IsDir()) {
+		if err := to.copy.RemoveAll(rel); err != nil {
+			return err
+		}
+	}
+	if err := to.copy.MkdirAll(rel, 0o755); err != nil {
+		return err
+	}
+	return v.layFolder(rel, to)
 }

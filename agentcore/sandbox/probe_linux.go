@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -49,7 +48,6 @@ const (
 	checkRights     = "capabilities"
 	checkLandlock   = "landlock"
 	checkCalls      = "seccomp"
-	checkBubblewrap = "bubblewrap"
 )
 
 // probe finds out which level this machine allows. stateDir is where the upper layers will be.
@@ -81,12 +79,7 @@ func probe(ctx context.Context, stateDir string) Report {
 		return r
 	}
 	r.Overlay = false
-	path, err := tryBubblewrap(ctx)
-	if r.note(checkBubblewrap, err, path) {
-		r.Level = Bubblewrap
-	} else {
-		r.Level = Copy
-	}
+	r.Level = Copy
 	return r
 }
 
@@ -147,19 +140,4 @@ func hints() string {
 		return ""
 	}
 	return "; " + strings.Join(found, "; ") + ": an administrator can change that"
-}
-
-// tryBubblewrap finds bwrap and tries it.
-func tryBubblewrap(ctx context.Context) (string, error) {
-	path, err := exec.LookPath("bwrap")
-	if err != nil {
-		return "", errors.New("bwrap is not installed")
-	}
-	cmd := exec.CommandContext(ctx, path, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s does not work here: %w: %s", path, err, strings.TrimSpace(string(out)))
-	}
-	return path, nil
 }
