@@ -30,6 +30,7 @@ var imports = map[string]because{
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
 		"agentcore/secret":       "finds keys, keeps them out of logs",
+		"agentcore/sandbox":      "is started again to set up sandboxes",
 		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
 		"agentcore/store":        "opens the database",
@@ -158,6 +159,10 @@ var imports = map[string]because{
 	},
 	"agentcore/secret": {
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
+	},
+	"agentcore/sandbox": {
+		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
+		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -60,6 +61,7 @@ type screen struct {
 }
 
 func main() {
+	sandbox.Dispatch()
 	p, err := system()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)

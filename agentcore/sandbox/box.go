@@ -1,0 +1,512 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Box is the sandbox of one run: what its commands leave for each other, and its processes. Its methods may be called
+// from any goroutine; commands of Run have the box one after another, those of Start have copies of their own.
+type Box struct {
+	options Options
+	report  Report
+	dir     string // all that belongs to the box
+	unlock  func() error
+
+	// turn is held by whoever uses roots, works and the upper layers.
+	turn   chan struct{}
+	roots  []folder
+	caches []cacheLayer
+	works  int
+	notes  []string // for the result of the command that has the turn
+
+	// ctx ends with the box.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	machine machine
+
+	mu     sync.Mutex
+	closed bool
+	users  sync.WaitGroup // running calls and background processes; Add only under mu
+}
+
+// folder is one workspace folder of a box.
+type folder struct {
+	given string // as the caller writes it
+	real  string // without symbolic links
+	view  shown
+}
+
+// shown is a view that is either an overlay or a copy.
+type shown interface {
+	seed(texts map[string]Text) error
+	collect() (found, error)
+	// layOver puts what earlier commands left over a fresh copy.
+	layOver(to *copyView) error
+	close() error
+}
+
+// cacheLayer is a cache of a tool and the folder with what commands write there.
+type cacheLayer struct {
+	Cache
+	dir string
+}
+
+// Probe finds out which level this machine allows, by trying it in a throw-away folder below stateDir.
+func Probe(ctx context.Context, stateDir string) Report { return probe(ctx, stateDir) }
+
+// Open makes a box. It deletes those that processes which are no more have left in the same StateDir. The caller must
+// Close it.
+func Open(ctx context.Context, o Options) (*Box, error) {
+	o.Limits = o.Limits.withDefaults()
+	if len(o.Roots) == 0 {
+		return nil, errors.New("open a sandbox: there is no workspace folder")
+	}
+	if o.Report == nil {
+		r := Probe(ctx, o.StateDir)
+		o.Report = &r
+	}
+	if o.Report.Level == None {
+		return nil, ErrNone
+	}
+	if len(o.Network.Allow) > 0 {
+		return nil, errors.New("open a sandbox: single hosts cannot be allowed yet; allow the whole network or none")
+	}
+	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
+		return nil, fmt.Errorf("open a sandbox: %w", err)
+	}
+	if err := sweep(o.StateDir); err != nil {
+		return nil, fmt.Errorf("delete what an earlier sandbox has left: %w", err)
+	}
+	dir, unlock, err := makeBoxDir(o.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("open a sandbox: %w", err)
+	}
+	b := &Box{options: o, report: *o.Report, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	if err := b.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open a sandbox: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+func (b *Box) open() error {
+	for _, name := range []string{"home", "tmp", "out"} {
+		if err := os.Mkdir(filepath.Join(b.dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	for i, given := range b.options.Roots {
+		if !filepath.IsAbs(given) {
+			return fmt.Errorf("the workspace folder %q is not absolute", given)
+		}
+		real, err := filepath.EvalSymlinks(given)
+		if err != nil {
+			return err
+		}
+		f := folder{given: filepath.Clean(given), real: real}
+		if f.view, err = b.newView(real, filepath.Join(b.dir, fmt.Sprintf("root%d", i)), b.report.Overlay); err != nil {
+			return err
+		}
+		b.roots = append(b.roots, f)
+	}
+	for i, c := range b.options.Caches {
+		real, err := filepath.EvalSymlinks(c.Path)
+		if err != nil {
+			continue // no such tool here
+		}
+		if info, err := os.Stat(real); err != nil || !info.IsDir() {
+			continue
+		}
+		c.Path = real
+		b.caches = append(b.caches, cacheLayer{c, filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
+	}
+	b.machine = newMachine()
+	return nil
+}
+
+// Level is the level on which commands run.
+func (b *Box) Level() Level { return b.report.Level }
+
+// use registers a call, unless the box is closed.
+func (b *Box) use() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return ErrClosed
+	}
+	b.users.Add(1)
+	return nil
+}
+
+// take waits for the turn.
+func (b *Box) take(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-b.ctx.Done():
+		return ErrClosed
+	case b.turn <- struct{}{}:
+		return nil
+	}
+}
+
+// Close ends every process of the box, waits for their ends, and deletes what they left. Closing again does nothing.
+func (b *Box) Close() error {
+	b.mu.Lock()
+	again := b.closed
+	b.closed = true
+	b.mu.Unlock()
+	b.cancel()
+	b.users.Wait()
+	if again {
+		return nil
+	}
+	var errs []error
+	for _, f := range b.roots {
+		errs = append(errs, f.view.close())
+	}
+	b.machine.close()
+	errs = append(errs, removeTree(b.dir), b.unlock())
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close the sandbox: %w", err)
+	}
+	return nil
+}
+
+// Run runs a command and waits for its end. An error means that there is no result: the command could not be started,
+// or ctx has ended, and with it every process of the command.
+func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
+	if err := b.use(); err != nil {
+		return Result{}, err
+	}
+	defer b.users.Done()
+	if err := b.take(ctx); err != nil {
+		return Result{}, err
+	}
+	defer func() { <-b.turn }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+
+	timeout := c.Timeout
+	if timeout <= 0 {
+		timeout = b.options.Limits.Timeout
+	}
+	r, err := b.run(ctx, c, timeout)
+	if errors.Is(err, errOverlay) {
+		// Some file systems cannot be a lower layer. A copy can be made of any.
+		reason := err
+		if err = b.useCopies(); err == nil {
+			r, err = b.run(ctx, c, timeout)
+			r.Notes = append(r.Notes, fmt.Sprintf("the workspace is a synced copy, since it cannot be mounted copy-on-write (%v)", reason))
+		}
+	}
+	switch {
+	case b.ctx.Err() != nil:
+		return Result{}, ErrClosed
+	case ctx.Err() != nil:
+		return Result{}, ctx.Err()
+	case err != nil:
+		return Result{}, fmt.Errorf("run a command in the sandbox: %w", err)
+	}
+	return r, nil
+}
+
+// errOverlay is the error of a workspace folder that cannot be mounted copy-on-write.
+var errOverlay = errors.New("overlayfs")
+
+// useCopies replaces the overlays by copies. What the overlays held is lost, but there was no command yet: a folder can
+// be mounted or not from the beginning.
+func (b *Box) useCopies() error {
+	b.report.Overlay = false
+	for i := range b.roots {
+		f := &b.roots[i]
+		if err := f.view.close(); err != nil {
+			return err
+		}
+		v, err := b.newView(f.real, filepath.Join(b.dir, fmt.Sprintf("copy%d", i)), false)
+		if err != nil {
+			return err
+		}
+		f.view = v
+	}
+	return nil
+}
+
+func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result, error) {
+	for i, texts := range b.split(c.Overlay) {
+		if err := b.roots[i].view.seed(texts); err != nil {
+			return Result{}, err
+		}
+	}
+	output := b.newSpool()
+	started := time.Now()
+	b.notes = nil
+	ch, err := b.start(c, b.roots, output)
+	if err != nil {
+		_, _ = output.close()
+		return Result{}, errors.Join(err, b.reset())
+	}
+	stopTimer := context.AfterFunc(ctx, ch.kill)
+	defer stopTimer()
+	timer := time.AfterFunc(timeout, ch.kill)
+	s, err := ch.wait()
+	inTime := timer.Stop()
+	r, rerr := b.result(s, output)
+	r.Duration = time.Since(started)
+	r.Notes = append(r.Notes, b.notes...)
+	if !inTime && !s.Done {
+		r.TimedOut, err = true, nil
+		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", timeout))
+	}
+	if err == nil {
+		err = rerr
+	}
+	for _, f := range b.roots {
+		found, cerr := f.view.collect()
+		if err == nil {
+			err = cerr
+		}
+		r.Changes = append(r.Changes, found.changes...)
+		r.Kept = append(r.Kept, found.kept...)
+	}
+	return r, err
+}
+
+// reset takes the agent's texts out again after a command that never ran.
+func (b *Box) reset() error {
+	var errs []error
+	for _, f := range b.roots {
+		_, err := f.view.collect()
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// result turns what the sandbox said into what the caller is told.
+func (b *Box) result(s status, output *spool) (Result, error) {
+	file, ferr := output.close()
+	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	if ferr != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
+	}
+	if s.Signal > 0 {
+		r.Exit, r.Signal = 128+s.Signal, signalName(s.Signal)
+	}
+	switch {
+	case s.Limit != "":
+		r.Exit, r.Signal = 128+9, "SIGKILL"
+		r.Notes = append(r.Notes, "the command was ended at its limit of "+s.Limit)
+	case s.Step == stepOverlay:
+		return r, fmt.Errorf("%w: %s", errOverlay, s.Error)
+	case s.Step == stepCommand:
+		return r, errors.New(s.Error)
+	case s.Step != "":
+		return r, fmt.Errorf("%s: %s", s.Step, s.Error)
+	}
+	return r, nil
+}
+
+func (b *Box) newSpool() *spool {
+	dir := b.options.OutputDir
+	if dir == "" {
+		dir = filepath.Join(b.dir, "out")
+	}
+	return &spool{keep: b.options.Limits.Output, limit: b.options.Limits.WholeOutput, dir: dir}
+}
+
+// split sorts the agent's texts by workspace folder and makes their paths relative. A text outside all folders is
+// nothing that a command could see.
+func (b *Box) split(overlay map[string]Text) []map[string]Text {
+	byRoot := make([]map[string]Text, len(b.roots))
+	for i := range byRoot {
+		byRoot[i] = map[string]Text{}
+	}
+	for path, text := range overlay {
+		best, bestRel := -1, ""
+		for i, f := range b.roots {
+			for _, root := range []string{f.given, f.real} {
+				rel, err := filepath.Rel(root, path)
+				if err == nil && filepath.IsLocal(rel) && rel != "." && (best < 0 || len(rel) < len(bestRel)) {
+					best, bestRel = i, rel
+				}
+			}
+		}
+		if best >= 0 {
+			byRoot[best][bestRel] = text
+		}
+	}
+	return byRoot
+}
+
+// argv is the command with its shell, if it has one.
+func (c Command) argv() ([]string, error) {
+	switch {
+	case len(c.Argv) > 0 && c.Script != "":
+		return nil, errors.New("a command has either arguments or a script")
+	case len(c.Argv) > 0:
+		return c.Argv, nil
+	case c.Script == "":
+		return nil, errors.New("there is no command")
+	}
+	shell := "sh"
+	if _, err := exec.LookPath("bash"); err == nil {
+		shell = "bash"
+	}
+	return []string{shell, "-c", c.Script}, nil
+}
+
+// environ is the environment of commands.
+func (b *Box) environ(dir, home, tmp string) []string {
+	env := map[string]string{"PATH": os.Getenv("PATH")}
+	for _, pair := range b.options.Env {
+		if key, value, ok := strings.Cut(pair, "="); ok {
+			env[key] = value
+		}
+	}
+	env[runVariable], env["PWD"] = b.options.Run, dir
+	if home != "" {
+		env["HOME"] = home
+	}
+	if tmp != "" {
+		env["TMPDIR"] = tmp
+	}
+	// A status must not need a write into .git, which is protected.
+	env["GIT_OPTIONAL_LOCKS"] = "0"
+	pairs := make([]string, 0, len(env))
+	for _, key := range slices.Sorted(maps.Keys(env)) {
+		pairs = append(pairs, key+"="+env[key])
+	}
+	return pairs
+}
+
+// startDir is the folder in which a command starts, without symbolic links in the root's part.
+func (b *Box) startDir(c Command) string {
+	if c.Dir == "" {
+		return b.roots[0].real
+	}
+	dir := filepath.Clean(c.Dir)
+	for _, f := range b.roots {
+		if rel, err := filepath.Rel(f.given, dir); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(f.real, rel)
+		}
+	}
+	return dir
+}
+
+// startOnCopies starts a command without walls, in the copies of the folders.
+func (b *Box) startOnCopies(c Command, roots []folder, output *spool) (child, error) {
+	argv, err := c.argv()
+	if err != nil {
+		return nil, err
+	}
+	dir, inside := b.startDir(c), false
+	for _, f := range roots {
+		v, ok := f.view.(*copyView)
+		if rel, err := filepath.Rel(f.real, dir); ok && err == nil && filepath.IsLocal(rel) {
+			dir, inside = filepath.Join(v.dir, rel), true
+			break
+		}
+	}
+	if !inside {
+		return nil, fmt.Errorf("%s is not in the workspace, of which this command gets a copy", dir)
+	}
+	return startBare(argv, b.environ(dir, "", filepath.Join(b.dir, "tmp")), dir, c.Stdin, output)
+}
+
+// lookPath finds a program by the PATH of an environment.
+func lookPath(name string, env []string, dir string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return exec.LookPath(name)
+	}
+	for _, folder := range filepath.SplitList(lookup(env, "PATH")) {
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
+
+// sweep deletes the folders of boxes whose process is gone.
+func sweep(stateDir string) error {
+	entries, err := os.ReadDir(stateDir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), boxPrefix) {
+			continue
+		}
+		dir := filepath.Join(stateDir, e.Name())
+		unlock, err := lockDir(dir)
+		if err != nil {
+			continue // it is in use, or another process deletes it
+		}
+		if err := errors.Join(removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// boxPrefix begins the names of the folders of boxes.
+const boxPrefix = "box-"
+
+// makeBoxDir makes and locks a folder. The name is made up before the folder, so that a sweep between the two calls can
+// at worst take an empty folder, which is then made again.
+func makeBoxDir(stateDir string) (string, func() error, error) {
+	for range 100 {
+		dir, err := os.MkdirTemp(stateDir, boxPrefix)
+		if err != nil {
+			return "", nil, err
+		}
+		if unlock, err := lockDir(dir); err == nil {
+			if _, err := os.Stat(dir); err == nil {
+				return dir, unlock, nil
+			}
+			if err := unlock(); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	return "", nil, errors.New("the folder of the sandbox could not be locked")
+}
+
+// newBaseView opens a workspace folder to read from.
+func (b *Box) newBaseView(root string) (view, error) {
+	disk, err := os.OpenRoot(root)
+	if err != nil {
+		return view{}, err
+	}
+	return view{root: root, disk: disk, ignored: b.options.Ignored, maxText: b.options.Limits.Text}, nil
+}
+
+// newCopyView is a copy of a workspace folder in dir. moved tells that commands see it there.
+func (b *Box) newCopyView(root, dir string, moved bool) (*copyView, error) {
+	v, err := b.newBaseView(root)
+	if err != nil {
+		return nil, err
+	}
+	return newCopyView(v, dir, b.options, moved)
+}

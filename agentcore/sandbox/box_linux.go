@@ -1,0 +1,211 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// machine is what a box needs of this system: the thread that starts its processes.
+type machine struct{ launcher *launcher }
+
+func newMachine() machine { return machine{newLauncher()} }
+
+func (m machine) close() {
+	if m.launcher != nil {
+		m.launcher.close()
+	}
+}
+
+// newView shows a workspace folder as an overlay or as a copy.
+func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
+	if !asOverlay {
+		return b.newCopyView(root, dir, b.report.Level == Copy)
+	}
+	v, err := b.newBaseView(root)
+	if err != nil {
+		return nil, err
+	}
+	return newOverlayView(v, dir)
+}
+
+// startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
+func (b *Box) startBackground(c Command, dir string, roots []folder, output *spool) (child, error) {
+	if b.report.Level != Full {
+		return b.start(c, roots, output)
+	}
+	s, err := b.spec(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Layers {
+		l := &s.Layers[i]
+		l.Lower = append([]string{l.Upper}, l.Lower...)
+		l.Upper, l.Work = filepath.Join(dir, fmt.Sprintf("cache%d", i), "upper"), filepath.Join(dir, fmt.Sprintf("cache%d", i), "work")
+		for _, d := range []string{l.Upper, l.Work} {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.machine.launcher.launch(s, nil, c.Stdin, output)
+}
+
+// start starts a command on views that are ready.
+func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
+	switch b.report.Level {
+	case Full:
+	case Copy:
+		return b.startOnCopies(c, roots, output)
+	default:
+		return nil, fmt.Errorf("the level %s cannot run commands", b.report.Level)
+	}
+	s, err := b.spec(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	return b.machine.launcher.launch(s, nil, c.Stdin, output)
+}
+
+// blanks are folders of the machine that commands find empty: homes of others, and the sockets of its services.
+var blanks = []string{"/home", "/root", "/run", "/media", "/mnt", "/lost+found"}
+
+// hidden are files of the machine that no command needs, and that root could read.
+var hidden = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d"}
+
+// spec is the sandbox for a command.
+func (b *Box) spec(c Command, roots []folder) (spec, error) {
+	argv, err := c.argv()
+	if err != nil {
+		return spec{}, err
+	}
+	o := &b.options
+	dir := b.startDir(c)
+	s := spec{
+		Mount: true, NetworkOpen: o.Network.Open, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
+		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
+	}
+	home := ""
+	if info, err := os.Stat(o.Home); err == nil && info.IsDir() {
+		if home, err = filepath.EvalSymlinks(o.Home); err != nil {
+			return spec{}, err
+		}
+	}
+	if home == "/" {
+		home = ""
+	}
+	for _, blank := range blanks {
+		if info, err := os.Lstat(blank); err == nil && info.IsDir() && blank != home {
+			s.Blank = append(s.Blank, blank)
+		}
+	}
+	tmp := filepath.Join(b.dir, "tmp")
+	s.Binds = append(s.Binds, bind{tmp, "/tmp", true}, bind{tmp, "/var/tmp", true})
+	s.Writable = append(s.Writable, "/tmp", "/var/tmp", "/dev", "/proc")
+	envHome := "/tmp"
+	if home != "" {
+		envHome = o.Home
+		s.Binds = append(s.Binds, bind{filepath.Join(b.dir, "home"), home, true})
+		s.Writable = append(s.Writable, home)
+		if home != o.Home {
+			s.Links[o.Home] = home
+		}
+	}
+	for _, tool := range o.Tools {
+		// What is not hidden is there anyway.
+		if real, err := filepath.EvalSymlinks(tool); err == nil && s.hides(tool) {
+			s.Binds = append(s.Binds, bind{real, tool, false})
+		}
+	}
+	for i := range b.caches {
+		l, err := b.cacheLayer(&b.caches[i])
+		if err != nil {
+			return spec{}, err
+		}
+		if b.report.Overlay {
+			s.Layers = append(s.Layers, l)
+		} else {
+			s.Binds = append(s.Binds, bindCache(b.caches[i], l))
+		}
+		s.Writable = append(s.Writable, l.Target)
+	}
+	for _, f := range roots {
+		switch v := f.view.(type) {
+		case *overlayView:
+			secrets, foreign, err := v.scan(o.Secret)
+			if err != nil {
+				return spec{}, err
+			}
+			s.Masks = append(s.Masks, secrets...)
+			if err := v.adopt(foreign, o.Limits.Copy); err != nil {
+				return spec{}, err
+			}
+			if c.renames() {
+				if err := v.copyUp(o.Limits.Copy); errors.Is(err, errTooLarge) {
+					b.notes = append(b.notes, err.Error())
+				} else if err != nil {
+					return spec{}, err
+				}
+			}
+			l, err := v.layer()
+			if err != nil {
+				return spec{}, err
+			}
+			s.Layers = append(s.Layers, l)
+		case *copyView:
+			s.Binds = append(s.Binds, bind{v.dir, f.real, true})
+		}
+		s.Writable = append(s.Writable, f.real)
+		if f.given != f.real {
+			s.Links[f.given] = f.real
+		}
+		for _, p := range o.Protected {
+			s.ReadOnly = append(s.ReadOnly, filepath.Join(f.real, p))
+		}
+	}
+	s.Env = b.environ(dir, envHome, "/tmp")
+	return s, nil
+}
+
+// hides tells whether a path lies in a folder that is covered.
+func (s *spec) hides(path string) bool {
+	if slices.ContainsFunc(s.Blank, func(blank string) bool { return below(path, blank) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.Binds, func(b bind) bool { return b.Target != path && below(path, b.Target) })
+}
+
+// cacheLayer is the mount of a cache for the next command.
+func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
+	upper := filepath.Join(c.dir, "upper")
+	if err := os.MkdirAll(upper, 0o755); err != nil {
+		return layer{}, err
+	}
+	b.works++
+	work := filepath.Join(c.dir, "work"+strconv.Itoa(b.works))
+	old, err := filepath.Glob(filepath.Join(c.dir, "work*"))
+	if err != nil {
+		return layer{}, err
+	}
+	for _, dir := range old {
+		if err := removeTree(dir); err != nil {
+			return layer{}, err
+		}
+	}
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return layer{}, err
+	}
+	return layer{Target: c.Path, Lower: []string{c.Path}, Upper: upper, Work: work}, nil
+}
+
+// bindCache is a cache where nothing can be mounted copy-on-write: what was downloaded is shown read-only, and others
+// begin empty.
+func bindCache(c cacheLayer, l layer) bind {
+	if c.Content {
+		return bind{c.Path, c.Path, false}
+	}
+	return bind{l.Upper, c.Path, true}
+}

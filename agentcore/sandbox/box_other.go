@@ -1,0 +1,38 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"runtime"
+)
+
+// machine has nothing to own here.
+type machine struct{}
+
+func newMachine() machine { return machine{} }
+
+func (machine) close() {}
+
+// probe says that there is only the copy on this system.
+func probe(context.Context, string) Report {
+	r := Report{Level: Copy}
+	r.note("namespaces", errors.New(runtime.GOOS+" has none"), "")
+	return r
+}
+
+func (b *Box) newView(root, dir string, _ bool) (shown, error) { return b.newCopyView(root, dir, true) }
+
+func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
+	return b.startOnCopies(c, roots, output)
+}
+
+func (b *Box) startBackground(c Command, _ string, roots []folder, output *spool) (child, error) {
+	return b.startOnCopies(c, roots, output)
+}
+
+const (
+	stepOverlay = "overlay"
+	stepCommand = "command"
+)

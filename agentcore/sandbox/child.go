@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"errors"
+	"os/exec"
+	"time"
+)
+
+// status is what the process in the sandbox says, as lines of JSON on the status pipe.
+type status struct {
+	// Started tells that the command runs.
+	Started bool `json:",omitempty"`
+	// Done tells that it has ended, with Exit or Signal.
+	Done   bool `json:",omitempty"`
+	Exit   int  `json:",omitempty"`
+	Signal int  `json:",omitempty"`
+	// Step and Error are what failed before the command ran.
+	Step  string `json:",omitempty"`
+	Error string `json:",omitempty"`
+	// Limit names the limit that ended the command.
+	Limit string `json:",omitempty"`
+	// Checks are the results of a probe.
+	Checks []Check `json:",omitempty"`
+}
+
+// child is a command that runs, with all that it started.
+type child interface {
+	// kill ends all of it at once and does not wait.
+	kill()
+	// wait returns when nothing of it is left that can be waited for. It is called once.
+	wait() (status, error)
+	// began is closed when the command runs, or when it never will.
+	began() <-chan struct{}
+}
+
+// waitDelay is how long pipes may stay open after the end of a process.
+const waitDelay = 2 * time.Second
+
+// bare is a command without walls, in a process group of its own.
+type bare struct {
+	cmd     *exec.Cmd
+	started chan struct{}
+}
+
+func startBare(argv, env []string, dir string, stdin []byte, output *spool) (*bare, error) {
+	path, err := lookPath(argv[0], env, dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdout: output, Stderr: output, WaitDelay: waitDelay}
+	if stdin != nil {
+		cmd.Stdin = newReader(stdin)
+	}
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	b := &bare{cmd: cmd, started: make(chan struct{})}
+	close(b.started)
+	return b, nil
+}
+
+func (b *bare) kill() { killGroup(b.cmd) }
+
+func (b *bare) began() <-chan struct{} { return b.started }
+
+func (b *bare) wait() (status, error) {
+	err := b.cmd.Wait()
+	// What the command left running would go on changing files while they are collected.
+	killGroup(b.cmd)
+	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
+	s := status{Started: true, Done: true}
+	s.Exit, s.Signal = howEnded(b.cmd.ProcessState)
+	return s, err
+}

@@ -1,0 +1,362 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// copyView shows a workspace folder as a copy, which is brought up to date before each command. No command runs on it
+// meanwhile, but at the level Copy those that an earlier one left behind may.
+type copyView struct {
+	view
+	dir    string // the copy
+	copy   *os.Root
+	secret func(path string) bool
+	// moved tells that commands see the copy at its own path, not at the folder's.
+	moved bool
+	limit int64
+	// skip are folders below the root that are not copied, by relative path.
+	skip func(rel string) bool
+
+	copies map[string]copied
+	known  map[string]fileID
+	size   int64
+}
+
+// copied is a file as it was on disk and as it was in the copy right after.
+type copied struct{ disk, own fileID }
+
+func newCopyView(v view, dir string, o Options, moved bool) (*copyView, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &copyView{
+		view: v, dir: dir, copy: root, secret: o.Secret, moved: moved, limit: o.Limits.Copy,
+		copies: map[string]copied{}, known: map[string]fileID{},
+	}, nil
+}
+
+func (v *copyView) close() error { return errors.Join(v.copy.Close(), v.disk.Close()) }
+
+// errTooLarge is the error of a workspace that is not copied.
+var errTooLarge = errors.New("the folder is too large to copy")
+
+// seed brings the copy up to date and puts the agent's texts into it.
+func (v *copyView) seed(texts map[string]Text) error {
+	v.texts = texts
+	v.size = 0
+	if err := v.sync("."); err != nil {
+		return fmt.Errorf("copy %s: %w", v.root, err)
+	}
+	for rel, text := range texts {
+		if err := v.seedOne(rel, text); err != nil {
+			return fmt.Errorf("show the agent's text of %s to the command: %w", filepath.Join(v.root, rel), err)
+		}
+	}
+	return nil
+}
+
+func (v *copyView) seedOne(rel string, text Text) error {
+	delete(v.copies, rel)
+	if _, err := lstat(v.copy, rel); err == nil {
+		if err := v.copy.RemoveAll(rel); err != nil {
+			return err
+		}
+	}
+	if text.Deleted {
+		return nil
+	}
+	if err := v.copy.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	_, mode, _, err := v.before(rel)
+	if err != nil {
+		return err
+	}
+	f, err := v.copy.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text.Content)
+	if cerr := f.Chmod(mode); err == nil {
+		err = cerr
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// sync makes a folder of the copy what it is on disk, but for what version control ignores and what is kept.
+func (v *copyView) sync(rel string) error {
+	entries, err := readDir(v.disk, rel)
+	if err != nil {
+		if rel != "." && (gone(err) || errors.Is(err, fs.ErrPermission)) {
+			return nil // an unreadable folder cannot be shown
+		}
+		return err
+	}
+	present := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		if v.skip != nil && v.skip(name) || v.secret != nil && !e.IsDir() && v.secret(filepath.Join(v.root, name)) {
+			continue
+		}
+		present[e.Name()] = true
+		if err := v.syncEntry(name, e); err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return v.prune(rel, present)
+}
+
+// prune deletes from a folder of the copy what the disk does not have, unless it stays in the box.
+func (v *copyView) prune(rel string, present map[string]bool) error {
+	own, err := readDir(v.copy, rel)
+	if err != nil {
+		if gone(err) {
+			return nil
+		}
+		return err
+	}
+	for _, e := range own {
+		name := filepath.Join(rel, e.Name())
+		if present[e.Name()] || v.isIgnored(name, e.IsDir()) || v.keeps(name) {
+			continue
+		}
+		if err := openUp(v.copy, name); err != nil {
+			return err
+		}
+		if err := v.copy.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeps tells whether a file that is kept is, or lies below, a path.
+func (v *copyView) keeps(rel string) bool {
+	for name := range v.known {
+		if below(name, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *copyView) syncEntry(rel string, e fs.DirEntry) error {
+	own, ownErr := lstat(v.copy, rel)
+	if ownErr == nil && own.Mode().Type() != e.Type() {
+		if err := v.copy.RemoveAll(rel); err != nil {
+			return err
+		}
+		ownErr = fs.ErrNotExist
+	}
+	switch e.Type() {
+	case fs.ModeDir:
+		if ownErr != nil {
+			if err := v.copy.MkdirAll(rel, 0o755); err != nil {
+				return err
+			}
+		} else if own.Mode().Perm()&0o700 != 0o700 {
+			if err := v.copy.Chmod(rel, own.Mode().Perm()|0o700); err != nil {
+				return err
+			}
+		}
+		return v.sync(rel)
+	case fs.ModeSymlink:
+		target, err := v.disk.Readlink(rel)
+		if err != nil {
+			return err
+		}
+		// A link to a place in the workspace must not lead out of the copy.
+		if inside, err := filepath.Rel(v.root, target); v.moved && filepath.IsAbs(target) && err == nil && filepath.IsLocal(inside) {
+			target = filepath.Join(v.dir, inside)
+		}
+		if ownErr == nil {
+			if now, err := v.copy.Readlink(rel); err == nil && now == target {
+				return nil
+			}
+			if err := v.copy.Remove(rel); err != nil {
+				return err
+			}
+		}
+		return v.copy.Symlink(target, rel)
+	case 0:
+		return v.syncFile(rel, own, ownErr == nil)
+	default:
+		return nil // pipes, sockets and devices are not files of a workspace
+	}
+}
+
+func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
+	info, err := v.disk.Lstat(rel)
+	if err != nil {
+		return err
+	}
+	if v.size += info.Size(); v.size > v.limit {
+		return fmt.Errorf("%w: it has more than %d MiB", errTooLarge, v.limit>>20)
+	}
+	last, ok := v.copies[rel]
+	if ok && exists && last.disk == idOf(info) && (last.own == idOf(own) || v.isIgnored(rel, false)) {
+		return nil
+	}
+	if ok && !exists && last.disk == idOf(info) && v.isIgnored(rel, false) {
+		return nil // a command has deleted it
+	}
+	if exists {
+		if err := v.copy.Remove(rel); err != nil {
+			return err
+		}
+	}
+	delete(v.known, rel)
+	if err := copyRegular(v.disk, v.copy, rel, info); err != nil {
+		return err
+	}
+	own, err = v.copy.Lstat(rel)
+	if err != nil {
+		return err
+	}
+	v.copies[rel] = copied{idOf(info), idOf(own)}
+	return nil
+}
+
+// collect compares the copy with what was put into it.
+func (v *copyView) collect() (found, error) {
+	var f found
+	seen := map[string]bool{}
+	if err := v.collectFolder(".", seen, &f); err != nil {
+		return found{}, fmt.Errorf("collect what the command changed in %s: %w", v.root, err)
+	}
+	expected := make([]string, 0, len(v.texts))
+	for rel, text := range v.texts {
+		if !text.Deleted {
+			expected = append(expected, rel)
+		}
+	}
+	for rel := range v.copies {
+		if !v.isIgnored(rel, false) && !v.ignoredAbove(rel) {
+			expected = append(expected, rel)
+		}
+	}
+	for _, rel := range expected {
+		if seen[rel] {
+			continue
+		}
+		seen[rel] = true
+		info, err := lstat(v.copy, rel)
+		if err == nil && info.Mode().IsRegular() {
+			if err := v.collectFile(rel, info, &f); err != nil {
+				return found{}, err
+			}
+			continue
+		}
+		delete(v.copies, rel)
+		change, ok, err := v.deletion(rel)
+		if err != nil {
+			return found{}, err
+		}
+		if ok {
+			f.changes = append(f.changes, change)
+		}
+	}
+	slices.SortFunc(f.changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return f, nil
+}
+
+func (v *copyView) ignoredAbove(rel string) bool {
+	for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
+		if v.isIgnored(dir, true) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) error {
+	entries, err := readDir(v.copy, rel)
+	if errors.Is(err, fs.ErrPermission) {
+		if err = openUp(v.copy, rel); err == nil {
+			entries, err = readDir(v.copy, rel)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		if v.isIgnored(name, e.IsDir()) {
+			continue
+		}
+		info, err := v.copy.Lstat(name)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case info.IsDir():
+			if err := v.collectFolder(name, seen, f); err != nil {
+				return err
+			}
+		case info.Mode().IsRegular():
+			seen[name] = true
+			if err := v.collectFile(name, info, f); err != nil {
+				return err
+			}
+		case info.Mode().Type() == fs.ModeSymlink:
+			if _, err := v.disk.Readlink(name); err != nil {
+				v.keep(name, info, "it is a symbolic link", f)
+			}
+		default:
+			f.kept = append(f.kept, Kept{filepath.Join(v.root, name), "it was no file, and is deleted"})
+			if err := v.copy.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *copyView) keep(rel string, info fs.FileInfo, reason string, f *found) {
+	if id := idOf(info); v.known[rel] != id {
+		v.known[rel] = id
+		f.kept = append(f.kept, Kept{filepath.Join(v.root, rel), reason})
+	}
+}
+
+func (v *copyView) collectFile(rel string, info fs.FileInfo, f *found) error {
+	if last, ok := v.copies[rel]; ok && last.own == idOf(info) {
+		return nil
+	}
+	if id, ok := v.known[rel]; ok && id == idOf(info) {
+		return nil
+	}
+	if info.Mode().Perm()&0o400 == 0 {
+		if err := v.copy.Chmod(rel, info.Mode().Perm()|0o400); err != nil {
+			return err
+		}
+	}
+	change, kept, err := v.compare(rel, v.copy)
+	switch {
+	case gone(err):
+		return nil
+	case err != nil:
+		return err
+	case kept != nil:
+		v.keep(rel, info, kept.Reason, f)
+	case change != nil:
+		f.changes = append(f.changes, *change)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package sandbox
+
+import (
+	"os"
+	"sync/atomic"
+)
+
+// dispatched tells that this program calls Dispatch, so that starting itself again is no endless chain.
+var dispatched atomic.Bool
+
+// Dispatch must be the first thing that main, or a TestMain, does. In a process that was started to set up a sandbox it
+// does that and does not return; everywhere else it returns at once.
+func Dispatch() {
+	if len(os.Args) > 0 && os.Args[0] == marker || len(os.Args) == 2 && os.Args[1] == marker {
+		os.Exit(enter())
+	}
+	dispatched.Store(true)
+}

@@ -1,0 +1,250 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// inner is the first process of a sandbox. It builds the walls, gives up every right that it needed for that, starts the
+// command, and ends with it; the kernel then ends every other process of the namespace.
+type inner struct {
+	spec   spec
+	status *os.File
+	over   atomic.Pointer[string] // the limit that was reached
+}
+
+// stepError is an error with the step that failed.
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
+
+func failed(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{step, err}
+}
+
+// enter is the whole life of that process.
+func enter() int {
+	// Rights, filters and the death signal belong to threads: the one that starts the command must be the one that
+	// has given them up.
+	runtime.LockOSThread()
+	control := os.NewFile(controlFD, "control")
+	in := &inner{status: os.NewFile(statusFD, "status")}
+	unix.CloseOnExec(controlFD)
+	unix.CloseOnExec(statusFD)
+	reader := bufio.NewReader(control)
+	line, err := reader.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &in.spec)
+	}
+	if err != nil {
+		in.tell(status{Step: "spec", Error: err.Error()})
+		return 1
+	}
+	// The end of the control pipe is the end of whoever started this.
+	go func() {
+		_, _ = io.Copy(io.Discard, reader)
+		os.Exit(1)
+	}()
+	if in.spec.Probe {
+		in.tell(status{Checks: in.probe()})
+		return 0
+	}
+	if err := in.setUp(); err != nil {
+		s := status{Step: "sandbox", Error: err.Error()}
+		if step, ok := errors.AsType[*stepError](err); ok {
+			s.Step, s.Error = step.step, step.err.Error()
+		}
+		in.tell(s)
+		return 1
+	}
+	return in.run()
+}
+
+// tell reports to the starting side. If that is gone, so is the reason for this process.
+func (in *inner) tell(s status) {
+	line, err := json.Marshal(s)
+	if err == nil {
+		_, err = in.status.Write(append(line, '\n'))
+	}
+	if err != nil {
+		os.Exit(1)
+	}
+}
+
+// setUp builds the walls and gives up the rights.
+func (in *inner) setUp() error {
+	if in.spec.Mount {
+		if err := in.spec.mount(); err != nil {
+			return err
+		}
+	}
+	if in.spec.Mount && !in.spec.NetworkOpen {
+		if err := failed("network", raiseLoopback()); err != nil {
+			return err
+		}
+	}
+	if err := failed("limits", in.limit()); err != nil {
+		return err
+	}
+	if err := failed("capabilities", dropCapabilities()); err != nil {
+		return err
+	}
+	if err := failed("landlock", restrictFiles(in.spec.Writable)); err != nil {
+		return err
+	}
+	return failed("seccomp", filterCalls())
+}
+
+// limit sets what the kernel counts for each process, and where it can, for the namespace.
+func (in *inner) limit() error {
+	set := func(resource int, value uint64) error {
+		var have unix.Rlimit
+		if err := unix.Getrlimit(resource, &have); err != nil {
+			return err
+		}
+		value = min(value, have.Max)
+		return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
+	}
+	if err := set(unix.RLIMIT_CORE, 0); err != nil {
+		return fmt.Errorf("forbid core files: %w", err)
+	}
+	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
+		return fmt.Errorf("limit the size of files: %w", err)
+	}
+	// In a user namespace the kernel counts this one for the namespace, but never for the machine's root.
+	if err := set(unix.RLIMIT_NPROC, uint64(in.spec.Limits.Processes)); err != nil {
+		return fmt.Errorf("limit the processes: %w", err)
+	}
+	return nil
+}
+
+// run starts the command, reaps whatever ends, and returns when the command does.
+func (in *inner) run() int {
+	os.Clearenv()
+	for _, pair := range in.spec.Env {
+		if key, value, ok := strings.Cut(pair, "="); ok {
+			os.Setenv(key, value)
+		}
+	}
+	if err := os.Chdir(in.spec.Dir); err != nil {
+		in.tell(status{Step: stepCommand, Error: err.Error()})
+		return 1
+	}
+	if in.spec.Forward != "" {
+		if err := forward(in.spec.Forward); err != nil {
+			in.tell(status{Step: "proxy", Error: err.Error()})
+			return 1
+		}
+	}
+	path, err := exec.LookPath(in.spec.Argv[0])
+	if err == nil && !filepath.IsAbs(path) {
+		path, err = filepath.Abs(path)
+	}
+	var child int
+	if err == nil {
+		child, err = syscall.ForkExec(path, in.spec.Argv, &syscall.ProcAttr{
+			Env:   os.Environ(),
+			Files: []uintptr{0, 1, 2},
+			Sys:   &syscall.SysProcAttr{Setpgid: true},
+		})
+	}
+	if err != nil {
+		in.tell(status{Step: stepCommand, Error: err.Error()})
+		return 1
+	}
+	in.tell(status{Started: true})
+	go in.guard()
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			in.tell(status{Step: "wait", Error: err.Error()})
+			return 1
+		case pid != child, !ws.Exited() && !ws.Signaled():
+			continue
+		}
+		s := status{Done: true}
+		if ws.Signaled() {
+			s.Signal = int(ws.Signal())
+		} else {
+			s.Exit = ws.ExitStatus()
+		}
+		in.tell(s)
+		return 0
+	}
+}
+
+// guardInterval is how often memory and processes are counted.
+const guardInterval = 100 * time.Millisecond
+
+// guard counts the memory and the processes of the namespace, and ends it where they are too much. It lives as long as
+// the process. Its count is behind by up to an interval; what a process may have at once is the kernel's to bound.
+func (in *inner) guard() {
+	for range time.Tick(guardInterval) {
+		memory, processes := usage()
+		var what string
+		switch {
+		case memory > in.spec.Limits.Memory:
+			what = fmt.Sprintf("memory: more than %d MiB", in.spec.Limits.Memory>>20)
+		case processes > in.spec.Limits.Processes:
+			what = fmt.Sprintf("processes: more than %d", in.spec.Limits.Processes)
+		default:
+			continue
+		}
+		in.tell(status{Limit: what})
+		os.Exit(1)
+	}
+}
+
+// usage sums up what the processes of this PID namespace have in memory, in bytes, and how many threads there are. It
+// leaves out this process.
+func usage() (memory int64, processes int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, 0
+	}
+	page := int64(os.Getpagesize())
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// A process that has ended meanwhile uses nothing.
+		statm, err := os.ReadFile("/proc/" + e.Name() + "/statm")
+		if err != nil {
+			continue
+		}
+		processes++
+		// size resident shared …, in pages: proc_pid_statm(5). Shared pages would count more than once.
+		if fields := strings.Fields(string(statm)); len(fields) > 2 {
+			resident, _ := strconv.ParseInt(fields[1], 10, 64)
+			shared, _ := strconv.ParseInt(fields[2], 10, 64)
+			memory += max(0, resident-shared) * page
+		}
+	}
+	return memory, processes
+}

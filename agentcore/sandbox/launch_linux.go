@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// launcher starts the processes of a box from one thread, since the kernel takes the end of the thread that started a
+// process for the end of its parent. The thread ends with the box, and what it started with it.
+type launcher struct {
+	work chan func()
+	done chan struct{}
+}
+
+func newLauncher() *launcher {
+	l := &launcher{work: make(chan func()), done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		for f := range l.work {
+			f()
+		}
+	}()
+	return l
+}
+
+// do runs f on the thread and waits for it. It must not be called after close.
+func (l *launcher) do(f func()) {
+	finished := make(chan struct{})
+	l.work <- func() {
+		defer close(finished)
+		f()
+	}
+	<-finished
+}
+
+func (l *launcher) close() {
+	close(l.work)
+	<-l.done
+}
+
+// idMaps are identity maps for a new user namespace, of all ids where this process may map them and of its own ones
+// elsewhere. As root, all are mapped, so that copying up a file of another owner works.
+func idMaps() (uids, gids []syscall.SysProcIDMap, all bool) {
+	if os.Geteuid() == 0 {
+		uids, gids = readMap("/proc/self/uid_map"), readMap("/proc/self/gid_map")
+		if uids != nil && gids != nil {
+			return uids, gids, true
+		}
+	}
+	return []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
+		[]syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}, false
+}
+
+// readMap turns the lines of /proc/PID/uid_map (user_namespaces(7)) into an identity map of the same ids.
+func readMap(path string) []syscall.SysProcIDMap {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var maps []syscall.SysProcIDMap
+	for line := range strings.Lines(string(text)) {
+		var inside, outside, count int
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err != nil {
+			return nil
+		}
+		maps = append(maps, syscall.SysProcIDMap{ContainerID: inside, HostID: inside, Size: count})
+	}
+	return maps
+}
+
+// ambient are the capabilities in the new namespaces that building the walls takes; the command gets none.
+var ambient = []uintptr{
+	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD,
+	unix.CAP_SETPCAP, unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN,
+}
+
+// confined is one sandbox with its processes.
+type confined struct {
+	cmd     *exec.Cmd
+	control *os.File // its end is the end of the sandbox
+	started chan struct{}
+	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
+	last  status
+	ended chan struct{}
+
+	closeControl sync.Once
+}
+
+// launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
+// program and its marker as its last arguments.
+func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*confined, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("write down the sandbox: %w", err)
+	}
+	controlRead, control, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	defer controlRead.Close()
+	statusRead, statusWrite, err := os.Pipe()
+	if err != nil {
+		control.Close()
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	defer statusWrite.Close()
+
+	cmd := &exec.Cmd{
+		Path:        "/proc/self/exe",
+		Args:        []string{marker},
+		Env:         []string{"GOMAXPROCS=2", "GOTRACEBACK=none"},
+		ExtraFiles:  []*os.File{controlRead, statusWrite},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		WaitDelay:   waitDelay,
+	}
+	for _, pair := range s.Env {
+		if strings.HasPrefix(pair, runVariable+"=") {
+			cmd.Env = append(cmd.Env, pair)
+		}
+	}
+	if len(wrap) > 0 {
+		cmd.Path, cmd.Args = wrap[0], wrap
+	} else {
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+		if !s.NetworkOpen {
+			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNET
+		}
+		var all bool
+		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, all = idMaps()
+		cmd.SysProcAttr.GidMappingsEnableSetgroups = all
+		cmd.SysProcAttr.AmbientCaps = ambient
+	}
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	if output != nil {
+		cmd.Stdout, cmd.Stderr = output, output
+	}
+	l.do(func() { err = cmd.Start() })
+	if err != nil {
+		control.Close()
+		statusRead.Close()
+		return nil, fmt.Errorf("make the namespaces: %w", err)
+	}
+	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{})}
+	go c.read(statusRead)
+	// A process that has died does not read; what it said tells why.
+	_, _ = control.Write(append(text, '\n'))
+	return c, nil
+}
+
+// read takes what the sandbox says, until its first process has ended.
+func (c *confined) read(from *os.File) {
+	defer close(c.ended)
+	defer from.Close()
+	var once sync.Once
+	defer once.Do(func() { close(c.started) })
+	scanner := bufio.NewScanner(from)
+	for scanner.Scan() {
+		var s status
+		if err := json.Unmarshal(scanner.Bytes(), &s); err != nil {
+			c.last.Step, c.last.Error = "status", err.Error()
+			continue
+		}
+		if s.Started {
+			c.last.Started = true
+			once.Do(func() { close(c.started) })
+			continue
+		}
+		s.Started = c.last.Started
+		if c.last.Limit != "" {
+			s.Limit = c.last.Limit
+		}
+		c.last = s
+	}
+}
+
+func (c *confined) began() <-chan struct{} { return c.started }
+
+// kill ends every process of the sandbox at once. It does not wait.
+func (c *confined) kill() {
+	c.closeControl.Do(func() { c.control.Close() })
+	// It fails only where the process is gone already.
+	_ = c.cmd.Process.Kill()
+}
+
+// wait returns when no process of the sandbox is left: the kernel ends the namespace before its first process.
+func (c *confined) wait() (status, error) {
+	err := c.cmd.Wait()
+	<-c.ended
+	c.closeControl.Do(func() { c.control.Close() })
+	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {
+		return c.last, nil
+	}
+	return c.last, err
+}

@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Process is a command in the background. Its methods may be called from any goroutine.
+type Process struct {
+	child  child
+	output *spool
+	done   chan struct{}
+	// result and err are set when done is closed.
+	result Result
+	err    error
+}
+
+// Start starts a command and does not wait for it. It runs on a synced copy of the workspace, made now, since a mounted
+// overlay would not notice what changes below it; what it writes stays in that copy, and Result has no changes. The
+// process ends with the box at the latest, or after c.Timeout, if that is set. ctx only bounds the start.
+func (b *Box) Start(ctx context.Context, c Command) (*Process, error) {
+	if err := b.use(); err != nil {
+		return nil, err
+	}
+	p, err := b.background(ctx, c)
+	if err != nil {
+		b.users.Done()
+		return nil, fmt.Errorf("start a command in the sandbox: %w", err)
+	}
+	return p, nil
+}
+
+func (b *Box) background(ctx context.Context, c Command) (p *Process, err error) {
+	if err := b.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-b.turn }()
+	dir, err := os.MkdirTemp(b.dir, "background-")
+	if err != nil {
+		return nil, err
+	}
+	var roots []folder
+	clean := func() error {
+		var errs []error
+		for _, f := range roots {
+			errs = append(errs, f.view.close())
+		}
+		return errors.Join(append(errs, removeTree(dir))...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, clean())
+		}
+	}()
+	for i, texts := range b.split(c.Overlay) {
+		f := b.roots[i]
+		view, err := b.newCopyView(f.real, filepath.Join(dir, fmt.Sprintf("root%d", i)), b.report.Level == Copy)
+		if err != nil {
+			return nil, err
+		}
+		roots = append(roots, folder{f.given, f.real, view})
+		if err := view.sync("."); err != nil {
+			return nil, fmt.Errorf("copy %s: %w", f.real, err)
+		}
+		if err := f.view.layOver(view); err != nil {
+			return nil, fmt.Errorf("copy what earlier commands left in %s: %w", f.real, err)
+		}
+		for rel, text := range texts {
+			if err := view.seedOne(rel, text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	output := b.newSpool()
+	started := time.Now()
+	ch, err := b.startBackground(c, dir, roots, output)
+	if err != nil {
+		_, _ = output.close()
+		return nil, err
+	}
+	p = &Process{child: ch, output: output, done: make(chan struct{})}
+	stop := context.AfterFunc(b.ctx, ch.kill)
+	var timer *time.Timer
+	if c.Timeout > 0 {
+		timer = time.AfterFunc(c.Timeout, ch.kill)
+	}
+	go func() {
+		defer b.users.Done()
+		defer close(p.done)
+		s, err := ch.wait()
+		stop()
+		p.result, p.err = b.result(s, output)
+		p.result.Duration = time.Since(started)
+		if timer != nil && !timer.Stop() && !s.Done {
+			p.result.TimedOut, err = true, nil
+		}
+		if !s.Done && s.Step == "" && s.Limit == "" {
+			// Kill, the box's end or the time limit.
+			p.result.Exit, p.result.Signal, err = 128+9, "SIGKILL", nil
+		}
+		p.result.Notes = append(p.result.Notes, "it ran on a copy of the workspace, which is gone with it")
+		p.err = errors.Join(p.err, err, clean())
+	}()
+	return p, nil
+}
+
+// Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer is in
+// memory is left out, and said.
+func (p *Process) Output(since int64) (output []byte, size int64) { return p.output.since(since) }
+
+// Kill ends the command and all that it started. It does not wait.
+func (p *Process) Kill() { p.child.kill() }
+
+// Done is closed when nothing of the command is left.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait waits for the end of the command.
+func (p *Process) Wait(ctx context.Context) (Result, error) {
+	select {
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	case <-p.done:
+		return p.result, p.err
+	}
+}
+
+// layOver puts what earlier commands left in this copy over another one.
+func (v *copyView) layOver(to *copyView) error {
+	return v.layFolder(".", to)
+}
+
+func (v *copyView) layFolder(rel string, to *copyView) error {
+	entries, err := readDir(v.copy, rel)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		switch {
+		case v.isIgnored(name, e.IsDir()) || v.known[name] != fileID{}:
+			err = replaceTree(v.copy, to.copy, name)
+		case e.IsDir():
+			err = v.layFolder(name, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceTree replaces a file or folder in one tree by that of another one.
+func replaceTree(from, to *os.Root, rel string) error {
+	if _, err := lstat(to, rel); err == nil {
+		if err := openUp(to, rel); err != nil {
+			return err
+		}
+		if err := to.RemoveAll(rel); err != nil {
+			return err
+		}
+	}
+	return copyTree(from, to, rel)
+}
+
+// copyTree copies regular files, folders and links from one tree into another one; what is there already is kept.
+func copyTree(from, to *os.Root, rel string) error {
+	info, err := from.Lstat(rel)
+	if err != nil {
+		return err
+	}
+	if err := to.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	switch info.Mode().Type() {
+	case fs.ModeDir:
+		if err := to.MkdirAll(rel, info.Mode().Perm()|0o700); err != nil {
+			return err
+		}
+		entries, err := readDir(from, rel)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := copyTree(from, to, filepath.Join(rel, e.Name())); err != nil {
+				return err
+			}
+		}
+		return nil
+	case fs.ModeSymlink:
+		target, err := from.Readlink(rel)
+		if err != nil {
+			return err
+		}
+		return to.Symlink(target, rel)
+	case 0:
+		return copyRegular(from, to, rel, info)
+	}
+	return nil
+}
+
+// copyRegular copies one file with its mode and time.
+func copyRegular(from, to *os.Root, rel string, info fs.FileInfo) error {
+	source, err := from.OpenFile(rel, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := to.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	// Where the file system can, the kernel shares the blocks.
+	_, err = io.Copy(target, source)
+	if cerr := target.Chmod(info.Mode().Perm() | 0o400); err == nil {
+		err = cerr
+	}
+	if cerr := target.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return to.Chtimes(rel, info.ModTime(), info.ModTime())
+}

@@ -1,0 +1,200 @@
+// Package sandbox runs commands on a copy-on-write view of the workspace. What a command sees is the disk below what
+// the agent sees (unsaved documents, proposed edits); what it writes reaches no file of the user, but comes back as
+// changes.
+//
+// On Linux a command runs in namespaces of its own, with the workspace as an overlay at its own absolute path, the rest
+// of the disk read-only, the home folder hidden and no network. Where that cannot be had, [Probe] says which weaker
+// level is left, and why.
+package sandbox
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// Level is how much of a sandbox a command gets.
+type Level string
+
+// The levels, the strongest first.
+const (
+	// Full is namespaces of our own making: the promises of the package hold.
+	Full Level = "full"
+	// Bubblewrap is the same walls, built by bwrap around a synced copy of the workspace.
+	Bubblewrap Level = "bubblewrap"
+	// Copy only keeps the workspace: a command runs on a synced copy of it, with all that the user may do.
+	Copy Level = "copy"
+	// None is no sandbox: nothing runs here.
+	None Level = "none"
+)
+
+// Options is what a box is made of. Paths are absolute.
+type Options struct {
+	// Run is the id of the run; every process finds it in AGENTLS_RUN.
+	Run string
+	// Roots are the workspace folders. The first one is where commands start that name no folder.
+	Roots []string
+	// StateDir is a folder of agentls for the boxes. It is made where it is missing, and no command sees it.
+	StateDir string
+	// OutputDir keeps the whole output of commands whose output was cut; the caller deletes it. Empty means that
+	// they go with the box.
+	OutputDir string
+	// Home is the user's home folder, which commands find empty but for Caches and Tools.
+	Home string
+	// Caches are folders that commands find filled and may write to; what they write stays in the box.
+	// [DefaultCaches] has those of common tools.
+	Caches []Cache
+	// Tools are folders below Home that stay visible, read-only. [DefaultTools] has those of PATH.
+	Tools []string
+	// Hidden are further files and folders that no command may read.
+	Hidden []string
+	// Protected are paths relative to each root that commands cannot change, such as ".git".
+	Protected []string
+	// Env are the variables of commands, as KEY=value. [Environ] picks those that are harmless.
+	Env []string
+	// Network says what commands reach.
+	Network Network
+	// Limits bound each command.
+	Limits Limits
+	// Ignored tells whether version control ignores a file or folder; what commands make there stays in the box for the
+	// next one. It gets absolute paths and is called by the goroutine that runs a command. Nil ignores nothing.
+	Ignored func(path string, dir bool) bool
+	// Secret tells whether a file of the workspace may hold secrets, and must not be read. It gets absolute paths.
+	// Nil hides nothing.
+	Secret func(path string) bool
+	// Report is what Probe said earlier; nil probes again.
+	Report *Report
+}
+
+// Network is what commands reach. The zero value is nothing but their own loopback.
+type Network struct {
+	// Open gives commands the network of the machine.
+	Open bool
+	// Allow are hosts, as "host" (ports 80 and 443) or "host:port", that are reached through a proxy of the box.
+	Allow []string
+}
+
+// Limits bound a command; zero fields get the defaults named at them.
+type Limits struct {
+	// Memory is the memory of all processes of a command together, in bytes: 4 GiB.
+	Memory int64
+	// Processes bounds processes and threads together: 2048.
+	Processes int
+	// FileSize is the size of a file that a command writes, in bytes: 4 GiB.
+	FileSize int64
+	// Output is the part of the output that is kept in memory, in bytes: 32 KiB. More is cut in the middle.
+	Output int
+	// WholeOutput is the part of the output that is kept in a file, in bytes: 64 MiB. More is dropped.
+	WholeOutput int64
+	// Copy is the size of a workspace that is copied where a copy is needed, in bytes: 2 GiB.
+	Copy int64
+	// Text is the size of a file up to which its change is reported, in bytes: 4 MiB.
+	Text int64
+	// Timeout ends a command: 10 minutes. A background command has none unless it names one.
+	Timeout time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(to *int64, value int64) {
+		if *to <= 0 {
+			*to = value
+		}
+	}
+	set(&l.Memory, 4<<30)
+	set(&l.FileSize, 4<<30)
+	set(&l.WholeOutput, 64<<20)
+	set(&l.Copy, 2<<30)
+	set(&l.Text, 4<<20)
+	if l.Processes <= 0 {
+		l.Processes = 2048
+	}
+	if l.Output <= 0 {
+		l.Output = 32 << 10
+	}
+	if l.Timeout <= 0 {
+		l.Timeout = 10 * time.Minute
+	}
+	return l
+}
+
+// Text is a file as the agent sees it.
+type Text struct {
+	Content []byte
+	Deleted bool
+}
+
+// Command is what to run. Either Argv or Script is set.
+type Command struct {
+	// Argv is a program and its arguments; no shell reads them.
+	Argv []string
+	// Script is run by bash, or by sh where there is no bash.
+	Script string
+	// Dir is the folder to start in, absolute; empty means the first root.
+	Dir string
+	// Stdin is the standard input; nil is an empty one.
+	Stdin []byte
+	// Timeout ends the command; zero is that of the limits.
+	Timeout time.Duration
+	// Overlay is what the agent sees where the disk has something else: absolute path → text.
+	Overlay map[string]Text
+}
+
+// Hash is the SHA-256 of a file's content.
+type Hash = [sha256.Size]byte
+
+// Change is one file of the workspace that a command left different from what it found: text, at most Limits.Text long,
+// and not ignored.
+type Change struct {
+	// Path is absolute.
+	Path string
+	// Content is the new text; nil where the file is Deleted.
+	Content []byte
+	Deleted bool
+	// Mode is the new permission bits.
+	Mode fs.FileMode
+	// Existed tells whether the command found the file, and Before is the hash of what it found.
+	Existed bool
+	Before  Hash
+}
+
+// Kept is a file that a command left in the workspace and that is no Change. It stays in the box, where the next commands
+// of the run find it.
+type Kept struct {
+	Path   string
+	Reason string
+}
+
+// Result is what came of a command.
+type Result struct {
+	// Level is the level it ran on.
+	Level Level
+	// Output is standard output and standard error as they came, cut in the middle where they were too long.
+	Output []byte
+	// OutputSize is the length of the whole, in bytes, and OutputFile has it, if anything was cut.
+	OutputSize int64
+	OutputFile string
+	// Exit is the exit code; 128 and the signal's number where a signal ended the command.
+	Exit int
+	// Signal is the name of that signal, such as "SIGKILL"; empty where the command ended by itself.
+	Signal string
+	// TimedOut tells that the time limit ended it.
+	TimedOut bool
+	// Changes are in the order of their paths.
+	Changes []Change
+	Kept    []Kept
+	// Notes say what the reader of the output should know: limits that were reached, what was different from a bare
+	// command.
+	Notes []string
+	// Duration is from the start of the first process to the end of the last one.
+	Duration time.Duration
+}
+
+// ErrClosed is returned by a box that is closed.
+var ErrClosed = errors.New("the sandbox is closed")
+
+// ErrNone is returned by Open where there is no sandbox of any level.
+var ErrNone = errors.New("there is no sandbox on this machine")
+
+// marker is the name by which a process of ours knows that it is to set up a sandbox. No file has it.
+const marker = "agentls: sandbox"

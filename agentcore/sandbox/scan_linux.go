@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// scanned is what a walk over the workspace found in one folder; it holds as long as the folder's time does.
+type scanned struct {
+	changed time.Time
+	folders []string
+	secrets []string
+	foreign []string // files and folders of owners that the user namespace does not know
+}
+
+// scan walks over the folder on disk and returns the files that may hold secrets, absolute, and the paths that have an
+// unknown owner or group, relative. Folders that have not changed are not read again.
+func (v *overlayView) scan(secret func(path string) bool) (secrets, foreign []string, err error) {
+	_, _, all := idMaps()
+	if secret == nil && all {
+		return nil, nil, nil
+	}
+	fresh := map[string]scanned{}
+	var walk func(rel string) error
+	walk = func(rel string) error {
+		info, err := v.disk.Lstat(rel)
+		if gone(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s, ok := v.scans[rel]
+		if !ok || !s.changed.Equal(info.ModTime()) {
+			if s, err = v.scanFolder(rel, info.ModTime(), secret, all); err != nil {
+				return err
+			}
+		}
+		fresh[rel] = s
+		secrets, foreign = append(secrets, s.secrets...), append(foreign, s.foreign...)
+		for _, name := range s.folders {
+			if err := walk(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = walk(".")
+	v.scans = fresh
+	return secrets, foreign, err
+}
+
+func (v *overlayView) scanFolder(rel string, changed time.Time, secret func(path string) bool, all bool) (scanned, error) {
+	s := scanned{changed: changed}
+	entries, err := readDir(v.disk, rel)
+	if gone(err) || errors.Is(err, fs.ErrPermission) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	for _, e := range entries {
+		name := filepath.Join(rel, e.Name())
+		if e.IsDir() {
+			s.folders = append(s.folders, name)
+		} else if abs := filepath.Join(v.root, name); secret != nil && secret(abs) {
+			s.secrets = append(s.secrets, abs)
+		}
+		if all {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue // it is gone
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid()) {
+			s.foreign = append(s.foreign, name)
+		}
+	}
+	return s, nil
+}
+
+// adopt copies what belongs to unknown owners into the upper layer: overlayfs could not copy it when a command writes,
+// and would answer EOVERFLOW. What the command does not change is taken out again afterwards.
+func (v *overlayView) adopt(foreign []string, limit int64) error {
+	var size int64
+	for _, rel := range foreign {
+		if _, err := lstat(v.upper, rel); err == nil {
+			continue
+		}
+		info, err := lstat(v.disk, rel)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case info.IsDir():
+			err = v.makeFolders(rel)
+		case info.Mode().IsRegular():
+			if size += info.Size(); size > limit {
+				return fmt.Errorf("%w: files of other owners have more than %d MiB", errTooLarge, limit>>20)
+			}
+			if err = v.makeFolders(filepath.Dir(rel)); err == nil {
+				err = copyRegular(v.disk, v.upper, rel, info)
+			}
+		}
+		// What cannot be read cannot be written by a command either.
+		if err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+// movers are programs that rename folders and give up where that fails.
+var movers = []string{"npm", "npx", "yarn", "pnpm", "bun"}
+
+// renames tells whether a command names a program that renames folders of packages.
+func (c Command) renames() bool {
+	words := strings.FieldsFunc(c.Script+" "+strings.Join(c.Argv, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"/", r) })
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(movers, word) })
+}
+
+// copyUp puts the folders node_modules whole into the upper layer. A folder that has a part below cannot be renamed on an
+// overlay (EXDEV), and npm renames folders of packages.
+func (v *overlayView) copyUp(limit int64) error {
+	var found []string
+	var walk func(rel string, depth int) error
+	walk = func(rel string, depth int) error {
+		entries, err := readDir(v.disk, rel)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			name := filepath.Join(rel, e.Name())
+			switch {
+			case !e.IsDir(), e.Name() == ".git":
+			case e.Name() == "node_modules":
+				found = append(found, name)
+			case depth < 3 && !v.isIgnored(name, true):
+				if err := walk(name, depth+1); err != nil && !errors.Is(err, fs.ErrPermission) && !gone(err) {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := walk(".", 0); err != nil {
+		return err
+	}
+	for _, rel := range found {
+		if _, err := lstat(v.upper, rel); err == nil || !v.isIgnored(rel, true) {
+			continue // a command has changed it already, or it belongs to the project's texts
+		}
+		if size := v.sizeBelow(rel, limit); size > limit {
+			return fmt.Errorf("%w: %s has more than %d MiB, so that renaming folders in it fails", errTooLarge, rel, limit>>20)
+		}
+		if err := v.makeFolders(filepath.Dir(rel)); err != nil {
+			return err
+		}
+		if err := copyTree(v.disk, v.upper, rel); err != nil {
+			return err
+		}
+		f, err := v.upper.Open(rel)
+		if err != nil {
+			return err
+		}
+		err = unix.Fsetxattr(int(f.Fd()), opaqueXattr, []byte("y"), 0)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizeBelow is the size of the files in a folder, in bytes; it stops counting above the limit.
+func (v *overlayView) sizeBelow(rel string, limit int64) (size int64) {
+	err := fs.WalkDir(v.disk.FS(), filepath.ToSlash(rel), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			if size += info.Size(); size > limit {
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return limit + 1 // what cannot be counted is not copied
+	}
+	return size
+}

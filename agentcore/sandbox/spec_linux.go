@@ -1,0 +1,60 @@
+package sandbox
+
+// spec is what the process that sets up a sandbox is told by the one that starts it, as JSON on the control pipe.
+type spec struct {
+	// Probe only looks what works: every step is tried and reported, no command runs.
+	Probe bool
+	// Mount is false where another program has built the walls already.
+	Mount bool
+	// NetworkOpen keeps the network of the machine.
+	NetworkOpen bool
+	// Forward is the socket of the proxy, outside; empty where there is none.
+	Forward string
+
+	// Layers are the folders with a private upper layer: workspace folders and caches.
+	Layers []layer
+	// Binds are folders shown as they are.
+	Binds []bind
+	// Blank are folders that are covered by an empty one.
+	Blank []string
+	// Masks are files and folders that nobody may read.
+	Masks []string
+	// ReadOnly are paths inside layers that cannot be changed.
+	ReadOnly []string
+	// Links are symbolic links to make in blank folders: name → target.
+	Links map[string]string
+	// Writable are the folders for Landlock.
+	Writable []string
+
+	Argv   []string
+	Env    []string
+	Dir    string
+	Limits Limits
+}
+
+// layer is a folder mounted copy-on-write.
+type layer struct {
+	Target string
+	// Lower are the folders below, the uppermost first; Upper and Work are the private ones.
+	Lower []string
+	Upper string
+	Work  string
+}
+
+// bind is a folder or file shown at another place.
+type bind struct {
+	Source, Target string
+	Write          bool
+}
+
+// The descriptors of that process.
+const (
+	controlFD = 3
+	statusFD  = 4
+)
+
+// Steps that the starting side tells apart.
+const (
+	stepOverlay = "overlay"
+	stepCommand = "command"
+)
