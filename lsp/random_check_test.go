@@ -184,7 +184,20 @@ func (g *game) checkHunks() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, h := range session.Proposal().Hunks() {
+	hunks := session.Proposal().Hunks()
+	for _, h := range hunks {
+		path, err := filepath.Rel(g.root, h.Path)
+		if err != nil {
+			return err
+		}
+		if h.Create && h.State == event.StateOpen && g.targets[path] {
+			// The old path got another file, so that the move is a copy, also of what the user has typed since.
+			for _, t := range tokensOf(h.After) {
+				g.movedByAgents[t], g.removedByAgents[t] = true, true
+			}
+		}
+	}
+	for _, h := range hunks {
 		former := g.states[h.ID]
 		g.states[h.ID] = h.State
 		path, err := filepath.Rel(g.root, h.Path)
@@ -211,9 +224,6 @@ func (g *game) checkHunks() error {
 			}
 		}
 		for _, t := range lostTokens(h.After, h.Before) {
-			if h.Create && g.targets[path] {
-				g.movedByAgents[t] = true // the old path got another file, so that the move is a copy of what the user made meanwhile, too
-			}
 			if t[0] != 'a' && !g.movedByAgents[t] {
 				return fmt.Errorf("a hunk would bring back what is gone: %s: %+v", t, h)
 			}
