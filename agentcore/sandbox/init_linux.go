@@ -132,11 +132,31 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace the kernel counts this one for the namespace, but never for the machine's root.
+	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
 	if err := set(unix.RLIMIT_NPROC, uint64(in.spec.Limits.Processes)); err != nil {
 		return fmt.Errorf("limit the processes: %w", err)
 	}
 	return nil
+}
+
+// minPIDs is the least value of pid_max that the kernel takes.
+const minPIDs = 301
+
+// boundPIDs bounds the processes of the namespace for root too, whom RLIMIT_NPROC does not bound. Before Linux 6.14
+// pid_max was the whole machine's, and must not be touched.
+func boundPIDs(processes int) error {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("read the kernel's version: %w", err)
+	}
+	if major < 6 || major == 6 && minor < 14 {
+		return nil
+	}
+	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(processes, minPIDs))), 0)
 }
 
 // run starts the command, reaps whatever ends, and returns when the command does.
