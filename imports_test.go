@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/secret":       "finds keys, keeps them out of logs",
 		"agentcore/sandbox":      "is started again to set up sandboxes",
 		"agentcore/skill":        "loads the user's skills",
 		"agentcore/spelling":     "did you mean",
@@ -36,6 +37,7 @@ var imports = map[string]because{
 		"agentcore/tool":         "wires the tools",
 		"agentcore/workspace":    "prints and writes proposals",
 		"lsp":                    "serve",
+		"lsp/methods":            "what tests say to the server and hear from it",
 		"schema":                 "prints the schemas",
 		"github.com/spf13/cobra": "commands and flags",
 		"github.com/spf13/pflag": "cobra's flags and their errors",
@@ -49,6 +51,7 @@ var imports = map[string]because{
 		"agentcore/config":    "editor settings are a configuration layer",
 		"agentcore/event":     "events become progress, findings and prompts",
 		"agentcore/model":     "the editor's own model is a Model",
+		"agentcore/secret":    "hands the redactor on",
 		"agentcore/skill":     "reads skills again, checks them while they are written",
 		"agentcore/spelling":  "did you mean",
 		"agentcore/store":     "lists sessions and runs as they are stored",
@@ -100,6 +103,8 @@ var imports = map[string]because{
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
+		"agentcore/permission":      "decides what calls may do",
+		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
@@ -107,11 +112,13 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
@@ -143,6 +150,15 @@ var imports = map[string]because{
 	"agentcore/model/wiretest": {
 		"agentcore/model":        "the turns are its events",
 		"agentcore/model/script": "says what the vendor's server answers",
+	},
+	"agentcore/permission": {
+		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/spelling":               "did you mean",
+		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
+		"mvdan.cc/sh/v3":                   "takes shell commands apart",
+	},
+	"agentcore/secret": {
+		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/sandbox": {
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
@@ -177,7 +193,8 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
-		"agentcore/event": "ids",
+		"agentcore/event":      "ids",
+		"agentcore/permission": "which files act by themselves or hold keys",
 	},
 
 	"editors/e2e": {},

@@ -133,12 +133,8 @@ func (r *run) execute(c *call) model.Result {
 	if c.tool != nil {
 		name = c.spec.Name
 	}
-	arguments := c.arguments
-	if !json.Valid(arguments) {
-		arguments, _ = json.Marshal(string(arguments)) // a string always encodes
-	}
 	row := store.ToolCall{
-		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: arguments, Title: c.title,
+		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(), Title: c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
@@ -150,6 +146,7 @@ func (r *run) execute(c *call) model.Result {
 		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case c.refusal != "":
 		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
+	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:
 		// What acts outside may do so only when its intent would survive a crash.
 		if err := intent.Wait(r.ctx); err != nil {
@@ -166,16 +163,26 @@ func (r *run) execute(c *call) model.Result {
 	r.mu.Lock()
 	r.result.ToolCalls = append(r.result.ToolCalls, event.CallSummary{Name: name, Status: status, DurationMs: took})
 	r.mu.Unlock()
-	r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
-		event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
+		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+	})
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
+}
+
+// validArguments are the arguments as JSON, whatever the model sent.
+func (c *call) validArguments() json.RawMessage {
+	if json.Valid(c.arguments) {
+		return c.arguments
+	}
+	text, _ := json.Marshal(string(c.arguments)) // a string always encodes
+	return text
 }
 
 // perform runs the tool itself; a panic in it is the call's error, not the engine's.
 func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	var result tool.Result
 	err := r.guarded("the tool "+c.spec.Name, func() (err error) {
-		result, err = c.tool.Run(r.ctx, host{r, c}, c.arguments)
+		result, err = c.tool.Run(r.ctx, host{r, c}, r.withSecrets(c))
 		return err
 	})
 	switch {

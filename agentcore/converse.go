@@ -26,7 +26,7 @@ const (
 // converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
 // agent has given its last word.
 func (r *run) converse() error {
-	r.system = r.systemPrompt()
+	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.append(model.UserText(r.userPrompt()))
 	c := conversation{tools: r.offered()}
 	for r.turn = 1; ; r.turn++ {
@@ -65,7 +65,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	r.addUsage(done.Usage)
-	calls, text := done.Message.Calls(), done.Message.Text()
+	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	if text != "" {
 		r.lastText = text
 	}
@@ -95,6 +95,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	r.layer.NextTurn()
 	if r.parent == nil {
 		r.mergeLayer()
 	}
@@ -129,7 +130,7 @@ func (c *conversation) repeats(asked string, calls []model.Call) error {
 
 // lastTurn names the limit that makes this turn the hand-over, or is empty.
 func (r *run) lastTurn() string {
-	used, took := r.usage(), r.took()
+	used, took := r.usage(), r.clock.took()
 	switch {
 	case r.turn >= r.limits.MaxTurns:
 		return "max_turns"
@@ -147,8 +148,9 @@ func handOver(reason string) string {
 	return fmt.Sprintf("The limit of this run is reached (%s). Make no more calls. Answer now with what you have: results so far, what is done, what is left.", reason)
 }
 
-// append adds a message to the conversation and stores it.
+// append adds a message to the conversation, without the secrets in it, and stores it.
 func (r *run) append(m model.Message) {
+	m = withoutSecrets(m, r.engine.redactor)
 	r.messages = append(r.messages, m)
 	parts, err := model.EncodeParts(m.Parts)
 	if err != nil {
@@ -205,6 +207,8 @@ func (r *run) stream(request *model.Request) (model.Done, error) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	var text, reasoning strings.Builder
+	// A secret may be cut anywhere between two pieces.
+	shownText, shownReasoning := r.engine.redactor.Stream(), r.engine.redactor.Stream()
 	prepares := ""
 	flushed := time.Now()
 	flush := func() {
@@ -224,15 +228,17 @@ func (r *run) stream(request *model.Request) (model.Done, error) {
 		}
 		switch p := piece.(type) {
 		case model.TextDelta:
-			text.WriteString(p.Text)
+			text.WriteString(shownText.Write(p.Text))
 		case model.ReasoningDelta:
-			reasoning.WriteString(p.Text)
+			reasoning.WriteString(shownReasoning.Write(p.Text))
 		case model.CallDelta:
 			if p.Name != prepares { // a call comes in many pieces
 				prepares = p.Name
 				r.progress("prepares "+p.Name, 0)
 			}
 		case model.Done:
+			text.WriteString(shownText.Flush())
+			reasoning.WriteString(shownReasoning.Flush())
 			flush()
 			return p, nil
 		}
@@ -271,21 +277,6 @@ func (r *run) usage() event.Usage {
 	return r.result.Usage
 }
 
-// took is how long the run has been at work; the time in the queue does not count.
-func (r *run) took() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.runningTime()
-}
-
-// runningTime is took for a caller that holds r.mu.
-func (r *run) runningTime() time.Duration {
-	if r.started.IsZero() {
-		return 0
-	}
-	return time.Since(r.started)
-}
-
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -303,7 +294,7 @@ func (r *run) progress(message string, percent int) {
 		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
 	}
 	if r.limits.Timeout > 0 {
-		share = max(share, int(r.runningTime()*100/r.limits.Timeout))
+		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p

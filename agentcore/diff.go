@@ -13,8 +13,10 @@ import (
 // workspace folder that has the file. Hunks in conflict and settled ones are left out, since they fit nowhere.
 func (s *Session) Diff(ids []event.HunkID) (string, error) {
 	edits, _ := s.proposal.Edits(ids) // what fails is what is left out
+	ordered, cyclic := workspace.Ordered(edits)
+	bases := map[string]workspace.DiffBase{}
 	var b strings.Builder
-	for _, e := range edits {
+	for _, e := range append(ordered, cyclic...) {
 		var format workspace.Format
 		if !e.Create {
 			file, err := s.view.Read(e.Path)
@@ -23,17 +25,23 @@ func (s *Session) Diff(ids []event.HunkID) (string, error) {
 			}
 			format = file.Format
 		}
-		b.WriteString(e.Unified(s.diffName(e.Path), format))
+		root := s.rootOf(e.Path)
+		base, known := bases[root]
+		if !known {
+			base = workspace.NewDiffBase(root)
+			bases[root] = base
+		}
+		b.WriteString(e.Diff(base, format))
 	}
 	return b.String(), nil
 }
 
-// diffName is a path as git names it: relative to its workspace folder, with slashes.
-func (s *Session) diffName(path string) string {
+// rootOf is the workspace folder that a file lies in, and its own folder where it lies in none.
+func (s *Session) rootOf(path string) string {
 	for _, root := range s.view.Roots() {
 		if rel, err := filepath.Rel(root.Path, path); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
+			return root.Path
 		}
 	}
-	return filepath.ToSlash(path)
+	return filepath.Dir(path)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -44,7 +45,12 @@ type Options struct {
 	OpenModel func(Choice) (model.Model, error)
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
-	Logger *slog.Logger
+	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
+	KeysFile string
+	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
+	// keys of its providers.
+	Redactor *secret.Redactor
+	Logger   *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -57,7 +63,9 @@ type Engine struct {
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
-	getenv    func(string) string
+	getenv    func(string) string // for keys alone
+	redactor  *secret.Redactor
+	grants    grants
 	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
@@ -105,9 +113,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Redactor == nil {
+		o.Redactor = &secret.Redactor{}
+	}
+	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: o.Getenv, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
 	for _, t := range o.Tools {
@@ -116,18 +128,21 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if e.openModel == nil {
 		e.openModel = e.wireModel
 	}
-	e.config.Store(o.Config)
+	e.SetConfig(o.Config)
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	var err error
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.store = e.store
 	if _, err := e.store.MarkInterrupted(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	if err := e.loadGrants(ctx); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	if err := e.agents.open(ctx, e, o.Agents); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
@@ -214,7 +229,10 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
-func (e *Engine) SetConfig(c *config.Config) { e.config.Store(c) }
+func (e *Engine) SetConfig(c *config.Config) {
+	e.hideSecrets(c)
+	e.config.Store(c)
+}
 
 // SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
 // with.
@@ -226,10 +244,39 @@ func (e *Engine) Store() *store.Store { return e.store }
 // OpenSession makes a session on a view. The findings that former sessions left open on the same roots
 // come along where their lines still stand. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error { return s.adoptFindings(ctx) })
+}
+
+// ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes along, too:
+// the hunks that wait for the user and those that can be undone, under their old ids, and what runs had written that
+// were interrupted. It reads the disk, and returns when that is durable.
+func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error {
+		if err := s.adoptProposals(ctx); err != nil {
+			return err
+		}
+		if err := s.adoptFindings(ctx); err != nil {
+			return err
+		}
+		return s.Flush(ctx)
+	})
+}
+
+// Left reports whether former sessions left something on these folders for ContinueSession. It reads the disk.
+func (e *Engine) Left(ctx context.Context, roots []string) (bool, error) {
+	findings, err := e.store.OpenFindings(ctx, roots)
+	if err != nil || len(findings) > 0 {
+		return len(findings) > 0, err
+	}
+	return e.store.Left(ctx, roots)
+}
+
+func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string, adopt func(*Session) error) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
+		stored: map[event.HunkID]struct{}{},
+		slots:  make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {
@@ -243,7 +290,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	e.sessions[s.ID] = s
 	e.mu.Unlock()
 	s.store(store.SessionOpen)
-	if err := s.adoptFindings(ctx); err != nil {
+	if err := adopt(s); err != nil {
 		e.mu.Lock()
 		delete(e.sessions, s.ID)
 		e.mu.Unlock()

@@ -268,7 +268,9 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 		}
 		if start := locate(lines, row.Quote, row.Span.StartLine); start >= 0 {
 			finding := row.Finding
-			finding.Hunk = "" // its proposal ended with its session
+			if _, known := s.proposal.Hunk(finding.Hunk); !known {
+				finding.Hunk = "" // its proposal was not taken over
+			}
 			finding.Span.EndLine += start - finding.Span.StartLine
 			finding.Span.StartLine = start
 			s.track(&openFinding{finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote}, file.Stamp, false)

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -37,6 +38,8 @@ type RunRequest struct {
 	Model string
 	// Limits override the definition's where they are set.
 	Limits agent.Limits
+	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
+	PermissionMode permission.Mode
 }
 
 // Context is what a prompt is about.
@@ -64,6 +67,8 @@ type run struct {
 	model      model.Model
 	limits     agent.Limits
 	layer      *workspace.Layer
+	policy     *permission.Policy
+	clock      clock
 	created    time.Time
 
 	ctx    context.Context
@@ -76,6 +81,11 @@ type run struct {
 	turn     int
 	touched  map[string]bool // files that the run proposed to change
 	lastText string
+
+	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
+	// changes it, too.
+	saving sync.Mutex
+	saved  uint64
 
 	mu       sync.Mutex
 	status   event.Status
@@ -155,6 +165,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
+	r.policy = r.newPolicy()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
 	}
@@ -250,10 +261,8 @@ func (r *run) work() error {
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	if r.limits.Timeout > 0 {
-		timer := time.AfterFunc(r.limits.Timeout, func() { r.cancel(errTimeout) })
-		defer timer.Stop()
-	}
+	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
+	defer r.clock.end()
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
@@ -325,13 +334,22 @@ func (r *run) unstored(err error) {
 // mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
 func (r *run) mergeLayer() {
 	changes := r.layer.Changes()
-	if len(changes) == 0 {
+	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
 		return
 	}
 	for _, c := range changes {
 		r.touched[c.Path] = true
 	}
-	report, err := r.layer.Merge()
+	var report workspace.MergeReport
+	var err error
+	merge := func() { report, err = r.layer.Merge() }
+	if r.parent != nil {
+		merge()
+	} else if !r.session.merge(r.ctx, merge) {
+		r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+		return
+	}
+	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
 		return

@@ -3,13 +3,13 @@ package agentcore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -28,6 +28,7 @@ type Session struct {
 	created    time.Time
 	proposalID event.ProposalID
 	proposal   *workspace.Session
+	asks       asks
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.
@@ -35,11 +36,20 @@ type Session struct {
 	// editorDiagnostics asks the editor's side what other servers say of a file.
 	editorDiagnostics atomic.Pointer[func(path string) []tool.Diagnostic]
 
+	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while none is. It
+	// is held for reading while a run's edits become hunks.
+	merging  sync.RWMutex
+	applying chan struct{}
+
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
 	remarks  map[remark][]*openFinding // the same by what they say
 	// proposing is the author of the latest hunks, the proposal's run on the wire.
 	proposing workspace.Author
+	// stored are the hunks that wait for the user and would survive a crash; no other is shown.
+	stored map[event.HunkID]struct{}
+	// unbounded counts the hunks that were settled since the old ones were last removed.
+	unbounded int
 }
 
 // View returns what the session's runs see of the workspace.
@@ -89,8 +99,44 @@ func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) 
 	return batch
 }
 
+// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which the editor
+// is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the merges under way, which
+// are short.
+func (s *Session) HoldMerges() (release func()) {
+	done := make(chan struct{})
+	s.merging.Lock()
+	s.applying = done
+	s.merging.Unlock()
+	return func() {
+		s.merging.Lock()
+		s.applying = nil
+		s.merging.Unlock()
+		close(done)
+	}
+}
+
+// merge calls do while nobody holds the merges. It reports false where ctx ended before that.
+func (s *Session) merge(ctx context.Context, do func()) bool {
+	for {
+		s.merging.RLock()
+		applying := s.applying
+		if applying == nil {
+			defer s.merging.RUnlock()
+			do()
+			return true
+		}
+		s.merging.RUnlock()
+		select {
+		case <-applying:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
+	s.storePlaces()
 	s.proposal.Close()
 	s.mu.Lock()
 	for _, f := range s.findings {
@@ -105,57 +151,6 @@ func (s *Session) store(state store.SessionState) {
 	s.submit(store.Batch{Sessions: []store.Session{{
 		ID: s.ID, Title: s.Title(), Roots: s.roots, State: state, Created: s.created, Updated: time.Now().UTC(),
 	}}}, "")
-}
-
-// hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
-// calls it without locks, possibly on the goroutine that follows the editor's typing.
-func (s *Session) hunksChanged(changed []workspace.Hunk) {
-	if len(changed) == 0 {
-		return
-	}
-	all := s.proposal.Hunks()
-	open, conflict := 0, 0
-	uris := map[string]bool{}
-	for _, h := range all {
-		switch h.State {
-		case event.StateOpen:
-			open++
-			uris[event.FileURI(h.Path)] = true
-		case event.StateConflict:
-			conflict++
-			uris[event.FileURI(h.Path)] = true
-		}
-	}
-	state := event.StateOpen
-	if open+conflict == 0 {
-		state = event.StateAccepted
-		if !slices.ContainsFunc(all, func(h workspace.Hunk) bool { return h.State == event.StateAccepted }) {
-			state = event.StateRejected
-		}
-	}
-	now := time.Now().UTC()
-	batch := store.Batch{}
-	last := changed[len(changed)-1].Author
-	for _, h := range changed {
-		uris[event.FileURI(h.Path)] = true
-		batch.Hunks = append(batch.Hunks, store.Hunk{
-			ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
-			StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
-			Create: h.Create, Delete: h.Delete,
-			Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
-		})
-	}
-	s.mu.Lock()
-	s.proposing = last
-	title := s.title
-	s.mu.Unlock()
-	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Created: now, Updated: now}}
-	sorted := make([]string, 0, len(uris))
-	for uri := range uris {
-		sorted = append(sorted, uri)
-	}
-	slices.Sort(sorted)
-	s.submitNow(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
 }
 
 // RunInfo is what a listing says of a run.
@@ -199,30 +194,10 @@ func (s *Session) Runs() []RunInfo {
 	return list
 }
 
-// Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
-func (s *Session) Undecided() bool {
-	return slices.ContainsFunc(s.proposal.Hunks(), func(h workspace.Hunk) bool {
-		return h.State == event.StateOpen || h.State == event.StateConflict
-	})
-}
-
-// Proposing returns the run and agent behind the newest hunks.
-func (s *Session) Proposing() (event.RunID, string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.proposing.Run, s.proposing.Agent
-}
-
-// Reject closes hunks without applying them.
-func (s *Session) Reject(ctx context.Context, ids []event.HunkID) ([]workspace.HunkFailure, error) {
-	failed := s.proposal.Reject(ids)
-	if err := s.Flush(ctx); err != nil {
-		return failed, fmt.Errorf("store the rejected hunks: %w", err)
-	}
-	return failed, nil
-}
-
 // Flush waits until everything that was submitted so far is durable.
 func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
 }
+
+// sandboxLevel is how well commands of the session's runs are kept apart.
+func (s *Session) sandboxLevel() permission.Level { return permission.None }

@@ -51,6 +51,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 			first, last := touchedLines(p.Range)
 			actions = append(actions, s.findingActions(session, path, x, first, last)...)
 			actions = append(actions, s.proposalActions(session, path, x, first, last)...)
+			actions = append(actions, s.undoActions(session, path, x, first, last)...)
 		}
 	}
 	actions = append(actions, launchActions(p)...)
@@ -169,76 +170,6 @@ func (s *Server) findingActions(session *agentcore.Session, path string, x *work
 	return list
 }
 
-// proposalActions accept, reject and show the hunks on the lines, in the file, and in all files.
-func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
-	var list []action
-	var inFile, all []event.HunkID
-	files := map[string]bool{}
-	for _, h := range session.Proposal().Hunks() {
-		if h.State != event.StateOpen && h.State != event.StateConflict {
-			continue
-		}
-		open := h.State == event.StateOpen
-		if open {
-			all = append(all, h.ID)
-			files[h.Path] = true
-		}
-		if h.Path != path {
-			continue
-		}
-		if open {
-			inFile = append(inFile, h.ID)
-		}
-		if !overlaps(h.StartLine, max(h.StartLine, h.EndLine-1), first, last) {
-			continue
-		}
-		d := s.hunkDiagnostic(h, x)
-		what := "this edit"
-		if h.Author.Reason != "" {
-			what += ": " + shortened(h.Author.Reason)
-		}
-		one := s.proposalParams(session, nil, h.ID)
-		if open {
-			list = append(list, action{
-				title: "agentls: Accept " + what, kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-				command: methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
-			})
-		}
-		list = append(list, action{
-			title: "agentls: Reject " + what, kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-			command: methods.CommandRejectProposal, argument: one,
-		})
-	}
-	if len(inFile) > 0 {
-		file := s.proposalParams(session, []string{path})
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Accept all edits in this file (%d)", len(inFile)), kind: kindProposal,
-			command: methods.CommandAcceptProposal, argument: file, hunks: inFile,
-		}, action{
-			title: fmt.Sprintf("agentls: Reject all edits in this file (%d)", len(inFile)), kind: kindProposal,
-			command: methods.CommandRejectProposal, argument: file,
-		}, action{
-			title: "agentls: Show the proposed diff of this file", kind: kindProposal,
-			command: methods.CommandDiffProposal, argument: file,
-		})
-	}
-	if len(files) > 1 {
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Accept all edits (%d in %d files)", len(all), len(files)), kind: kindProposal,
-			command: methods.CommandAcceptProposal, argument: s.proposalParams(session, nil), hunks: all,
-		})
-	}
-	return list
-}
-
-func (s *Server) proposalParams(session *agentcore.Session, paths []string, hunks ...event.HunkID) methods.ProposalParams {
-	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: hunks}
-	for _, path := range paths {
-		p.Files = append(p.Files, s.documents.uriOf(path))
-	}
-	return p
-}
-
 // codeActionOf gives an action the form that the client takes; nil for one that it cannot carry out.
 func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	if a.edit != nil {
@@ -264,11 +195,11 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	}
 	if len(a.hunks) > 0 && !s.client.applyEdit() {
 		edits, failed := s.opened().Proposal().Edits(a.hunks)
-		edit, refused := s.workspaceEdit(edits)
-		if len(failed)+len(refused) > 0 {
+		plan := s.workspaceEdit(edits)
+		if len(failed)+len(plan.refused) > 0 {
 			return nil, nil
 		}
-		shown.Command, shown.Edit = protocol.Command{}, &edit
+		shown.Command, shown.Edit = protocol.Command{}, &plan.edit
 	}
 	return shown, nil
 }

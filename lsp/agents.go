@@ -119,7 +119,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	path := pathOf(p.URI)
 	if doc := s.documents.get(path); doc != nil {
 		format = ""
-		text := doc.index.Text()
+		text := doc.index().Text()
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}

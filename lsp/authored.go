@@ -95,7 +95,7 @@ func (s *Server) sheetOf(path string) (*sheet, *document) {
 	if doc == nil || doc.kind == notOurs {
 		return nil, nil
 	}
-	return newSheet(doc.kind, path, doc.index.Text()), doc
+	return newSheet(doc.kind, path, doc.index().Text()), doc
 }
 
 // shells are the ways in which a text of several definitions holds each of them.

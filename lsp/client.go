@@ -114,6 +114,10 @@ func (c *client) knowsProtocol() bool {
 // capability for that.
 func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") }
 
+// showsEmptyLine says whether the client shows an empty file as one empty line, with its end, as Neovim does: a text that is put
+// before it would leave that line behind. LSP has no capability for that.
+func (c *client) showsEmptyLine() bool { return strings.EqualFold(c.name, "neovim") }
+
 // show tells the user something in a message box; log only in the editor's log.
 func (c *client) show(ctx context.Context, kind protocol.MessageType, text string) error {
 	return c.conn.Notify(ctx, protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{Type: kind, Message: text})
@@ -160,23 +164,53 @@ func (c *client) watch(ctx context.Context) error {
 	return nil
 }
 
-// apply has the editor carry out an edit. It returns why the editor did not, or "".
-func (c *client) apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
+// applyAnswer is what the editor says about an edit.
+type applyAnswer struct {
+	// refusal is why the editor did not apply the edit, "" where it did.
+	refusal string
+	// failed is the part that failed, an index into documentChanges; -1 where the editor does not say.
+	failed int
+}
+
+// apply has the editor carry out an edit.
+func (c *client) apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (applyAnswer, error) {
 	var result protocol.ApplyWorkspaceEditResult
 	if err := c.call(ctx, protocol.MethodWorkspaceApplyEdit, &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: edit}, &result); err != nil {
 		var refused *jsonrpc2.Error
 		if errors.As(err, &refused) {
-			return "the editor answered: " + refused.Error(), nil
+			return applyAnswer{"the editor answered: " + refused.Error(), -1}, nil
 		}
-		return "", fmt.Errorf("send the edit to the editor: %w", err)
+		return applyAnswer{}, fmt.Errorf("send the edit to the editor: %w", err)
+	}
+	answer := applyAnswer{failed: -1}
+	if result.FailedChange != nil && int(*result.FailedChange) < len(edit.DocumentChanges) {
+		answer.failed = int(*result.FailedChange)
 	}
 	switch {
 	case result.Applied:
-		return "", nil
+		answer.failed = -1
 	case result.FailureReason != nil && *result.FailureReason != "":
-		return *result.FailureReason, nil
+		answer.refusal = *result.FailureReason
+	default:
+		answer.refusal = "the editor did not apply the edit"
 	}
-	return "the editor did not apply the edit", nil
+	return answer, nil
+}
+
+// allOrNothing says whether the client makes either all of such an edit or nothing of it.
+func (c *client) allOrNothing(edit protocol.WorkspaceEdit) bool {
+	textOnly := true
+	for _, change := range edit.DocumentChanges {
+		_, text := change.(*protocol.TextDocumentEdit)
+		textOnly = textOnly && text
+	}
+	switch c.workspaceEdit().FailureHandling {
+	case protocol.FailureHandlingKindTransactional:
+		return true
+	case protocol.FailureHandlingKindTextOnlyTransactional:
+		return textOnly
+	}
+	return false
 }
 
 // createProgress announces a token for `$/progress`.

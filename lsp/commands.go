@@ -61,8 +61,7 @@ func (s *Server) present(ctx context.Context, result any) {
 		s.presentFailures(ctx, r.Failed)
 	case *methods.ProposalDiff:
 		s.goes(func(ctx context.Context) {
-			session := s.opened() // there is one: the diff is of its proposal
-			if err := s.showText(ctx, "proposals/"+string(session.ProposalID())+".diff", r.Diff); err != nil && ctx.Err() == nil {
+			if err := s.showDiff(ctx, r); err != nil && ctx.Err() == nil {
 				s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ import (
 // contentScheme is that of the documents which the server itself has the text of:
 //
 //	agentls:/answers/RUN.md       what a run answered
-//	agentls:/proposals/ID.diff    what a proposal would change
+//	agentls:/proposals/ID.diff    what a proposal would change, and parts of it (see diffName)
 const contentScheme = "agentls"
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
@@ -38,8 +39,13 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := strings.TrimPrefix(u, contentScheme+":")
-	if run, ok := cutBoth(name, "/answers/", ".md"); ok {
+	// Editors escape more than they have to.
+	name, err := url.PathUnescape(strings.TrimPrefix(u, contentScheme+":"))
+	if err != nil {
+		return "", wire.InvalidParams(fmt.Errorf("read the name of the document %s: %w", u, err))
+	}
+	name = strings.TrimPrefix(name, "/")
+	if run, ok := cutBoth(name, "answers/", ".md"); ok {
 		row, err := engine.Store().Run(ctx, event.RunID(run))
 		if errors.Is(err, store.ErrNotFound) {
 			return "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no run %q", run), Hint: "list the sessions and their runs with agent/sessions"}
@@ -49,12 +55,13 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 		}
 		return row.Response, nil
 	}
-	if proposal, ok := cutBoth(name, "/proposals/", ".diff"); ok {
-		diff, err := s.DiffProposal(ctx, &methods.ProposalParams{Proposal: event.ProposalID(proposal)})
+	if p, ok := s.diffParams(s.opened(), name); ok {
+		diff, err := s.DiffProposal(ctx, p)
 		if err != nil {
 			return "", err
 		}
-		return diff.Diff, nil
+		s.refresher.watch(uri.URI(u), p.Proposal)
+		return diffText(diff), nil
 	}
 	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
 }
@@ -68,10 +75,11 @@ func cutBoth(text, prefix, suffix string) (string, bool) {
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
-// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md".
-func (s *Server) showText(ctx context.Context, name, text string) error {
-	if s.client.showDocument() && s.client.textDocumentContent() {
-		if shown, err := s.client.open(ctx, uri.URI(contentScheme+":/"+name)); err != nil || shown {
+// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file; virtual is
+// false where only the file has the text.
+func (s *Server) showText(ctx context.Context, name, text string, virtual bool) error {
+	if virtual && s.client.showDocument() && s.client.textDocumentContent() {
+		if shown, err := s.client.open(ctx, uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
 			return err
 		}
 	}
@@ -135,5 +143,5 @@ func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id ev
 	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
 		return nil
 	}
-	return s.showText(ctx, "answers/"+string(id)+".md", result.Output)
+	return s.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }

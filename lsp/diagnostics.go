@@ -1,10 +1,14 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -27,14 +32,17 @@ type publisher struct {
 	mu    sync.Mutex
 	dirty map[string]bool
 	typed map[string]bool // will be dirty when typingTime is over
+	gone  map[string]bool // folders below which whatever is shown is dirty
+	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
 	late  map[string]bool // files that were looked at while the user typed
+	hosts map[string]bool // documents that show the hunks of new files
 
 	shown map[string]bool // files with diagnostics at the client; owned by run
 }
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -54,6 +62,23 @@ func (p *publisher) touch(paths ...string) {
 	}
 }
 
+// touchBelow touches every file in a folder that has diagnostics. It never waits.
+func (p *publisher) touchBelow(folder string) {
+	p.mu.Lock()
+	p.gone[folder] = true
+	p.mu.Unlock()
+	p.touch()
+}
+
+// clear has the diagnostics of a file sent even if there are none and were none: Neovim takes those of a file along to
+// its new name. It never waits.
+func (p *publisher) clear(path string) {
+	p.mu.Lock()
+	p.wiped[path] = true
+	p.mu.Unlock()
+	p.touch(path)
+}
+
 // typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
 // every half of a word.
 const typingTime = 150 * time.Millisecond
@@ -67,6 +92,23 @@ func (p *publisher) touchSoon(path string) {
 	case p.news <- struct{}{}:
 	default:
 	}
+}
+
+// hosted are the documents that show hunks of new files now, or did so when it was last asked.
+func (p *publisher) hosted(session *agentcore.Session) []string {
+	now := map[string]bool{}
+	for _, h := range session.Hunks() {
+		if h.Create && undecided(h) {
+			if path := p.server.host(h); path != "" {
+				now[path] = true
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	former := p.hosts
+	p.hosts = now
+	return slices.Concat(slices.Collect(maps.Keys(former)), slices.Collect(maps.Keys(now)))
 }
 
 // again touches a file behind the message about documents that is just being worked on.
@@ -105,8 +147,8 @@ func (p *publisher) run(ctx context.Context) {
 			return
 		}
 		p.mu.Lock()
-		dirty := p.dirty
-		p.dirty = map[string]bool{}
+		dirty, gone := p.dirty, p.gone
+		p.dirty, p.gone = map[string]bool{}, map[string]bool{}
 		if due {
 			maps.Copy(dirty, p.typed)
 			clear(p.typed)
@@ -115,6 +157,13 @@ func (p *publisher) run(ctx context.Context) {
 			waiting = true
 		}
 		p.mu.Unlock()
+		for folder := range gone {
+			for path := range p.shown {
+				if strings.HasPrefix(path, folder+string(filepath.Separator)) {
+					dirty[path] = true
+				}
+			}
+		}
 		session := p.server.opened() // nil where nothing was ever found
 		for path := range dirty {
 			p.server.guarded(func() {
@@ -146,10 +195,14 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if version >= 0 && yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
+	p.mu.Lock()
+	wiped := p.wiped[path]
+	delete(p.wiped, path)
+	p.mu.Unlock()
 	switch {
 	case len(params.Diagnostics) > 0:
 		p.shown[path] = true
-	case !p.shown[path]:
+	case !p.shown[path] && !wiped:
 		return nil
 	default:
 		delete(p.shown, path)
@@ -160,13 +213,56 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 // textOf returns what the editor shows of a file: the open document, or the disk (version -1).
 func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 	if doc := s.documents.get(path); doc != nil {
-		return doc.index, doc.version, nil
+		return doc.index(), doc.version, nil
 	}
 	file, err := s.view.Read(path)
 	if err != nil {
 		return nil, -1, err
 	}
 	return workspace.NewIndex(file.Text), -1, nil
+}
+
+// host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if there is none.
+func (s *Server) host(h workspace.Hunk) string {
+	if !h.Create || s.documents.get(h.Path) != nil {
+		return h.Path
+	}
+	return s.launches.path(s, h.Author.Run)
+}
+
+// launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own lock.
+type launches struct {
+	mu    sync.Mutex
+	paths map[event.RunID]string
+}
+
+// path returns the document that a run, or the first one above it that has any, was launched on. It may read the store.
+func (l *launches) path(s *Server, run event.RunID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if path, known := l.paths[run]; known {
+		return path
+	}
+	path := ""
+	for at := run; at != ""; {
+		row, err := s.engine.Store().Run(s.background, at)
+		if err != nil {
+			if !errors.Is(err, store.ErrNotFound) { // its session was deleted
+				s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", at, "error", err)
+			}
+			break
+		}
+		if row.URI != "" {
+			path = event.FilePath(row.URI)
+			break
+		}
+		at = row.Parent
+	}
+	if l.paths == nil {
+		l.paths = map[event.RunID]string{}
+	}
+	l.paths[run] = path
+	return path
 }
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
@@ -179,8 +275,8 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		fixes[f.Hunk] = true
 		list = append(list, s.findingDiagnostic(f, x))
 	}
-	for _, h := range session.Proposal().Hunks() {
-		if h.Path == path && (h.State == event.StateOpen || h.State == event.StateConflict) {
+	for _, h := range session.Hunks() {
+		if undecided(h) && (h.Path == path || h.Create && s.host(h) == path) {
 			d := s.hunkDiagnostic(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
@@ -205,17 +301,50 @@ func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol
 	return d
 }
 
+// hunkDiagnostic shows a hunk at its lines, or at the top of the file where it is about the file as a whole.
 func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.Diagnostic {
 	message := "proposed edit"
-	if h.Author.Reason != "" {
+	switch {
+	case h.Create:
+		message = "proposed new file " + s.view.Relative(h.Path)
+	case h.Delete:
+		message = "proposed deletion of this file"
+	case h.MoveTo != "":
+		message = "proposed rename of this file to " + s.view.Relative(h.MoveTo)
+	}
+	switch {
+	case h.State == event.StateConflict:
+		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " + cmp.Or(h.Detail, "its lines have changed")
+	case h.Author.Reason != "":
 		message += ": " + h.Author.Reason
+	default:
+		message += " by " + agentName(h.Author) + glimpse(h)
 	}
-	if h.State == event.StateConflict {
-		message = "this " + message + " no longer fits, because its lines have changed"
+	start, end := h.StartLine, h.EndLine
+	if h.Create || h.Delete || h.MoveTo != "" {
+		start, end = 0, 0
 	}
-	d := s.diagnostic(s.documents.encoding.lines(x, h.StartLine, h.EndLine), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
+}
+
+// glimpse shows the first line that an edit would change, where nobody gave a reason for it.
+func glimpse(h workspace.Hunk) string {
+	if h.Create || h.Delete || h.MoveTo != "" {
+		return ""
+	}
+	if h.After == "" {
+		return ": takes the lines away"
+	}
+	before := strings.Split(h.Before, "\n")
+	for i, line := range strings.Split(h.After, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
+			return ": " + shortened(line)
+		}
+	}
+	return ""
 }
 
 func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string, data diagnosticData) protocol.Diagnostic {

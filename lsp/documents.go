@@ -21,8 +21,12 @@ type document struct {
 	language string
 	kind     authored
 	version  int32
-	index    *workspace.Index
+	buffer   *workspace.Buffer
 }
+
+// index is the whole text with its lines. The first call for a version costs its length, so nobody asks on the reading
+// goroutine.
+func (d *document) index() *workspace.Index { return d.buffer.Index() }
 
 // documents are the open documents, by path. Only the reading goroutine of the connection changes
 // them; any goroutine reads.
@@ -100,7 +104,7 @@ func (d *documents) wait(ctx context.Context, condition func() bool) error {
 func (d *documents) open(item protocol.TextDocumentItem) *document {
 	doc := &document{
 		uri: item.URI, path: pathOf(item.URI), language: string(item.LanguageID), version: item.Version,
-		index: workspace.NewIndex(item.Text),
+		buffer: workspace.NewBuffer(item.Text),
 	}
 	if d.kindOf != nil {
 		doc.kind = d.kindOf(doc.path)
@@ -117,21 +121,21 @@ func (d *documents) change(id protocol.VersionedTextDocumentIdentifier, changes 
 	if old == nil {
 		return nil
 	}
-	x := old.index
+	b := old.buffer
 	for _, change := range changes {
 		switch c := change.(type) {
 		case *protocol.TextDocumentContentChangeWholeDocument:
-			x = workspace.NewIndex(c.Text)
+			b = workspace.NewBuffer(c.Text)
 		case *protocol.TextDocumentContentChangePartial:
-			start, end := d.encoding.offset(x, c.Range.Start), d.encoding.offset(x, c.Range.End)
+			start, end := d.encoding.in(b, c.Range.Start), d.encoding.in(b, c.Range.End)
 			if start > end {
 				start, end = end, start
 			}
-			x = x.Replace(start, end, c.Text)
+			b = b.Replace(start, end, c.Text)
 		}
 	}
 	doc := *old
-	doc.version, doc.index = id.Version, x
+	doc.version, doc.buffer = id.Version, b
 	d.set(&doc)
 	return &doc
 }

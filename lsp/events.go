@@ -40,14 +40,23 @@ func (s *Server) surface(ctx context.Context, e event.Event) {
 	case event.FindingCleared:
 		s.diagnostics.touch(event.FilePath(body.URI))
 	case event.ProposalChanged:
-		for _, uri := range body.URIs {
-			s.diagnostics.touch(event.FilePath(uri))
-		}
+		s.proposalChanged(body)
 	case event.Notice:
 		s.notice(ctx, body)
 	case event.RunFinished:
 		s.finished(ctx, e.Run, body)
 	}
+}
+
+// proposalChanged has everything that shows hunks shown again.
+func (s *Server) proposalChanged(p event.ProposalChanged) {
+	for _, uri := range p.URIs {
+		s.diagnostics.touch(event.FilePath(uri))
+	}
+	if session := s.opened(); session != nil {
+		s.diagnostics.touch(s.diagnostics.hosted(session)...)
+	}
+	s.refresher.proposalChanged(p.Proposal)
 }
 
 func (s *Server) notice(ctx context.Context, n event.Notice) {

@@ -21,11 +21,11 @@ func (s *Server) hover(_ context.Context, p *protocol.HoverParams) (any, error) 
 	if sheet == nil {
 		return nil, nil
 	}
-	text, span := sheet.explain(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index, p.Position))
+	text, span := sheet.explain(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index(), p.Position))
 	if text == "" {
 		return nil, nil
 	}
-	r := s.documents.encoding.offsets(doc.index, span)
+	r := s.documents.encoding.offsets(doc.index(), span)
 	return &protocol.Hover{Contents: s.client.hoverText(text), Range: &r}, nil
 }
 

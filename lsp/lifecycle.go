@@ -57,6 +57,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
+	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
@@ -81,6 +82,10 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
 	}
 	s.languageCapabilities(&c)
+	if s.client.lensesAnnounced() {
+		c.CodeLensProvider = &protocol.CodeLensOptions{}
+	}
+	c.Workspace.FileOperations = s.client.fileOperations()
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
@@ -147,6 +152,8 @@ func (s *Server) initialized(context.Context) error {
 			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 			s.goes(s.watch)
 			s.goes(s.announceLanguage)
+			s.goes(s.refresher.run)
+			s.refresher.settingsChanged()
 			s.welcome(ctx)
 		}
 	})
@@ -164,7 +171,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
-		Getenv: s.options.Getenv, Logger: s.logger,
+		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Logger: s.logger,
 	})
 	if err != nil {
 		return err
@@ -183,19 +190,19 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// welcome tells what was wrong with the settings, and brings back the findings of former sessions.
+// welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
 func (s *Server) welcome(ctx context.Context) {
 	s.settings.tell(ctx, s)
 	var roots []string
 	for _, r := range s.view.Roots() {
 		roots = append(roots, r.Path)
 	}
-	left, err := s.engine.Store().OpenFindings(ctx, roots)
-	if err == nil && len(left) > 0 {
-		_, err = s.current(ctx, "findings of former sessions")
+	left, err := s.engine.Left(ctx, roots)
+	if err == nil && left {
+		_, err = s.current(ctx, "findings and proposals of former sessions")
 	}
 	if err != nil && ctx.Err() == nil {
-		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings: "+err.Error())
+		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
 }
 

@@ -291,10 +291,14 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 }
 
 // AcceptProposal answers `agent/proposal/accept`.
-func (s *Server) AcceptProposal(ctx context.Context, p *methods.ProposalParams) (*methods.AcceptResult, error) {
-	session, ids, err := s.chosenHunks(ctx, p)
+func (s *Server) AcceptProposal(ctx context.Context, p *methods.AcceptParams) (*methods.AcceptResult, error) {
+	session, ids, err := s.chosenHunks(ctx, &methods.ProposalParams{Proposal: p.Proposal, Files: p.Files, Hunks: p.Hunks})
 	if err != nil {
 		return nil, err
+	}
+	if p.Overwrite {
+		// Only what is named can have been looked at. What cannot be overwritten fails again with the others.
+		session.Proposal().Overwrite(p.Hunks)
 	}
 	return s.accept(ctx, session, ids)
 }
@@ -321,17 +325,4 @@ func (s *Server) RejectProposal(ctx context.Context, p *methods.ProposalParams) 
 		}
 	}
 	return result, nil
-}
-
-// DiffProposal answers `agent/proposal/diff`.
-func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*methods.ProposalDiff, error) {
-	session, ids, err := s.chosenHunks(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	diff, err := session.Diff(ids)
-	if err != nil {
-		return nil, err
-	}
-	return &methods.ProposalDiff{Diff: diff}, nil
 }

@@ -87,6 +87,18 @@ func (e encoding) offset(x *workspace.Index, p protocol.Position) int {
 	return x.Start(int(p.Line)) + e.column(content(x, int(p.Line)), p.Character)
 }
 
+// in is offset for a text in pieces.
+func (e encoding) in(b *workspace.Buffer, p protocol.Position) int {
+	units := workspace.UTF16
+	switch protocol.PositionEncodingKind(e) {
+	case protocol.PositionEncodingKindUTF8:
+		units = workspace.Bytes
+	case protocol.PositionEncodingKindUTF32:
+		units = workspace.Runes
+	}
+	return b.Offset(int(p.Line), int(p.Character), units)
+}
+
 // position returns the position of a byte offset.
 func (e encoding) position(x *workspace.Index, offset int) protocol.Position {
 	line := x.LineAt(offset)

@@ -190,8 +190,8 @@ func TestChanges(t *testing.T) {
 				text = text[:start] + typed + text[end:]
 			}
 			doc := d.change(protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: u}, Version: version}, changes)
-			if doc.index.Text() != text || doc.version != version {
-				t.Fatalf("%s: after %d changes the text is %q, want %q", e, len(changes), doc.index.Text(), text)
+			if doc.index().Text() != text || doc.version != version {
+				t.Fatalf("%s: after %d changes the text is %q, want %q", e, len(changes), doc.index().Text(), text)
 			}
 		}
 	})
@@ -251,7 +251,7 @@ func TestDocumentsUnderTwoSpellings(t *testing.T) {
 	if got := d.paths(); !slices.Equal(got, []string{"/w/a b.go"}) {
 		t.Errorf("the documents are %q", got)
 	}
-	if d.get("/w/a b.go").index.Text() != "two" || d.uriOf("/w/a b.go") != "file:///w/a b.go" {
+	if d.get("/w/a b.go").index().Text() != "two" || d.uriOf("/w/a b.go") != "file:///w/a b.go" {
 		t.Error("the later opening does not count")
 	}
 	if d.close("file:///w/none.go") != nil || d.close("file:///w/a%20b.go") == nil || d.last() != nil {

@@ -185,12 +185,12 @@ func (s *Server) authoredActions(path string, r protocol.Range) []action {
 	}
 	first, last := touchedLines(r)
 	var list []action
-	for _, p := range s.authoredProblems(doc.kind, path, doc.index.Text()) {
+	for _, p := range s.authoredProblems(doc.kind, path, doc.index().Text()) {
 		if p.Fix == nil || !overlaps(p.Span.StartLine, p.Span.EndLine, first, last) {
 			continue
 		}
-		d := s.problemDiagnostic(doc.kind, p, doc.index)
-		edit := s.textEdit(doc, protocol.TextEdit{Range: s.documents.encoding.span(doc.index, p.Fix.Span), NewText: p.Fix.New})
+		d := s.problemDiagnostic(doc.kind, p, doc.index())
+		edit := s.textEdit(doc, protocol.TextEdit{Range: s.documents.encoding.span(doc.index(), p.Fix.Span), NewText: p.Fix.New})
 		list = append(list, action{title: "agentls: " + p.Fix.Title, kind: protocol.CodeActionKindQuickFix, diagnostic: &d, preferred: true, edit: &edit})
 	}
 	return list

@@ -23,9 +23,58 @@ const (
 	echoTime = 2 * time.Second
 )
 
-// accept has the editor apply hunks. One edit at a time is on its way, since the next one has to be
-// computed against what the former left.
+// accept has the editor apply hunks.
 func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []event.HunkID) (*methods.AcceptResult, error) {
+	return s.carryOut(ctx, &acceptance{decision: accepting{session.Proposal()}, session: session, left: uniqueHunks(ids)})
+}
+
+// decision is what the editor is asked to do with hunks: take them, or take them back.
+type decision interface {
+	// edits are the smallest against the text of now; what has none comes back as a failure.
+	edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure)
+	confirm(ids []event.HunkID, applied bool, reason string)
+	// outcome is what became of a hunk, and why.
+	outcome(id event.HunkID) (outcome, string)
+	// label names the edit in the editor's undo list.
+	label(edits []workspace.FileEdit) string
+}
+
+// outcome is what became of a hunk that the editor was asked to change.
+type outcome int
+
+const (
+	outcomeOpen   outcome = iota // as before
+	outcomeMade                  // the editor shows it
+	outcomeFailed                // it has come to nothing
+)
+
+// accepting is the decision to take hunks.
+type accepting struct{ proposal *workspace.Session }
+
+func (d accepting) edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure) {
+	return d.proposal.Edits(ids)
+}
+
+func (d accepting) confirm(ids []event.HunkID, applied bool, reason string) {
+	d.proposal.Confirm(ids, applied, reason)
+}
+
+func (d accepting) outcome(id event.HunkID) (outcome, string) {
+	h, known := d.proposal.Hunk(id)
+	switch {
+	case !known || h.State == event.StateAccepted: // what is not known was settled long ago
+		return outcomeMade, ""
+	case h.State == event.StateOpen:
+		return outcomeOpen, ""
+	}
+	return outcomeFailed, fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail)
+}
+
+func (d accepting) label(edits []workspace.FileEdit) string { return label(edits) }
+
+// carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has to
+// be computed against what the former left.
+func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
 	if !s.client.applyEdit() {
 		hint := "accept the edit by the code action on its line, which carries it"
 		if !s.client.codeActionLiterals() {
@@ -41,7 +90,7 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a := &acceptance{session: session, left: uniqueHunks(ids)}
+	defer a.session.HoldMerges()()
 	for range acceptAttempts {
 		again, err := s.attempt(ctx, a)
 		if err != nil {
@@ -51,19 +100,20 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []e
 			break
 		}
 	}
-	session.Proposal().Confirm(a.left, false, a.refusal)
+	a.decision.confirm(a.left, false, a.refusal)
 	for _, id := range slices.Clone(a.left) {
 		a.fail(id, a.refusal)
 	}
-	return &a.result, s.settle(ctx, session)
+	return &a.result, s.settle(ctx, a.session)
 }
 
-// acceptance is one accept on its way. It belongs to the goroutine of its request.
+// acceptance is one decision on its way. It belongs to the goroutine of its request.
 type acceptance struct {
-	session *agentcore.Session
-	left    []event.HunkID // those that nothing was decided about
-	refusal string         // why the last attempt left some
-	result  methods.AcceptResult
+	decision decision
+	session  *agentcore.Session
+	left     []event.HunkID // those that nothing was decided about
+	refusal  string         // why the last attempt left some
+	result   methods.AcceptResult
 }
 
 func (a *acceptance) fail(id event.HunkID, reason string) {
@@ -84,36 +134,52 @@ func uniqueHunks(ids []event.HunkID) []event.HunkID {
 // attempt sends the editor the edit of the hunks that are left. It reports whether another attempt may get on, since
 // the text changed meanwhile.
 func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err error) {
-	edits, failed := a.session.Proposal().Edits(a.left)
+	edits, failed := a.decision.edits(a.left)
 	for _, f := range failed {
 		a.fail(f.ID, f.Reason)
 	}
-	edit, refused := s.workspaceEdit(edits)
-	edits = slices.DeleteFunc(edits, func(e workspace.FileEdit) bool { return refused[e.Path] != "" })
-	for _, id := range slices.Clone(a.left) {
-		if h, ok := a.session.Proposal().Hunk(id); ok && refused[h.Path] != "" {
-			a.fail(id, refused[h.Path])
+	plan := s.workspaceEdit(edits)
+	if len(plan.refused) > 0 {
+		edits = slices.DeleteFunc(edits, func(e workspace.FileEdit) bool { return plan.refused[e.Path] != "" })
+		for _, id := range slices.Clone(a.left) {
+			if h, ok := a.session.Proposal().Hunk(id); ok && plan.refused[h.Path] != "" {
+				a.fail(id, plan.refused[h.Path])
+			}
 		}
 	}
 	if len(a.left) == 0 {
 		return false, nil
 	}
-	if a.refusal, err = s.client.apply(ctx, "agentls: "+label(edits), edit); err != nil {
+	if len(edits) == 0 { // what is undone cancels itself out: the text is right as it is
+		a.decision.confirm(a.left, true, "")
+		a.divide()
+		return false, nil
+	}
+	answer, err := s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
+	if err != nil {
 		return false, err
 	}
-	if a.refusal != "" {
-		return s.moved(edits), nil
+	if a.refusal = answer.refusal; a.refusal != "" {
+		moved := s.moved(edits)
+		if err := s.survey(ctx, a, plan, edits, answer.failed); err != nil {
+			return false, err
+		}
+		return moved && len(a.left) > 0, nil
 	}
-	a.session.Proposal().Confirm(a.left, true, "")
+	a.decision.confirm(a.left, true, "")
+	s.view.DiskChanged(filesOf(unopened(edits))) // not every editor tells of the files that it has made, renamed or deleted
 	told, err := s.echoed(ctx, edits)
 	if err != nil {
+		return false, err
+	}
+	if err := s.follow(ctx, a, edits); err != nil {
 		return false, err
 	}
 	if told && s.client.documentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
-			if doc := s.documents.get(e.Path); doc != nil && doc.version != e.Version {
+			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" && doc.version != e.Version {
 				s.view.Recheck(e.Path)
 			}
 		}
@@ -123,19 +189,113 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	return len(a.left) > 0, nil
 }
 
+// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before it answers
+// is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells of the text edits
+// under the old name; that its hunks are at the new one has to be said.
+func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
+	moves := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return e.MoveTo == "" })
+	if len(moves) == 0 {
+		return nil
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	for _, e := range moves {
+		s.diagnostics.clear(e.MoveTo)
+		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
+			became, _ := a.decision.outcome(id)
+			h, known := a.session.Proposal().Hunk(id)
+			return became != outcomeMade && known && (h.Path == e.Path || h.Path == e.MoveTo)
+		})
+		if left && !s.shows(e.Path) && s.shows(e.MoveTo) {
+			s.view.Rename(e.Path, e.MoveTo)
+		}
+	}
+	if err := s.view.Settle(ctx); err != nil {
+		return fmt.Errorf("look at the renamed files: %w", err)
+	}
+	return nil
+}
+
+// shows reports whether the editor has such a file.
+func (s *Server) shows(path string) bool {
+	_, _, err := s.textOf(path)
+	return err == nil
+}
+
+// survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands before
+// the part that failed may be there. It tells so in the reason why the rest was not.
+func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit, failed int) error {
+	if failed >= 0 {
+		a.refusal = fmt.Sprintf("the editor could not %s: %s", plan.what[failed], a.refusal)
+	}
+	if s.client.allOrNothing(plan.edit) {
+		return nil
+	}
+	if failed > 0 {
+		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
+		made := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
+		if s.client.workspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
+			if _, err := s.echoed(ctx, made); err != nil {
+				return err
+			}
+		}
+	}
+	s.view.DiskChanged(filesOf(edits))
+	if err := s.view.Settle(ctx); err != nil {
+		return err
+	}
+	a.divide()
+	if made := len(a.result.Applied); made > 0 && len(a.left) > 0 {
+		a.refusal += fmt.Sprintf("; %s made before that, which the editor's own undo takes back", was(made, "edit"))
+	}
+	return nil
+}
+
+// unopened are the edits of which the disk, and no document, shows what the editor made of them. The text of a file that is
+// renamed and edited at once may be in the editor alone, and the document under its new name has yet to come.
+func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
+	var list []workspace.FileEdit
+	for _, e := range edits {
+		if e.Version < 0 && (e.MoveTo == "" || len(e.Edits) == 0) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// filesOf are the files that come, go or change with edits.
+func filesOf(edits []workspace.FileEdit) []string {
+	var paths []string
+	for _, e := range edits {
+		paths = append(paths, e.Path)
+		if e.MoveTo != "" {
+			paths = append(paths, e.MoveTo)
+		}
+	}
+	return paths
+}
+
+// was is a count with its verb.
+func was(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, noun)
+}
+
 // divide tells the hunks that the editor took from those that were opened again, which are left, and from those that
 // came to nothing, since the user typed on their lines while the edit was on its way.
 func (a *acceptance) divide() {
 	var open []event.HunkID
 	for _, id := range slices.Clone(a.left) {
-		h, known := a.session.Proposal().Hunk(id)
-		switch {
-		case !known || h.State == event.StateAccepted: // what is not known was settled long ago
+		switch became, why := a.decision.outcome(id); became {
+		case outcomeMade:
 			a.result.Applied = append(a.result.Applied, id)
-		case h.State == event.StateOpen:
+		case outcomeOpen:
 			open = append(open, id)
 		default:
-			a.fail(id, fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail))
+			a.fail(id, why)
 		}
 	}
 	a.left = open
@@ -153,10 +313,7 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told b
 	defer cancel()
 	err = s.documents.wait(bounded, func() bool {
 		// The hunks follow a document a little after its version is known.
-		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
-			doc := s.documents.get(e.Path)
-			return e.Version >= 0 && doc != nil && doc.version == e.Version
-		})
+		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, s.expected)
 	})
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -167,108 +324,25 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told b
 	return err == nil, nil
 }
 
+// expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that the
+// document has another name.
+func (s *Server) expected(e workspace.FileEdit) bool {
+	doc := s.documents.get(e.Path)
+	switch {
+	case e.Version < 0:
+		return false
+	case e.MoveTo != "":
+		return doc != nil || s.documents.get(e.MoveTo) == nil
+	}
+	return doc != nil && doc.version == e.Version
+}
+
 // moved reports whether a document has another version now than its edit was computed for.
 func (s *Server) moved(edits []workspace.FileEdit) bool {
 	return slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
 		doc := s.documents.get(e.Path)
 		return doc != nil && doc.version != e.Version || doc == nil && e.Version >= 0
 	})
-}
-
-// label names an edit in the editor's undo list.
-func label(edits []workspace.FileEdit) string {
-	count := 0
-	for _, e := range edits {
-		count += max(1, len(e.Edits))
-	}
-	if count == 1 && len(edits[0].Reasons) == 1 && edits[0].Reasons[0] != "" {
-		return shortened(edits[0].Reasons[0])
-	}
-	return plural(count, "accepted edit")
-}
-
-// annotation is the id of the one annotation that our edits have.
-const annotation protocol.ChangeAnnotationIdentifier = "agentls"
-
-// workspaceEdit gives edits the richest form that the client takes. Files that the client cannot create or
-// delete are left out; refused says why, by path.
-func (s *Server) workspaceEdit(edits []workspace.FileEdit) (edit protocol.WorkspaceEdit, refused map[string]string) {
-	refused = map[string]string{}
-	annotated := s.client.annotations()
-	for _, e := range edits {
-		u := s.documents.uriOf(e.Path)
-		texts := s.textEdits(e)
-		if !s.client.documentChanges() {
-			if e.Create || e.Delete {
-				refused[e.Path] = "this editor lets no server create or delete files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand"
-				continue
-			}
-			if edit.Changes == nil {
-				edit.Changes = map[uri.URI][]protocol.TextEdit{}
-			}
-			edit.Changes[u] = append(edit.Changes[u], texts...)
-			continue
-		}
-		operation, why := s.resourceOperation(e, u)
-		if why != "" {
-			refused[e.Path] = why
-			continue
-		}
-		if operation != nil {
-			edit.DocumentChanges = append(edit.DocumentChanges, operation)
-		}
-		if e.Delete {
-			continue
-		}
-		change := &protocol.TextDocumentEdit{}
-		change.TextDocument.URI = u
-		if e.Version >= 0 && !e.Create {
-			change.TextDocument.Version = &e.Version
-		}
-		for i, text := range texts {
-			if annotated {
-				change.Edits = append(change.Edits, &protocol.AnnotatedTextEdit{TextEdit: text, AnnotationID: annotation})
-			} else {
-				change.Edits = append(change.Edits, &texts[i])
-			}
-		}
-		edit.DocumentChanges = append(edit.DocumentChanges, change)
-	}
-	if annotated && len(edit.DocumentChanges) > 0 {
-		edit.ChangeAnnotations = map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{
-			annotation: {Label: "agentls", NeedsConfirmation: pointer(false), Description: pointer("edits that you accepted")},
-		}
-	}
-	return edit, refused
-}
-
-func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
-	x := workspace.NewIndex(e.Before)
-	list := make([]protocol.TextEdit, 0, len(e.Edits))
-	for _, one := range e.Edits {
-		list = append(list, protocol.TextEdit{
-			Range: protocol.Range{
-				Start: s.documents.encoding.position(x, one.Start),
-				End:   s.documents.encoding.position(x, one.End),
-			},
-			NewText: one.New,
-		})
-	}
-	return list
-}
-
-// resourceOperation makes or deletes the file of an edit, nil where it only changes; why says that the
-// client has no such operation.
-func (s *Server) resourceOperation(e workspace.FileEdit, u uri.URI) (operation protocol.DocumentChange, why string) {
-	switch {
-	case e.Create && s.client.resource(protocol.ResourceOperationKindCreate):
-		return &protocol.CreateFile{Kind: "create", URI: u, Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)}}, ""
-	case e.Delete && s.client.resource(protocol.ResourceOperationKindDelete):
-		return &protocol.DeleteFile{Kind: "delete", URI: u}, ""
-	case e.Create || e.Delete:
-		return nil, "this editor lets no server create or delete files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand"
-	}
-	return nil, ""
 }
 
 // chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
@@ -283,12 +357,11 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 			Hint: "list the proposals with agent/proposals",
 		}
 	}
-	ids := slices.Clone(p.Hunks)
 	if len(p.Hunks) > 0 && len(p.Files) == 0 {
-		return session, ids, nil
+		return session, slices.Clone(p.Hunks), nil
 	}
-	ids = ids[:0]
-	for _, h := range session.Proposal().Hunks() {
+	var ids []event.HunkID
+	for _, h := range session.Hunks() {
 		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
 		inFile := len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(u uri.URI) bool { return pathOf(u) == h.Path })
 		if named && inFile {
@@ -305,7 +378,7 @@ func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: session.Title(),
 	}
 	byPath := map[string]int{}
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Hunks() {
 		at, ok := byPath[h.Path]
 		if !ok {
 			at = len(p.Files)
@@ -322,6 +395,8 @@ func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 			file.Change = methods.FileCreated
 		case h.Delete:
 			file.Change = methods.FileDeleted
+		case h.MoveTo != "":
+			file.Change, file.NewURI = methods.FileRenamed, s.documents.uriOf(h.MoveTo)
 		}
 		file.State = worse(file.State, h.State)
 		p.State = worse(p.State, h.State)
@@ -344,7 +419,10 @@ func worse(a, b event.ProposalState) event.ProposalState {
 }
 
 func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
-	hunk := methods.Hunk{ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason}
+	hunk := methods.Hunk{
+		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run, Agent: h.Author.Agent,
+		Detail: h.Detail, Current: h.Current,
+	}
 	if x, _, err := s.textOf(h.Path); err == nil {
 		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
 		hunk.Range = protocol.Range{

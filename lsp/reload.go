@@ -212,6 +212,7 @@ func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
 func (r *reloader) reload(ctx context.Context) {
 	s := r.server
 	s.settings.load(s)
+	s.refresher.settingsChanged()
 	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	next, err := r.load(ctx)

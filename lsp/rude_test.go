@@ -536,3 +536,20 @@ func TestOddArguments(t *testing.T) {
 	}
 	r.quit()
 }
+
+// TestDocumentOfOneLongLine changes a line of 10 MiB and asks about it. What a change costs is for the buffer's own tests.
+func TestDocumentOfOneLongLine(t *testing.T) {
+	r := serveRude(t, time.Hour)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	r.open("long.json", `"`+strings.Repeat("a😀", 2<<20)+`"`)
+	for i := range 200 {
+		at := i * 31_013
+		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}},"text":"x"}]}`,
+			r.uri("long.json"), i+2, at, at+1))
+	}
+	r.call("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":0,"character":5},"end":{"line":0,"character":6291456}},"context":{"diagnostics":[]}}`, r.uri("long.json")), nil)
+	r.call("textDocument/hover", fmt.Sprintf(`{"textDocument":{"uri":%q},"position":{"line":0,"character":6000000}}`, r.uri("long.json")), nil)
+	r.notify("textDocument/didClose", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("long.json")))
+	r.quit()
+}

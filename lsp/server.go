@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -41,7 +42,9 @@ type Options struct {
 	OpenModel func(agentcore.Choice) (model.Model, error)
 	// AnswerTime bounds the wait for an answer of the editor; none of our requests waits for a person. 0 means a minute.
 	AnswerTime time.Duration
-	Logger     *slog.Logger
+	// Redactor knows secrets; nil means that the engine makes one.
+	Redactor *secret.Redactor
+	Logger   *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the
@@ -61,6 +64,8 @@ type Server struct {
 	trace       trace
 	progress    *progressBoard
 	diagnostics *publisher
+	refresher   *refresher
+	launches    launches
 	reloader    *reloader
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
@@ -86,6 +91,11 @@ type Server struct {
 // Serve speaks to one editor over in and out until it says exit, goes away, or ctx ends. It returns the
 // exit code of the process.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) (int, error) {
+	return newServer(ctx, in, out, o).serve(ctx)
+}
+
+// newServer makes a server that has yet to serve.
+func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) *Server {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
@@ -101,6 +111,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
+	return s
+}
+
+// serve works until the conversation ends, and then ends what belongs to the server.
+func (s *Server) serve(ctx context.Context) (int, error) {
 	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})
 	return code, errors.Join(err, s.close())
 }
@@ -126,6 +141,12 @@ func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawM
 		return decoded(params, s.didSave)
 	case protocol.MethodWorkspaceDidChangeWatchedFiles:
 		return decoded(params, s.didChangeWatchedFiles)
+	case protocol.MethodWorkspaceDidRenameFiles:
+		return decoded(params, s.didRenameFiles)
+	case protocol.MethodWorkspaceDidCreateFiles:
+		return decoded(params, s.didCreateFiles)
+	case protocol.MethodWorkspaceDidDeleteFiles:
+		return decoded(params, s.didDeleteFiles)
 	case protocol.MethodWorkspaceDidChangeWorkspaceFolders:
 		return decoded(params, s.didChangeWorkspaceFolders)
 	case protocol.MethodWorkspaceDidChangeConfiguration:
@@ -147,6 +168,8 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return nil, s.shutdown(ctx)
 	case protocol.MethodTextDocumentCodeAction:
 		return answered(ctx, params, s.codeAction)
+	case protocol.MethodTextDocumentCodeLens:
+		return answered(ctx, params, s.codeLens)
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
 	case protocol.MethodTextDocumentHover:
@@ -261,7 +284,7 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if session := s.session.Load(); session != nil {
 		return session, nil
 	}
-	session, err := engine.OpenSession(ctx, s.view, title)
+	session, err := engine.ContinueSession(ctx, s.view, title)
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}

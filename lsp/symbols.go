@@ -20,7 +20,7 @@ func (s *Server) documentSymbol(_ context.Context, p *protocol.DocumentSymbolPar
 	if sheet == nil {
 		return nil, nil
 	}
-	tree := sheet.symbols(doc.index, s.documents.encoding)
+	tree := sheet.symbols(doc.index(), s.documents.encoding)
 	if s.client.nestedSymbols() {
 		return protocol.DocumentSymbolSlice(tree), nil
 	}

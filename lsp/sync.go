@@ -23,7 +23,7 @@ func (s *Server) editing() (done func()) {
 func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	defer s.editing()()
 	doc := s.documents.open(p.TextDocument)
-	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
+	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
 	s.diagnostics.touch(doc.path)
 	return nil
 }
@@ -34,7 +34,7 @@ func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
 	if doc == nil {
 		return fmt.Errorf("%s is not open", p.TextDocument.URI)
 	}
-	s.view.SetDocument(doc.path, doc.index.Text(), doc.version)
+	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
 	if doc.kind != notOurs {
 		s.diagnostics.touchSoon(doc.path)
 	}

@@ -36,7 +36,10 @@ func TestTrace(t *testing.T) {
 		return trace(r.until("the trace of the end of a run", func(p packet) bool { return trace(p).Message == "RunFinished "+id }))
 	}
 	untraced := run()
-	// The end of the first run is told before the second begins, if at all.
+	// The answer to agent/wait may overtake what the run did; the end of its progress is behind all of that.
+	r.until("the end of the first run's progress", func(p packet) bool {
+		return p.Method == protocol.MethodProgress && strings.Contains(string(p.Params), untraced) && strings.Contains(string(p.Params), `"kind":"end"`)
+	})
 	r.notify("$/setTrace", `{"value":"messages"}`)
 	if end := ended(run()); end.Verbose != nil {
 		t.Errorf("plain messages have details: %q", *end.Verbose)

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // Category says where an agent may be used.
@@ -67,17 +69,6 @@ type ToolOptions struct {
 	Arguments json.RawMessage
 }
 
-// Rule is one permission rule of a definition, in the words of the configuration's [[permission]]. The engine does
-// not use it yet.
-type Rule struct {
-	// Tool is a tool's canonical name or "*".
-	Tool string
-	// Pattern is a glob, a command's first words, or "*".
-	Pattern string
-	// Action is "allow", "ask" or "deny".
-	Action string
-}
-
 // MCPServer is an MCP server that a definition names or brings. The engine does not use it yet.
 type MCPServer struct {
 	Name string
@@ -134,7 +125,7 @@ type Definition struct {
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
 	// Rules are permission rules of its own, after those of the set. The engine does not use them yet.
-	Rules []Rule
+	Rules []permission.Rule
 	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. The engine
 	// does not use it yet.
 	PermissionMode string

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // toolWord is a tool as definitions write it: a name, and in parentheses what it is allowed for.
@@ -63,12 +65,28 @@ func (p *decoder) tool(key string, w word) string {
 		}
 	default:
 		for _, pattern := range strings.Split(inside, ",") {
-			if pattern = rulePattern(pattern); pattern != "" {
-				p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: pattern, Action: "allow"})
+			if pattern = strings.TrimSpace(pattern); pattern != "" {
+				p.rule(key, name, pattern, permission.Allow, w.node)
 			}
 		}
 	}
 	return name
+}
+
+// rule adds a rule as the file's format spells it.
+func (p *decoder) rule(key, tool, pattern string, action permission.Action, at *node) {
+	rules := []permission.Rule{{Tool: tool, Pattern: rulePattern(pattern), Action: action}}
+	var warnings []string
+	switch p.file.Format {
+	case Claude:
+		rules, warnings = permission.FromClaude(tool+"("+pattern+")", action)
+	case OpenCode:
+		rules, warnings = permission.FromOpenCode(tool, pattern, action)
+	}
+	p.def.Rules = append(p.def.Rules, rules...)
+	for _, w := range warnings {
+		p.wrong(at, warning, key, w, "write it under rules in an agent of agentls's own format")
+	}
 }
 
 // rulePattern turns "git diff:*" into "git diff*".
@@ -121,7 +139,7 @@ func (p *decoder) disallowedTools(n *node) {
 	for _, w := range words {
 		name, inside := toolWord(w.text)
 		if inside != "" {
-			p.def.Rules = append(p.def.Rules, Rule{Tool: name, Pattern: rulePattern(inside), Action: "deny"})
+			p.rule(key, name, inside, permission.Deny, w.node)
 			p.names("rule", key, name, w.node.part(name))
 			continue
 		}
@@ -141,7 +159,7 @@ func (p *decoder) rules(n *node) {
 	}
 	for i, item := range n.items {
 		key := fmt.Sprintf("rules.%d", i)
-		rule := Rule{Tool: "*", Pattern: "*"}
+		rule := permission.Rule{Tool: "*", Pattern: "*"}
 		p.table(key, item, map[string]func(*node){
 			"tool": func(v *node) {
 				rule.Tool, _ = p.string(key+".tool", v)
@@ -162,14 +180,14 @@ func (p *decoder) rules(n *node) {
 	}
 }
 
-func (p *decoder) action(key string, n *node) string {
+func (p *decoder) action(key string, n *node) permission.Action {
 	s, ok := p.string(key, n)
 	if !ok {
 		return ""
 	}
 	known := keyIndex()["rules.*.action"].Values
 	if slices.Contains(known, s) {
-		return s
+		return permission.Action(s)
 	}
 	p.unknown(n, failure, key, fmt.Sprintf("%s is %q", key, short(s)), s, known)
 	return ""
@@ -187,9 +205,14 @@ func (p *decoder) permissionTable(n *node) {
 				rules = append(rules, pairOf{below.key, below.value, key + "." + pair.key + "." + below.key})
 			}
 		}
+		denied := false
 		for _, rule := range rules {
 			if action := p.action(rule.key, rule.value); action != "" {
-				p.def.Rules = append(p.def.Rules, Rule{Tool: pair.key, Pattern: rule.pattern, Action: action})
+				if denied && action != permission.Deny {
+					p.wrong(rule.value, warning, rule.key, rule.key+" has no effect: a deny wins over the rules behind it", "deny what must not be, instead of everything")
+				}
+				denied = denied || action == permission.Deny && rule.pattern == "*"
+				p.rule(rule.key, pair.key, rule.pattern, action, rule.value)
 			}
 		}
 		p.names("rule", key+"."+pair.key, pair.key, at)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // foreignKey is a key of another tool's format.
@@ -179,7 +181,7 @@ func (p *decoder) permissionTableOr(n *node) {
 	if n.kind == table {
 		p.permissionTable(n)
 	} else if action := p.action("permission", n); action != "" {
-		p.def.Rules = append(p.def.Rules, Rule{Tool: "*", Pattern: "*", Action: action})
+		p.def.Rules = append(p.def.Rules, permission.Rule{Tool: "*", Pattern: "*", Action: action})
 	}
 }
 

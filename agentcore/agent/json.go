@@ -298,7 +298,7 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 		w.AsChild = &child
 	}
 	for _, rule := range d.Rules {
-		w.Rules = append(w.Rules, ruleJSON(rule))
+		w.Rules = append(w.Rules, ruleJSON{Tool: rule.Tool, Pattern: rule.Pattern, Action: string(rule.Action)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.ToolOptions)) {
 		if w.ToolOptions == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // whole is a definition that says everything.
@@ -20,7 +21,7 @@ func whole() *agent.Definition {
 		AsChild: agent.AsChild{Limits: agent.Limits{MaxTurns: 3, Timeout: time.Minute, Tokens: 10, Cost: 0.5}, Subagents: []string{}, Agent: "other"},
 		Tools:   []string{"read", "mcp__a__b"}, DisallowedTools: []string{"bash"},
 		ToolOptions: map[string]agent.ToolOptions{"read": {OutputLimit: 100, Timeout: time.Second, Arguments: json.RawMessage(`{"limit":5}`)}},
-		Subagents:   []string{"explore"}, Permissions: "planner", Rules: []agent.Rule{{Tool: "bash", Pattern: "git *", Action: "ask"}},
+		Subagents:   []string{"explore"}, Permissions: "planner", Rules: []permission.Rule{{Tool: "bash", Pattern: "git *", Action: "ask"}},
 		PermissionMode: "accept_edits", ContextMode: "summary", Reminder: "Careful.", Skills: []string{"go"},
 		MCPServers: []agent.MCPServer{
 			{Name: "a", Command: []string{"run", "it, now"}, Env: map[string]string{"K": "v"}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -192,7 +193,7 @@ func (v *validator) rename(d *Definition) {
 		return result
 	}
 	d.Tools, d.DisallowedTools = canonical(d.Tools), canonical(d.DisallowedTools)
-	var rules []Rule
+	var rules []permission.Rule
 	for _, rule := range d.Rules {
 		to, seen := names[rule.Tool]
 		if !seen {

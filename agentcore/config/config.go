@@ -11,6 +11,8 @@ package config
 import (
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // Config is one effective configuration. It is an immutable snapshot: Load makes it, any goroutine may read it, and
@@ -38,7 +40,7 @@ type Config struct {
 	SubagentAsk SubagentAsk
 	// Time after which an unanswered question for permission is denied.
 	AskTimeout time.Duration
-	// Offer the launch actions as code lenses.
+	// Offer the launch actions, and what to do with proposed edits, as code lenses.
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
@@ -103,7 +105,7 @@ type Provider struct {
 	API string
 	// Base URL of the interface. Anthropic's has no /v1, OpenAI's ends in /v1. Default: the vendor's.
 	BaseURL string
-	// Name of the environment variable that holds the key. Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
 	KeyEnv string
 	// Headers added to each request. Their values are never shown.
 	Headers map[string]string
@@ -131,18 +133,6 @@ type Preset struct {
 	MaxTokens int
 }
 
-// Action is what a permission rule decides. Values: Allow, Ask, Deny.
-type Action string
-
-const (
-	// Allow lets a matching call through.
-	Allow Action = "allow"
-	// Ask asks the user about a matching call.
-	Ask Action = "ask"
-	// Deny refuses a matching call, whatever the other rules say.
-	Deny Action = "deny"
-)
-
 // Permission is one rule: [[permission]].
 type Permission struct {
 	// Tool that the rule is about, by its canonical name; * stands for every tool.
@@ -150,10 +140,15 @@ type Permission struct {
 	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools. Empty: every call.
 	Pattern string
 	// What the rule decides: allow, ask or deny.
-	Action Action
+	Action permission.Action
 
 	// Origin is the place that the rule comes from.
 	Origin Origin
+}
+
+// Rule is what it says, without its origin.
+func (p Permission) Rule() permission.Rule {
+	return permission.Rule{Tool: p.Tool, Pattern: p.Pattern, Action: p.Action}
 }
 
 // Command is a program with its arguments. In a file it is a list of words, or one string for sh -c.

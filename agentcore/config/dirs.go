@@ -20,6 +20,15 @@ type Dirs struct {
 	File string
 }
 
+// Keys is the file with the user's keys: keys.env beside the other configuration. It is empty where there are no
+// folders.
+func (d Dirs) Keys() string {
+	if d.Config == "" {
+		return ""
+	}
+	return filepath.Join(d.Config, "keys.env")
+}
+
 // FindDirs finds the folders by the rules of the XDG Base Directory Specification 0.8: $XDG_CONFIG_HOME/agentls and
 // $XDG_STATE_HOME/agentls, which are ~/.config and ~/.local/state where the variables are unset or not absolute.
 // AGENTLS_CONFIG names another config.toml, AGENTLS_STATE another state folder. getenv is os.Getenv, home the user's

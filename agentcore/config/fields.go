@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // never is the wider function of keys that a project's file may not set at all: it finds even an unchanged value wider.
@@ -104,7 +106,7 @@ var runFields = []field{
 var surfaceFields = []field{
 	{
 		key: "code_lens", def: false,
-		doc: "Offer the launch actions as code lenses.",
+		doc: "Offer the launch actions, and what to do with proposed edits, as code lenses.",
 		at:  in(func(c *Config) any { return &c.CodeLens }),
 	},
 	{
@@ -239,7 +241,7 @@ var providerFields = []field{
 	},
 	{
 		key: "key_env", check: checkVariable,
-		doc: "Name of the environment variable that holds the key. Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.",
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.",
 		at:  in(func(p *Provider) any { return &p.KeyEnv }),
 	},
 	{
@@ -284,7 +286,7 @@ var permissionFields = []field{
 		at:  in(func(p *Permission) any { return &p.Pattern }),
 	},
 	{
-		key: "action", required: true, enum: []string{string(Allow), string(Ask), string(Deny)},
+		key: "action", required: true, enum: []string{string(permission.Allow), string(permission.Ask), string(permission.Deny)},
 		doc: "What the rule decides: allow, ask or deny.",
 		at:  in(func(p *Permission) any { return &p.Action }),
 	},
@@ -367,9 +369,12 @@ func checkURL(text string) error {
 
 // checkVariable wants the name of an environment variable, so that a key put there by mistake is noticed.
 func checkVariable(text string) error {
+	if account, ok := strings.CutPrefix(text, "keyring:"); ok && account != "" {
+		return nil
+	}
 	for i, r := range text {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return errors.New("expected the name of an environment variable, not the key itself")
+			return errors.New("expected the name of an environment variable, or keyring:NAME, not the key itself")
 		}
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 const (
@@ -317,12 +319,11 @@ action = "ask"
 [[permission]]
 action = "deny"
 `}.load()
-	got := make([]Permission, len(c.Permissions))
+	got := make([]permission.Rule, len(c.Permissions))
 	for i, p := range c.Permissions {
-		p.Origin = Origin{}
-		got[i] = p
+		got[i] = p.Rule()
 	}
-	want := []Permission{{Tool: "bash", Pattern: "rm *", Action: Deny}, {Tool: "edit", Action: Ask}}
+	want := []permission.Rule{{Tool: "bash", Pattern: "rm *", Action: permission.Deny}, {Tool: "edit", Action: permission.Ask}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}

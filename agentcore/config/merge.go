@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // setDefault puts the default in the field of owner.
@@ -157,16 +159,16 @@ func (l *loader) mergePermissions(f *field, n node) {
 		}
 		var p Permission
 		if l.mergeEntry(f, key, &p, t, element.at) > 0 {
-			if p.Tool == "" || p.Action == Allow {
+			if p.Tool == "" || p.Action == permission.Allow {
 				l.tell(SeverityError, key, element.at, "this rule is not used", "correct the problems above")
 				continue
 			}
 			if p.Action == "" {
-				p.Action = Deny
+				p.Action = permission.Deny
 			}
 			l.tell(SeverityWarning, key, element.at, fmt.Sprintf("until this is corrected the rule is taken as %s %s(%s)", p.Action, p.Tool, p.Pattern), "")
 		}
-		if l.origin.Layer == LayerProject && p.Action == Allow {
+		if l.origin.Layer == LayerProject && p.Action == permission.Allow {
 			l.tell(SeverityWarning, key, element.at, "ignored: a project may not allow anything", "put the rule in your own config.toml")
 			continue
 		}

@@ -28,6 +28,8 @@ type (
 	HunkID string
 	// AskID names one open question to the user.
 	AskID string
+	// GrantID names one remembered permission.
+	GrantID string
 )
 
 // NewSessionID and its kin make a fresh id. They may be called from any goroutine.
@@ -50,6 +52,9 @@ func NewProposalID() ProposalID { return ProposalID(newID('p')) }
 
 // NewHunkID makes a fresh id of a hunk.
 func NewHunkID() HunkID { return HunkID(newID('h')) }
+
+// NewGrantID makes a fresh id of a grant.
+func NewGrantID() GrantID { return GrantID(newID('g')) }
 
 // NewAskID makes a fresh id of an ask.
 func NewAskID() AskID { return AskID(newID('a')) }

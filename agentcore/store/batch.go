@@ -24,8 +24,15 @@ type Batch struct {
 	FindingsCleared   []ClearedFinding
 	Proposals         []Proposal
 	Hunks             []Hunk
+	// HunksBounded remove what is older of the settled hunks.
+	HunksBounded []HunkBound
 	// Todos replace the whole lists of their runs.
-	Todos []TodoList
+	Todos  []TodoList
+	Asks   []Ask
+	Grants []Grant
+	// TrustRemoved are folders; what is stored of them goes before Trusted is stored.
+	TrustRemoved []string
+	Trusted      []Trusted
 	// AgentsRemoved are slugs.
 	AgentsRemoved []string
 	Agents        []Agent
@@ -111,6 +118,7 @@ func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
 func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
 
 func (s *Store) submit(b Batch, wait bool) *Commit {
+	b = redacted(b, s.options.Redact)
 	j := &job{commit: &Commit{done: make(chan struct{})}, batch: b, size: b.size()}
 	j.batch.Events = slices.Clone(b.Events)
 	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
@@ -168,19 +176,22 @@ func (b *Batch) size() int {
 		n += perRow + len(b.Findings[i].Message) + len(b.Findings[i].Quote)
 	}
 	for i := range b.Hunks {
-		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After)
+		n += perRow + len(b.Hunks[i].Before) + len(b.Hunks[i].After) + len(b.Hunks[i].Above) + len(b.Hunks[i].Below)
 	}
 	for i := range b.Agents {
 		n += perRow + len(b.Agents[i].Definition)
 	}
-	return n + perRow*(len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
-		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.AgentsRemoved))
+	for i := range b.Asks {
+		n += perRow + len(b.Asks[i].Arguments)
+	}
+	return n + perRow*(len(b.Grants)+len(b.TrustRemoved)+len(b.Trusted)+len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
+		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved))
 }
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
 	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
-		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.Todos) +
-		len(b.AgentsRemoved) + len(b.Agents)
+		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
+		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }

@@ -50,6 +50,7 @@ func newTable[T any, P row[T]](name, key string) table {
 
 var (
 	sessionTable   = newTable[Session]("session", "id")
+	ownedTable     = newTable[ownedSession]("session", "id")
 	runTable       = newTable[Run]("run", "id")
 	ownedRunTable  = newTable[ownedRun]("run", "id")
 	messageTable   = newTable[Message]("message", "id")

@@ -79,7 +79,7 @@ func TestMigrationKeepsACopy(t *testing.T) {
 	if err := s.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	copies := glob(t, path+".v1-*.backup")
+	copies := glob(t, fmt.Sprintf("%s.v%d-*.backup", path, len(embedded)))
 	if len(copies) != 1 { // of the one that succeeded
 		t.Fatalf("copies: %v", copies)
 	}
@@ -178,7 +178,7 @@ func TestDamagedFileInUseIsLeftAlone(t *testing.T) {
 	user := openStore(t, path, Options{})
 	mustCommit(t, user, seed("s1"))
 	crash(t, must(Open(ctx, path, Options{}))(t))
-	_, err := open(ctx, path, Options{}, []migration{{"damaged.sql", ""}, {"like.sql", "SELECT * FROM"}})
+	_, err := open(ctx, path, Options{}, append(embedded[:len(embedded):len(embedded)], migration{"like.sql", "SELECT * FROM"}))
 	if err == nil || isDamage(err) {
 		t.Fatalf("a wrong migration is no damage: %v", err)
 	}

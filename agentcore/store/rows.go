@@ -144,6 +144,10 @@ type LayerFile struct {
 	Base, Own string
 	// Created says that there was no file below; Deleted, that the layer has none.
 	Created, Deleted bool
+	// MovedFrom is the path that the file had below, empty where it was not moved.
+	MovedFrom string
+	// Authors is a JSON array of who wrote it, oldest first.
+	Authors json.RawMessage
 	// Stamp identifies Base (workspace.Stamp).
 	Stamp   string
 	Updated time.Time
@@ -211,10 +215,26 @@ type Hunk struct {
 	Before, After string
 	// Create and Delete say that the hunk makes or removes the file.
 	Create, Delete bool
+	// MoveTo is the path that the hunk moves the file to, empty for none.
+	MoveTo string
+	// Detail says why the hunk is in its state.
+	Detail string
+	// PlaceStart and PlaceEnd are the lines, 0-based, the end exclusive, where Before stands, or After once the hunk is
+	// accepted; Above and Below are the lines around it, and Stamp identifies the text (workspace.Stamp).
+	PlaceStart, PlaceEnd int
+	Above, Below         string
+	Stamp                string
 	// Run, Agent and Reason are the author's.
 	Run              event.RunID
 	Agent, Reason    string
 	Created, Updated time.Time
+}
+
+// HunkBound is how many of a proposal's settled hunks are kept.
+type HunkBound struct {
+	Proposal event.ProposalID
+	// Keep is the number of those that stay: the ones settled last.
+	Keep int
 }
 
 // TodoList is a run's list of what is to be done, whole.
@@ -256,6 +276,16 @@ func (s *Session) fields() []field {
 		{"created", creation{micros{&s.Created}}},
 		{"updated", micros{&s.Updated}},
 	}
+}
+
+// ownedSession is a session as it is written: with the process that it is open in, none once it is closed.
+type ownedSession struct {
+	Session
+	owner string
+}
+
+func (s *ownedSession) fields() []field {
+	return append(s.Session.fields(), field{"owner", optional(&s.owner)})
 }
 
 func (r *Run) fields() []field {
@@ -353,6 +383,8 @@ func (f *LayerFile) fields() []field {
 		{"own", &f.Own},
 		{"created", &f.Created},
 		{"deleted", &f.Deleted},
+		{"moved_from", &f.MovedFrom},
+		{"authors", jsonText{&f.Authors}},
 		{"stamp", &f.Stamp},
 		{"updated", micros{&f.Updated}},
 	}
@@ -406,6 +438,13 @@ func (h *Hunk) fields() []field {
 		{"after", &h.After},
 		{"creates", &h.Create},
 		{"deletes", &h.Delete},
+		{"move_to", &h.MoveTo},
+		{"detail", &h.Detail},
+		{"place_start", &h.PlaceStart},
+		{"place_end", &h.PlaceEnd},
+		{"above", &h.Above},
+		{"below", &h.Below},
+		{"stamp", &h.Stamp},
 		{"run", optional(&h.Run)},
 		{"agent", &h.Agent},
 		{"reason", &h.Reason},

@@ -51,6 +51,9 @@ type Options struct {
 	// Failed gets the events of each batch that could not be stored, which may be none, and why. It is called
 	// under the same conditions as Committed.
 	Failed func([]NewEvent, error)
+	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
+	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
+	Redact func(string) string
 	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
 	Logger *slog.Logger
 	// BusyTimeout is how long a transaction waits for another process; 0 means 5 s.

@@ -220,7 +220,11 @@ func (n *numbering) save() error {
 
 func (w *writer) applyRows(b *Batch) error {
 	for i := range b.Sessions {
-		if err := w.insert(sessionTable, "session", string(b.Sessions[i].ID), b.Sessions[i].fields()); err != nil {
+		session := ownedSession{Session: b.Sessions[i]}
+		if session.State != SessionClosed {
+			session.owner = w.store.owner.id
+		}
+		if err := w.insert(ownedTable, "session", string(session.ID), session.fields()); err != nil {
 			return err
 		}
 	}
@@ -277,10 +281,18 @@ func (w *writer) applyRows(b *Batch) error {
 			return err
 		}
 	}
+	for _, bound := range b.HunksBounded {
+		if err := w.boundHunks(bound); err != nil {
+			return err
+		}
+	}
 	for _, list := range b.Todos {
 		if err := w.applyTodos(list); err != nil {
 			return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
 		}
+	}
+	if err := w.applyPermissions(b); err != nil {
+		return err
 	}
 	for _, slug := range b.AgentsRemoved {
 		if err := w.exec("DELETE FROM agent WHERE slug = ?", slug); err != nil {

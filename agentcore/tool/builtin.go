@@ -4,7 +4,7 @@ package tool
 // so that the prefix of a conversation never changes.
 func Builtin() []Tool {
 	return []Tool{
-		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(),
+		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(), patchTool(), notebookEditTool(),
 		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(),
 	}
 }

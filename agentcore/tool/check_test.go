@@ -74,7 +74,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"no number", "read", `{"path":"a","limit":"ten"}`, []string{`limit: "ten" does not fit`}},
 		{"huge", "read", `{"path":"a","limit":1e999999}`, []string{"limit: ", "does not fit"}},
 		{"below the minimum", "read", `{"path":"a","limit":0}`, []string{"limit: 0 is out of range", "at least 1"}},
-		{"unknown", "read", `{"path":"a","colour":"red"}`, []string{"colour: unknown", "known: path, offset, limit"}},
+		{"unknown", "read", `{"path":"a","colour":"red"}`, []string{"colour: unknown", "known: path, offset, limit, raw"}},
 		{"mistyped", "read", `{"path":"a","limt":3}`, []string{"limt: unknown; did you mean limit?"}},
 		{"a member twice in two spellings", "read", `{"path":"a","file_path":"b"}`, []string{"file_path: unknown"}},
 		{"an aliased member twice", "read", `{"file":"a","filePath":"b"}`, []string{"filePath: unknown"}},
@@ -155,11 +155,11 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: its example: %v", spec.Name, err)
 		}
 	}
-	want := []string{"read", "glob", "grep", "list", "edit", "write", "diagnostics", "report_finding", "todo", "skill"}
+	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "diagnostics", "report_finding", "todo", "skill"}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
-	if size > 6500 {
+	if size > 8000 {
 		t.Errorf("the tools take %d bytes of each request", size)
 	}
 }
@@ -190,6 +190,9 @@ func closed(t *testing.T, path string, schema *jsonschema.Schema) {
 func TestTitle(t *testing.T) {
 	for _, test := range []struct{ tool, raw, want string }{
 		{"read", `{"path":"a.go"}`, "read a.go"},
+		{"patch", `{"patch":"*** Add File: a\n+x\n*** Delete File: b\n"}`, "patch a and 1 more"},
+		{"patch", `{"patch":"x"}`, "patch"},
+		{"notebook_edit", `{"path":"a.ipynb"}`, "edit notebook a.ipynb"},
 		{"grep", `{"pattern":"x"}`, "search x"},
 		{"grep", `{"pattern":"x","path":"lib"}`, "search x in lib"},
 		{"glob", `{"pattern":"*.go"}`, "find *.go"},

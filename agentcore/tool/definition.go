@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 //	enum:"a,b"                  the allowed strings
 //	minimum:"1"                 the least number
 //	alias:"file_path,file"      other names that models use for it, accepted where unambiguous
+//	hidden:"true"               accepted, but not in the schema that models get
 //	synonym:"completed=done"    other strings that models use for one of the enum
 type Definition[A any] struct {
 	// Name, Description and Effect are those of the Spec.
@@ -67,7 +70,7 @@ func (t *defined[A]) infer() *shape {
 	}
 	s := &shape{schema: schema, spellings: map[*jsonschema.Schema]map[string]string{}}
 	s.refine(schema, reflect.TypeFor[A]())
-	if s.raw, err = json.Marshal(schema); err != nil {
+	if s.raw, err = json.Marshal(shown(schema, reflect.TypeFor[A]())); err != nil {
 		panic(fmt.Sprintf("encode the schema of the tool %s: %v", t.Name, err))
 	}
 	if s.resolved, err = schema.Resolve(nil); err != nil {
@@ -77,6 +80,22 @@ func (t *defined[A]) infer() *shape {
 		panic(fmt.Sprintf("encode the example of the tool %s: %v", t.Name, err))
 	}
 	return s
+}
+
+// shown is the schema of a struct without its hidden members, which it takes out of the order of schema's too.
+func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
+	visible := *schema
+	visible.Properties = maps.Clone(schema.Properties)
+	for field := range of.Fields() {
+		if field.Tag.Get("hidden") == "" {
+			continue
+		}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		delete(visible.Properties, name)
+		schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(s string) bool { return s == name })
+	}
+	visible.PropertyOrder = schema.PropertyOrder
+	return &visible
 }
 
 // refine adds what the inference does not know: enums, minima and other spellings from tags, and that an

@@ -29,6 +29,14 @@ func peek(layer *workspace.Layer, path string) (workspace.File, error) {
 	return layer.Fork().Read(path)
 }
 
+// gone refuses to make a file that the run has read and that is not there any more, once: what it would write is made from the
+// former text, which the user may have moved elsewhere.
+func gone(layer *workspace.Layer, path string) error {
+	layer.Forget(path)
+	return fmt.Errorf("%s is gone since you read it, renamed or deleted, so nothing was written: look for its text elsewhere, or write it again to make it a new file",
+		layer.View().Relative(path))
+}
+
 // explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
 // next. Other errors stay as they are.
 func explain(host Host, path string, err error) error {

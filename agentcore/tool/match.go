@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // Replacement is the outcome of Replace.
@@ -13,23 +15,23 @@ type Replacement struct {
 	Text string
 	// Lines are the 1-based lines of the old text where a match began.
 	Lines []int
-	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces" or
-	// "indentation"; empty for an exact one.
+	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces", "indentation" or
+	// "punctuation"; empty for an exact one.
 	Tolerated string
 }
 
 // Replace puts new in the place of the only occurrence of old in text, or of every one if all is set.
 //
 // An exact match comes first. Without one, old may differ from the text in line endings, then also in
-// trailing spaces, then in an indentation that differs by the same amount in every line; only one place
-// may match then (differing line endings alone may match several with all). Lines which old and new share
-// stay as they are in the text, byte for byte; the others take the line endings and the indentation of
-// the place. Bytes outside the match never change. An error says what to do instead, for a model;
+// trailing spaces, then in an indentation that differs by the same amount in every line, then in quotes, dashes and
+// spaces that are not ASCII; only one place may match then (differing line endings alone may match several with all).
+// Lines which old and new share stay as they are in the text, byte for byte; the others take the line endings and the
+// indentation of the place. Bytes outside the match never change. An error says what to do instead, for a model;
 // it is a *MatchError.
 func Replace(text, old, new string, all bool) (Replacement, error) {
 	oldLines, newLines := contents(old), contents(new)
 	if old == new || slices.Equal(oldLines, newLines) {
-		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change"}
+		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change; give another new_string, or leave the edit out"}
 	}
 	if old == "" {
 		if text != "" {
@@ -46,7 +48,8 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 		{"", func(p *place) []match { return p.exact(old, all) }, true},
 		{"line endings", (*place).anyEnding, true},
 		{"trailing spaces", (*place).anyTrailing, false},
-		{"indentation", (*place).anyIndent, false},
+		{"indentation", func(p *place) []match { return p.anyIndent(levels[2].form) }, false},
+		{"punctuation", func(p *place) []match { return p.anyIndent(levels[3].form) }, false},
 	} {
 		matches := level.find(&p)
 		if len(matches) == 0 {
@@ -61,11 +64,11 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 		}
 		result.Tolerated = level.tolerated
 		if result.Text == text {
-			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change", result.Lines[0], level.tolerated)}
+			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change, so leave the edit out", result.Lines[0], level.tolerated)}
 		}
 		return result, nil
 	}
-	return Replacement{}, p.notFound(old)
+	return Replacement{}, p.notFound()
 }
 
 // MatchErrorKind sorts why Replace refused.
@@ -96,6 +99,8 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
+	// name is what the model knows old by; empty means old_string.
+	name string
 }
 
 // match is a piece of the text, in bytes, which begins and ends outside any \r\n and has as many lines
@@ -211,8 +216,8 @@ func (p *place) anyTrailing() []match {
 }
 
 // anyIndent finds old with another indentation, the same change in every line that is not blank. Whole
-// lines match; old may end in a line ending.
-func (p *place) anyIndent() []match {
+// lines match, in the given form, one of levels; old may end in a line ending.
+func (p *place) anyIndent(form func(string) string) []match {
 	if allBlank(p.old) {
 		return nil
 	}
@@ -224,7 +229,7 @@ func (p *place) anyIndent() []match {
 				continue
 			}
 			content := p.content(i + k)
-			if strings.Trim(content, " \t") != strings.Trim(wanted, " \t") {
+			if content != wanted && form(content) != form(wanted) {
 				return match{}, false
 			}
 			if !blank(wanted) {
@@ -311,51 +316,53 @@ func (p *place) replace(matches []match, newLines []string) (Replacement, error)
 	return result, nil
 }
 
-// adapt writes new for one match: lines that old and new share at both ends are taken from the file.
+// adapt writes new for one match: lines that old and new share are taken from the file.
 func (p *place) adapt(m match, newLines []string, at int) (string, error) {
 	found := p.text[m.start:m.end]
 	lines := splitLines(found)
-	shorter := min(len(p.old), len(newLines))
-	head := 0
-	for head < shorter && p.old[head] == newLines[head] {
-		head++
-	}
-	tail := 0
-	for tail < shorter-head && p.old[len(p.old)-1-tail] == newLines[len(newLines)-1-tail] {
-		tail++
-	}
+	kept := shared(p.old, newLines)
 	ending := p.ending(lines, found, at)
 	var out strings.Builder
 	for k, content := range newLines {
-		// fromEnd is this line's counterpart in the file, counted from the end.
-		fromEnd := k + len(lines) - len(newLines)
-		switch {
-		case k < head:
-			out.WriteString(found[lines[k].start:lines[k].end])
-		case k >= len(newLines)-tail:
-			out.WriteString(found[lines[fromEnd].start:lines[fromEnd].end])
-		default:
-			if m.indent != nil && !blank(content) {
-				before := indentOf(content)
-				after, ok := m.indent(before)
-				if !ok {
-					return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and the lines of new_string cannot be moved there without mixing; read the place again and copy its indentation exactly", at+1)}
-				}
-				content = after + content[len(before):]
+		if j := kept[k]; j >= 0 {
+			content = found[lines[j].start:lines[j].end]
+		} else if m.indent != nil && !blank(content) {
+			before := indentOf(content)
+			after, ok := m.indent(before)
+			if !ok {
+				return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and the lines of new_string cannot be moved there without mixing; read the place again and copy its indentation exactly", at+1)}
 			}
-			out.WriteString(content)
+			content = after + content[len(before):]
 		}
+		out.WriteString(content)
 		switch {
 		case k == len(newLines)-1:
-		case k < head && k < len(lines)-1:
-			out.WriteString(found[lines[k].end:lines[k].next])
-		case k+1 >= len(newLines)-tail && fromEnd >= 0:
-			out.WriteString(found[lines[fromEnd].end:lines[fromEnd].next])
+		case kept[k] >= 0 && kept[k] < len(lines)-1:
+			out.WriteString(found[lines[kept[k]].end:lines[kept[k]].next])
+		case kept[k+1] > 0:
+			out.WriteString(found[lines[kept[k+1]-1].end:lines[kept[k+1]-1].next])
 		default:
 			out.WriteString(ending)
 		}
 	}
 	return out.String(), nil
+}
+
+// shared returns for each line of new which line of old it is, -1 for one that comes.
+func shared(old, new []string) []int {
+	kept := make([]int, len(new))
+	for k := range kept {
+		kept[k] = -1
+	}
+	from, shift := 0, 0
+	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+	for _, hunk := range append(workspace.Diff(text(old), text(new)), workspace.LineHunk{Start: len(old), NewStart: len(new)}) {
+		for j := from; j < hunk.Start; j++ {
+			kept[j+shift] = j
+		}
+		from, shift = hunk.End, hunk.NewEnd-hunk.End
+	}
+	return kept
 }
 
 // ending is how lines end at a place: in the match, on its line, or on the line before.

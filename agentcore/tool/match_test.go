@@ -16,6 +16,8 @@ func TestReplace(t *testing.T) {
 		lines                []int
 	}{
 		// Exact.
+		{name: "lines between stay as they are", text: "a  \nb \nc\t\nd \n", old: "a\nb\nc\nd\n", new: "A\nb\nc\nD\n", want: "A\nb \nc\t\nD\n", tolerated: "trailing spaces", lines: []int{1}},
+		{name: "quotes", text: "\tsay(“hi”)\n\tx() // a – b\n", old: "say(\"hi\")\nx() // a - b", new: "say(\"hi\")\ny()", want: "\tsay(“hi”)\n\ty()\n", tolerated: "punctuation", lines: []int{1}},
 		{name: "a word", text: "one two three\n", old: "two", new: "2", want: "one 2 three\n", lines: []int{1}},
 		{name: "a line", text: "a\nb\nc\n", old: "b\n", new: "B\n", want: "a\nB\nc\n", lines: []int{2}},
 		{name: "a line deleted", text: "a\nb\nc\n", old: "b\n", new: "", want: "a\nc\n", lines: []int{2}},

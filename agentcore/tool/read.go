@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type readArguments struct {
 	Path   string `json:"path" jsonschema:"file, relative to the workspace or absolute" alias:"file_path,file,filename,target_file"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line to show, from 1" minimum:"0" alias:"start_line,start"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"number of lines, default 2000" minimum:"1" alias:"max_lines"`
+	Raw    bool   `json:"raw,omitempty" jsonschema:"show a notebook as the JSON that it is, not by cells"`
 }
 
 func readTool() Tool {
@@ -41,10 +43,19 @@ func read(_ context.Context, host Host, a readArguments) (Result, error) {
 		result.Text, result.Summary = "(the file is empty)", "empty"
 		return result, nil
 	}
-	lines := shownLines(file.Text)
-	first := max(a.Offset, 1) - 1
-	if first >= len(lines) {
-		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset, host.Files().View().Relative(file.Path), count(len(lines), "line", "lines"))
+	lines := numbered(file.Text)
+	total := len(lines)
+	var note string
+	if isNotebook(file.Path) && !a.Raw {
+		if n, err := parseNotebook(file.Text); err != nil {
+			note = fmt.Sprintf("(shown as text, since it %v)\n", err)
+		} else {
+			lines = n.shown()
+		}
+	}
+	first := slices.IndexFunc(lines, func(l shownLine) bool { return l.number >= a.Offset })
+	if first < 0 {
+		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset, host.Files().View().Relative(file.Path), count(total, "line", "lines"))
 	}
 	limit := readLines
 	if a.Limit > 0 {
@@ -52,23 +63,49 @@ func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	}
 	end := first + min(limit, len(lines)-first)
 	var out strings.Builder
+	out.WriteString(note)
 	shown, cut := first, false
-	for ; shown < end; shown++ {
-		whole := file.Text[lines[shown].start:lines[shown].end]
-		text := clip(whole, lineLimit)
+	// Lines of a notebook may stand on one line of the file; a page ends behind them.
+	for ; shown < end || shown < len(lines) && shown > first && lines[shown].number == lines[shown-1].number; shown++ {
+		text := clip(lines[shown].text, lineLimit)
 		if out.Len()+len(text) > outputLimit {
 			break
 		}
-		cut = cut || text != whole
-		fmt.Fprintf(&out, "%d\t%s\n", shown+1, text)
+		cut = cut || text != lines[shown].text
+		fmt.Fprintf(&out, "%d\t%s\n", lines[shown].number, text)
 	}
 	if cut {
 		fmt.Fprintf(&out, "(lines that end in … are longer than %d characters and were cut)\n", lineLimit)
 	}
 	if shown < len(lines) {
-		fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", first+1, shown, len(lines), shown+1)
+		last, next := lines[max(shown-1, first)].number, shown
+		for next < len(lines) && next > first && lines[next].number == lines[next-1].number {
+			next++
+		}
+		if next > shown {
+			fmt.Fprintf(&out, "(%s of line %d of the file are not shown; see them with raw)\n", count(next-shown, "line", "lines"), last)
+		}
+		if next < len(lines) {
+			fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total, lines[next].number)
+		}
 	}
 	result.Text = out.String()
 	result.Summary = count(shown-first, "line", "lines")
 	return result, nil
+}
+
+// shownLine is one line of what read shows; number is the 1-based line of the file where it stands.
+type shownLine struct {
+	number int
+	text   string
+}
+
+// numbered returns all lines of a text.
+func numbered(text string) []shownLine {
+	lines := shownLines(text)
+	out := make([]shownLine, len(lines))
+	for i, l := range lines {
+		out[i] = shownLine{i + 1, text[l.start:l.end]}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,32 +20,42 @@ const (
 var numberedLine = regexp.MustCompile(`^\s*\d+(\t|→|\|)`)
 
 // notFound tells the model where the text comes nearest to old.
-func (p *place) notFound(old string) error {
-	e := &MatchError{Kind: NotFound}
+func (p *place) notFound() error {
+	if p.text == "" {
+		return &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file; the file is empty, so " + p.called() + " must be empty too"}
+	}
+	e := &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file" + p.nearest()}
+	if start, ok := p.similar(); ok {
+		e.Lines = []int{start + 1}
+	}
+	return e
+}
+
+// called is what the model knows old by.
+func (p *place) called() string { return cmp.Or(p.name, "old_string") }
+
+// nearest ends a sentence about old, which was not found, with the text that comes nearest and what to do.
+func (p *place) nearest() string {
 	var out strings.Builder
-	out.WriteString("old_string does not occur in the file")
 	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) && !allBlank(p.old) {
 		out.WriteString("; it seems to hold the line numbers that read shows: leave them out")
 	}
-	if p.text == "" {
-		out.WriteString("; the file is empty, so old_string must be empty too")
-	} else if start, ok := p.similar(); ok {
-		end := min(start+min(len(p.old), similarShown), len(p.lines))
-		out.WriteString(". The nearest lines are:\n")
-		out.WriteString(p.excerpt(start, end))
-		for k := start; k < end; k++ {
-			if wanted := p.old[k-start]; p.content(k) != wanted {
-				fmt.Fprintf(&out, "Line %d is %q there and %q in old_string. ", k+1, clip(p.content(k), 120), clip(wanted, 120))
-				break
-			}
-		}
-		e.Lines = []int{start + 1}
-		out.WriteString("Copy the text exactly as read shows it")
-	} else {
+	start, ok := p.similar()
+	if !ok {
 		out.WriteString(", nor anything similar; read the file again")
+		return out.String()
 	}
-	e.text = out.String()
-	return e
+	end := min(start+min(len(p.old), similarShown), len(p.lines))
+	out.WriteString(". The nearest lines are:\n")
+	out.WriteString(p.excerpt(start, end))
+	for k := start; k < end; k++ {
+		if wanted := p.old[k-start]; p.content(k) != wanted {
+			fmt.Fprintf(&out, "Line %d is %q there and %q in %s. ", k+1, clip(p.content(k), 120), clip(wanted, 120), p.called())
+			break
+		}
+	}
+	out.WriteString("Copy the text exactly as read shows it")
+	return out.String()
 }
 
 // excerpt writes the lines [start, end), 0-based, as read shows them.

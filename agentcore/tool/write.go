@@ -36,11 +36,17 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	var problem *workspace.FileError
 	switch {
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound:
+		if _, known := layer.Seen(path); known {
+			return Result{}, gone(layer, path)
+		}
 		file = workspace.File{Path: path}
 	case err != nil:
 		return Result{}, explain(host, path, err)
 	default:
-		seen, ok := layer.Seen(path)
+		seen, ok := layer.SeenWhole(path)
+		if _, partly := layer.Seen(path); partly && !ok {
+			return Result{}, fmt.Errorf("you have seen only a part of %s as it is now, so nothing was written: read it again, then write", shown)
+		}
 		if !ok {
 			return Result{}, fmt.Errorf("%s exists and you have not read it: read it first, or change a part of it with edit", shown)
 		}
@@ -52,7 +58,7 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	if file.Stamp != "" {
 		text = workspace.Normalize(a.Content, file.Text)
 		if text == file.Text {
-			return Result{}, fmt.Errorf("%s already reads so; nothing would change", shown)
+			return Result{}, fmt.Errorf("%s already reads so; nothing would change, so go on without it", shown)
 		}
 	}
 	if _, err := layer.Write(path, text, file.Stamp, host.Author("")); err != nil {

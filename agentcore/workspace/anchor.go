@@ -10,6 +10,8 @@ type anchor struct {
 	seq        uint64
 	marks      map[*Mark]struct{}
 	piles      map[*Session]*pile
+	// incoming are the files that sessions want to move here.
+	incoming map[*Session]*anchor
 	// expected are texts that the editor would show if it took the edits that were computed last.
 	expected []expectation
 }
@@ -18,7 +20,7 @@ type anchor struct {
 func (v *View) anchor(path string, c content) *anchor {
 	a := v.anchors[path]
 	if a == nil {
-		a = &anchor{path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}), piles: make(map[*Session]*pile)}
+		a = newAnchor(path, c)
 		v.anchors[path] = a
 	}
 	v.sync(a, c)
@@ -27,9 +29,13 @@ func (v *View) anchor(path string, c content) *anchor {
 	return a
 }
 
+func newAnchor(path string, c content) *anchor {
+	return &anchor{path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}), piles: make(map[*Session]*pile)}
+}
+
 // release forgets an anchor that nothing is tied to. The lock is held.
 func (v *View) release(a *anchor) {
-	if len(a.marks) == 0 && len(a.piles) == 0 {
+	if len(a.marks) == 0 && len(a.piles) == 0 && len(a.incoming) == 0 && v.anchors[a.path] == a {
 		delete(v.anchors, a.path)
 	}
 }
@@ -42,6 +48,9 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 			a.text = next
 		}
 		return
+	}
+	if between := a.nearly(next); between != nil {
+		v.move(a, between, seq)
 	}
 	previous := a.text
 	// A file that is back after it was gone is compared with what it was.
@@ -72,6 +81,9 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		p.move(from, next, changes, taken, s)
 		s.publish(a, p)
 	}
+	if v.arrive(a); next == nil {
+		v.departed(a)
+	}
 	v.release(a)
 }
 
@@ -92,7 +104,7 @@ func lineChanges(old, next string) []change {
 		return nil
 	}
 	n, m := countLines(before), countLines(after)
-	if n <= 1 || m <= 1 {
+	if min(n, m) == 0 || max(n, m) == 1 {
 		return []change{{start: first, end: first + n, old: before, text: after, lines: m}}
 	}
 	changes := changesBetween(NewIndex(before), NewIndex(after))

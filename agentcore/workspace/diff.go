@@ -1,65 +1,149 @@
 package workspace
 
 import (
+	"hash/maphash"
 	"slices"
 )
 
 // piece says that the lines [a0, a1) of one text stand where another has [b0, b1).
 type piece struct{ a0, a1, b0, b1 int }
 
-// effort bounds the edit distance that the exact diff looks at before it splits the texts at lines that
-// occur once in both; its memory grows with the square.
+// effort bounds the edit distance that the exact diff looks at before the texts are split at lines that occur once in
+// both, or where the shortest script so far got furthest. Its memory grows with the square.
 const effort = 400
 
-// diffLines compares the lines [a0, a1) of a with [b0, b1) of b. The pieces are sorted, at least one equal
-// line apart, and slid down as far as they go.
-func diffLines(a, b *Index, a0, a1, b0, b1 int) []piece {
-	for a0 < a1 && b0 < b1 && a.Line(a0) == b.Line(b0) {
-		a0++
-		b0++
+// budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take more
+// than a fraction of a second.
+const budget = 16_000_000
+
+// diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
+// as they go.
+func diffLines(a, b *Index) []piece {
+	return slide(a, b, newAlignment(a, b, 0).pieces(way{}))
+}
+
+// alignment holds the numbered lines of two texts, without those that both begin and end with but for some.
+type alignment struct {
+	a, b []int32
+	head int // how many equal lines there are before
+	ids  int // the numbers are below this
+}
+
+func newAlignment(a, b *Index, margin int) alignment {
+	n, m := a.Len(), b.Len()
+	head := 0
+	for head < min(n, m) && a.Line(head) == b.Line(head) {
+		head++
 	}
-	for a0 < a1 && b0 < b1 && a.Line(a1-1) == b.Line(b1-1) {
-		a1--
-		b1--
+	for n > head && m > head && a.Line(n-1) == b.Line(m-1) {
+		n--
+		m--
 	}
-	if a0 == a1 && b0 == b1 {
+	head = max(0, head-margin)
+	n, m = min(n+margin, a.Len()), min(m+margin, b.Len())
+	result := alignment{head: head}
+	if head == n || head == m {
+		// Nothing can be equal, so the numbers are never looked at.
+		result.a, result.b = make([]int32, n-head), make([]int32, m-head)
+		return result
+	}
+	numbers := newNumbering(n + m - 2*head)
+	result.a = numbers.lines(a, head, n)
+	result.b = numbers.lines(b, head, m)
+	result.ids = len(numbers.texts)
+	return result
+}
+
+// way is how two texts are compared: from their ends, and as if the second came first. All ways are right, but take
+// different lines for equal where several scripts are as short.
+type way struct{ backwards, swapped bool }
+
+// pieces compares the texts.
+func (t alignment) pieces(w way) []piece {
+	n, m := len(t.a), len(t.b)
+	if n == 0 && m == 0 {
 		return nil
 	}
-	var pieces []piece
-	if a0 == a1 || b0 == b1 {
-		pieces = []piece{{a0, a1, b0, b1}}
-	} else {
-		ids := make(map[string]int32)
-		number := func(x *Index, from, to int) []int32 {
-			list := make([]int32, 0, to-from)
-			for i := from; i < to; i++ {
-				line := x.Line(i)
-				id, ok := ids[line]
-				if !ok {
-					id = int32(len(ids))
-					ids[line] = id
-				}
-				list = append(list, id)
-			}
-			return list
+	if n == 0 || m == 0 {
+		return []piece{{t.head, t.head + n, t.head, t.head + m}}
+	}
+	d := differ{a: t.a, b: t.b, ids: t.ids, left: budget}
+	if w.backwards {
+		d.a, d.b = slices.Clone(t.a), slices.Clone(t.b)
+		slices.Reverse(d.a)
+		slices.Reverse(d.b)
+	}
+	if w.swapped {
+		d.a, d.b = d.b, d.a
+	}
+	d.compare(0, len(d.a), 0, len(d.b), true)
+	for i, p := range d.pieces {
+		if w.swapped {
+			p = piece{p.b0, p.b1, p.a0, p.a1}
 		}
-		d := differ{a: number(a, a0, a1), b: number(b, b0, b1)}
-		d.compare(0, len(d.a), 0, len(d.b))
-		for _, p := range d.pieces {
-			pieces = append(pieces, piece{p.a0 + a0, p.a1 + a0, p.b0 + b0, p.b1 + b0})
+		if w.backwards {
+			p = piece{n - p.a1, n - p.a0, m - p.b1, m - p.b0}
+		}
+		d.pieces[i] = piece{p.a0 + t.head, p.a1 + t.head, p.b0 + t.head, p.b1 + t.head}
+	}
+	if w.backwards {
+		slices.Reverse(d.pieces)
+	}
+	return d.pieces
+}
+
+// numbering gives equal lines equal numbers. It is a hash table of its own, since a map of strings takes several times
+// as long, which is most of what the comparison of a long text costs.
+type numbering struct {
+	seed   maphash.Seed
+	table  []int32 // number + 1, 0 where nothing is
+	hashes []uint64
+	texts  []string
+}
+
+func newNumbering(lines int) *numbering {
+	size := 16
+	for size < 2*lines {
+		size *= 2
+	}
+	return &numbering{seed: maphash.MakeSeed(), table: make([]int32, size)}
+}
+
+func (t *numbering) lines(x *Index, from, to int) []int32 {
+	list := make([]int32, to-from)
+	for i := range list {
+		line := x.Line(from + i)
+		list[i] = t.number(line, maphash.String(t.seed, line))
+	}
+	return list
+}
+
+func (t *numbering) number(line string, hash uint64) int32 {
+	mask := uint64(len(t.table) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		n := t.table[at] - 1
+		if n < 0 {
+			t.table[at] = int32(len(t.texts)) + 1
+			t.hashes = append(t.hashes, hash)
+			t.texts = append(t.texts, line)
+			return t.table[at] - 1
+		}
+		if t.hashes[n] == hash && t.texts[n] == line {
+			return n
 		}
 	}
-	return slide(a, b, pieces)
 }
 
 // slide moves each pure insertion or deletion down while the text allows, and joins pieces that meet.
 func slide(a, b *Index, pieces []piece) []piece {
+	// What is done lies at the end of the same list, from next on.
+	next := len(pieces)
 	for i := len(pieces) - 1; i >= 0; i-- {
-		p := &pieces[i]
+		p := pieces[i]
 		for p.a0 == p.a1 || p.b0 == p.b1 {
 			limit := a.Len()
-			if i+1 < len(pieces) {
-				limit = pieces[i+1].a0
+			if next < len(pieces) {
+				limit = pieces[next].a0
 			}
 			if p.a1 < limit {
 				if p.a0 == p.a1 && b.Line(p.b0) == b.Line(p.b1) || p.b0 == p.b1 && a.Line(p.a0) == a.Line(p.a1) {
@@ -68,21 +152,29 @@ func slide(a, b *Index, pieces []piece) []piece {
 				}
 				break
 			}
-			if i+1 == len(pieces) {
+			if next == len(pieces) {
 				break
 			}
-			next := pieces[i+1]
-			p.a1, p.b1 = next.a1, next.b1
-			pieces = slices.Delete(pieces, i+1, i+2)
+			p.a1, p.b1 = pieces[next].a1, pieces[next].b1
+			next++
 		}
+		next--
+		pieces[next] = p
 	}
-	return pieces
+	return pieces[next:]
 }
 
 // differ compares two lists of line numbers and collects the pieces in order.
 type differ struct {
 	a, b   []int32
+	ids    int
 	pieces []piece
+	// left is what remains of the budget.
+	left int
+	// reach and trace are those of shortest, kept for the next call: how far each diagonal got, and that before each
+	// step and at the end, one row behind the other.
+	reach, trace []int32
+	places       []places
 }
 
 func (d *differ) add(a0, a1, b0, b1 int) {
@@ -96,45 +188,55 @@ func (d *differ) add(a0, a1, b0, b1 int) {
 	d.pieces = append(d.pieces, piece{a0, a1, b0, b1})
 }
 
-func (d *differ) compare(a0, a1, b0, b1 int) {
-	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
-		a0++
-		b0++
+// compare compares a part of the lists. split says that lines which occur once may be looked for.
+func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
+	for {
+		for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
+			a0++
+			b0++
+		}
+		for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
+			a1--
+			b1--
+		}
+		if a0 == a1 || b0 == b1 || d.left <= 0 {
+			d.add(a0, a1, b0, b1)
+			return
+		}
+		x, y, steps := d.shortest(d.a[a0:a1], d.b[b0:b1], effort)
+		if x < a1-a0 || y < b1-b0 {
+			if split {
+				if anchors := d.anchors(a0, a1, b0, b1); len(anchors) > 0 {
+					for _, at := range anchors {
+						d.compare(a0, at[0], b0, at[1], true)
+						a0, b0 = at[0]+1, at[1]+1
+					}
+					continue
+				}
+				split = false // there are few in a part of it
+			}
+		}
+		d.backtrack(a0, b0, x, y, steps)
+		a0, b0 = a0+x, b0+y
 	}
-	tail := 0
-	for a0 < a1-tail && b0 < b1-tail && d.a[a1-tail-1] == d.b[b1-tail-1] {
-		tail++
-	}
-	a1, b1 = a1-tail, b1-tail
-	if a0 == a1 || b0 == b1 {
-		d.add(a0, a1, b0, b1)
-		return
-	}
-	if d.shortest(a0, a1, b0, b1) {
-		return
-	}
-	anchors := d.anchors(a0, a1, b0, b1)
-	if len(anchors) == 0 {
-		d.add(a0, a1, b0, b1)
-		return
-	}
-	for _, at := range anchors {
-		d.compare(a0, at[0], b0, at[1])
-		a0, b0 = at[0]+1, at[1]+1
-	}
-	d.compare(a0, a1, b0, b1)
 }
 
-// shortest adds the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations",
-// 1986, figure 2), or reports false where it is longer than effort.
-func (d *differ) shortest(a0, a1, b0, b1 int) bool {
-	n, m := a1-a0, b1-b0
+// shortest looks for the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations",
+// 1986, figure 2), and returns how far it got in either text, and in how many steps: to the ends, or less
+// far where it takes more than effort.
+func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
+	n, m := len(a), len(b)
 	limit := min(n+m, effort)
-	reach := make([]int32, 2*limit+3)
-	middle := limit + 1
-	var trace [][]int32
-	for step := 0; step <= limit; step++ {
-		trace = append(trace, slices.Clone(reach[middle-step-1:middle+step+2]))
+	size := 2*limit + 5
+	if len(d.reach) < size {
+		d.reach = make([]int32, size)
+	}
+	reach := d.reach[:size]
+	clear(reach)
+	middle := limit + 2
+	d.trace = d.trace[:0]
+	for step := 0; ; step++ {
+		d.trace = append(d.trace, reach[middle-step-1:middle+step+2]...)
 		for k := -step; k <= step; k += 2 {
 			var x int
 			if k == -step || k != step && reach[middle+k-1] < reach[middle+k+1] {
@@ -143,26 +245,37 @@ func (d *differ) shortest(a0, a1, b0, b1 int) bool {
 				x = int(reach[middle+k-1]) + 1
 			}
 			y := x - k
-			for x < n && y < m && d.a[a0+x] == d.b[b0+y] {
+			from := x
+			for x < n && y < m && a[x] == b[y] {
 				x++
 				y++
 			}
+			d.left -= 1 + x - from
 			reach[middle+k] = int32(x)
 			if x >= n && y >= m {
-				d.backtrack(trace, a0, b0, n, m)
-				return true
+				d.trace = append(d.trace, reach[middle-step-2:middle+step+3]...)
+				return n, m, step
 			}
 		}
+		if step < limit && d.left > 0 {
+			continue
+		}
+		for k := -step; k <= step; k += 2 {
+			far := int(reach[middle+k])
+			if far <= n && far-k <= m && far+far-k > x+y {
+				x, y = far, far-k
+			}
+		}
+		return x, y, step
 	}
-	return false
 }
 
-// backtrack walks the trace of shortest from its end and adds what it finds in order.
-func (d *differ) backtrack(trace [][]int32, a0, b0, x, y int) {
+// backtrack walks the trace of shortest back from where it got to, and adds what it finds in order.
+func (d *differ) backtrack(a0, b0, x, y, steps int) {
 	var found []piece
-	for step := len(trace) - 1; step > 0; step-- {
-		// Each saved row is centred: diagonal k lies at k+step+1.
-		reach, k := trace[step], x-y
+	for step := steps; step > 0; step-- {
+		// Row step begins behind those before it, of which each is two longer than the last; diagonal k lies at k+step+1.
+		reach, k := d.trace[step*step+2*step:], x-y
 		at := func(k int) int { return int(reach[k+step+1]) }
 		previous := k - 1
 		if k == -step || k != step && at(k-1) < at(k+1) {
@@ -182,24 +295,24 @@ func (d *differ) backtrack(trace [][]int32, a0, b0, x, y int) {
 	}
 }
 
+// places tells how often a line occurs in either text, and where it does last.
+type places struct{ inA, inB, a, b int32 }
+
 // anchors returns the longest increasing series of lines that occur once in either text (patience diff).
 func (d *differ) anchors(a0, a1, b0, b1 int) [][2]int {
-	type places struct{ inA, inB, a, b int }
-	seen := make(map[int32]*places)
+	d.left -= 4 * (a1 - a0 + b1 - b0)
+	if d.places == nil {
+		d.places = make([]places, d.ids)
+	}
 	for i := a0; i < a1; i++ {
-		p := seen[d.a[i]]
-		if p == nil {
-			p = &places{}
-			seen[d.a[i]] = p
-		}
+		p := &d.places[d.a[i]]
 		p.inA++
-		p.a = i
+		p.a = int32(i)
 	}
 	for i := b0; i < b1; i++ {
-		if p := seen[d.b[i]]; p != nil {
-			p.inB++
-			p.b = i
-		}
+		p := &d.places[d.b[i]]
+		p.inB++
+		p.b = int32(i)
 	}
 	type card struct {
 		at   [2]int
@@ -208,26 +321,35 @@ func (d *differ) anchors(a0, a1, b0, b1 int) [][2]int {
 	var cards []card
 	var tops []int
 	for i := a0; i < a1; i++ {
-		p := seen[d.a[i]]
+		p := d.places[d.a[i]]
 		if p.inA != 1 || p.inB != 1 {
 			continue
 		}
-		pile, _ := slices.BinarySearchFunc(tops, p.b, func(top, b int) int { return cards[top].at[1] - b })
+		pile := len(tops)
+		if pile > 0 && cards[tops[pile-1]].at[1] > int(p.b) {
+			pile, _ = slices.BinarySearchFunc(tops, int(p.b), func(top, b int) int { return cards[top].at[1] - b })
+		}
 		back := -1
 		if pile > 0 {
 			back = tops[pile-1]
 		}
-		cards = append(cards, card{[2]int{p.a, p.b}, back})
+		cards = append(cards, card{[2]int{int(p.a), int(p.b)}, back})
 		if pile == len(tops) {
 			tops = append(tops, len(cards)-1)
 		} else {
 			tops[pile] = len(cards) - 1
 		}
 	}
+	for _, id := range d.a[a0:a1] {
+		d.places[id] = places{}
+	}
+	for _, id := range d.b[b0:b1] {
+		d.places[id] = places{}
+	}
 	if len(tops) == 0 {
 		return nil
 	}
-	var series [][2]int
+	series := make([][2]int, 0, len(tops))
 	for i := tops[len(tops)-1]; i >= 0; i = cards[i].back {
 		series = append(series, cards[i].at)
 	}

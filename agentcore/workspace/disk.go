@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // root is a workspace folder. It is immutable but for its handle.
@@ -139,7 +141,7 @@ func (v *View) readDisk(path string) (diskFile, error) {
 	read := time.Now()
 	found := diskFile{format: Format{Mode: uint32(info.Mode().Perm())}}
 	real, inside := r.real(rel)
-	found.secret = inside && Secret(real)
+	found.secret = inside && permission.Secret(real)
 	if info.Size() > v.options.MaxFileSize {
 		found.failure = v.tooLarge(path, info.Size())
 	} else {

@@ -183,18 +183,6 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestProtected(t *testing.T) {
-	for path, want := range map[string]bool{
-		".git/config": true, "a/.git/x": true, ".GIT": true, ".git./x": true, ".git /x": true, ".git::$INDEX_ALLOCATION/x": true, "git~1/x": true,
-		".g\u200cit/x": true, ".vscode/tasks.json": true, "x/.envrc": true, "my.code-workspace": true, "venv/bin/python": true, "node_modules/.bin/x": true,
-		".gitignore": false, ".github/workflows/x.yml": false, "a.git": false, "venv/lib/x": false, "node_modules/x": false, "git": false,
-	} {
-		if got := IsProtected(path); got != want {
-			t.Errorf("IsProtected(%q) = %v", path, got)
-		}
-	}
-}
-
 func TestWalkEnds(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": "", "b/c": ""})
 	layer := v.NewSession(SessionOptions{}).Fork()

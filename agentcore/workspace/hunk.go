@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -11,6 +12,8 @@ import (
 // apart from each other, and those in conflict. It belongs to the view's lock.
 type pile struct {
 	hunks []*hunk
+	// undos are accepted hunks, in the order in which they were accepted.
+	undos []*undo
 	// The text that the hunks make of base, once somebody asked for it.
 	base, made *text
 	valid      bool
@@ -19,6 +22,8 @@ type pile struct {
 // expectation is a text that the editor would show if it took hunks, and the changes that lead there.
 type expectation struct {
 	session *Session
+	// undo says that the hunks are accepted ones which the text would lack.
+	undo    bool
 	ids     []event.HunkID
 	text    string
 	changes []change
@@ -26,6 +31,9 @@ type expectation struct {
 
 // live reports whether the hunk is part of the session layer's text.
 func (h *hunk) live() bool { return (h.state == event.StateOpen || h.pending) && !h.gone }
+
+// edits reports whether the hunk counts and changes the text.
+func (h *hunk) edits() bool { return h.live() && h.moveTo == "" }
 
 // settled reports whether nothing can happen to the hunk any more.
 func (h *hunk) settled() bool {
@@ -44,7 +52,7 @@ func (h *hunk) settle(state event.ProposalState, detail string) {
 func (p *pile) patch(base *text) patch {
 	result := patch{base: base}
 	for _, h := range p.hunks {
-		if h.live() {
+		if h.edits() {
 			result.hunks = append(result.hunks, h)
 		}
 	}
@@ -69,16 +77,27 @@ func (a *anchor) taken(from, next *text) *expectation {
 	}
 	for s, p := range a.piles {
 		for _, h := range p.hunks {
-			if !h.live() || h.create || h.delete || len(next.s)-len(from.s) != len(h.after)-len(h.before) {
-				continue
-			}
-			start, end := from.index().Start(h.start), from.index().Start(h.end)
-			if next.s[start:start+len(h.after)] == h.after && next.s[:start] == from.s[:start] && next.s[start+len(h.after):] == from.s[end:] {
+			if h.edits() && !h.create && !h.delete && next.is(from, h) {
 				return &expectation{session: s, ids: []event.HunkID{h.id}, changes: []change{h.change()}}
 			}
 		}
 	}
+	for s, p := range a.piles {
+		if back := p.takenBack(from, next); back != nil {
+			back.session = s
+			return back
+		}
+	}
 	return nil
+}
+
+// is reports whether the text is another one with a hunk applied to it.
+func (t *text) is(from *text, h *hunk) bool {
+	if len(t.s)-len(from.s) != len(h.after)-len(h.before) {
+		return false
+	}
+	start, end := from.index().Start(h.start), from.index().Start(h.end)
+	return t.s[start:start+len(h.after)] == h.after && t.s[:start] == from.s[:start] && t.s[start+len(h.after):] == from.s[end:]
 }
 
 // change is what taking the hunk does to the shown text.
@@ -91,12 +110,17 @@ func (h *hunk) change() change {
 // lead from it to next, which is nil for a file that is gone.
 func (p *pile) move(from, next *text, changes []change, taken *expectation, s *Session) {
 	p.valid = false
-	exact := taken != nil && taken.session == s
+	exact := taken != nil && taken.session == s && !taken.undo
+	p.moveUndos(from, next, changes, taken, s)
 	for _, h := range p.hunks {
 		switch {
-		case exact && slices.Contains(taken.ids, h.id):
+		case exact && !h.create && slices.Contains(taken.ids, h.id):
+			h.reverse = h.taken(changes)
 			h.shift(changes)
 			h.settle(event.StateAccepted, "")
+		case h.moveTo != "":
+			h.followMove(next)
+			continue
 		case h.create:
 			h.followCreate(next)
 		case h.delete:
@@ -111,7 +135,7 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, s *S
 		}
 		// The editor said that it took the hunk, and now shows another text without it. Editors make an
 		// empty file first and fill it then.
-		if h.pending && !(h.create && next != nil && next.s == "") {
+		if h.pending && !(h.create && next != nil && blank(next)) {
 			h.settle(event.StateOpen, untaken)
 		}
 	}
@@ -129,20 +153,29 @@ func (h *hunk) vanish() {
 	}
 }
 
+// blank reports whether nothing is in a text but, maybe, the end of one line: some editors show an empty file so.
+func blank(t *text) bool { return t.s == "" || t.s == "\n" || t.s == "\r\n" }
+
 // followCreate looks after a hunk that makes a file.
 func (h *hunk) followCreate(next *text) {
 	switch {
 	case next != nil && next.s == h.after && h.after != "":
+		h.reverse = &hunk{end: countLines(h.after), before: h.after, delete: true, state: event.StateOpen}
 		h.settle(event.StateAccepted, "")
 	case next != nil && h.after == "":
+		h.reverse = &hunk{delete: true, state: event.StateOpen}
+		h.reverse.followDelete(next)
 		h.settle(event.StateAccepted, "the file is there")
-	case next == nil || next.s == "":
-		h.start, h.end = 0, 0
+	case next == nil || blank(next):
+		h.start, h.end, h.before = 0, 0, ""
+		if next != nil {
+			h.end, h.before = countLines(next.s), next.s
+		}
 		if h.state == event.StateConflict {
 			h.settle(event.StateOpen, "")
 		}
 	default:
-		h.start, h.end = 0, countLines(next.s)
+		h.start, h.end, h.before = 0, countLines(next.s), ""
 		h.settle(event.StateConflict, "a file of this name appeared with another text")
 	}
 }
@@ -151,6 +184,7 @@ func (h *hunk) followCreate(next *text) {
 func (h *hunk) followDelete(next *text) {
 	switch {
 	case next == nil:
+		h.reverse = &hunk{after: h.before, create: true, state: event.StateOpen}
 		h.settle(event.StateAccepted, "")
 	case next.s == h.before:
 		h.start, h.end = 0, countLines(next.s)
@@ -176,13 +210,20 @@ func (h *hunk) shift(changes []change) (i, j int) {
 func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 	i, j := spanOf(changes, h.start, h.end)
 	if !exact {
-		i, j = h.reach(changes, i, j)
+		i, j = h.reach(changes, i, j, h.state == event.StateConflict)
 	}
+	h.followSpan(from, next, changes, i, j, !exact)
+}
+
+// followSpan moves a hunk that changes[i:j] touch; guess says that those beside it may have done what it proposes.
+func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bool) {
 	by := shiftOf(changes, i)
 	if i >= j {
-		there := !exact && h.live() && h.there(changes, i)
+		there := guess && h.live() && h.there(changes, i)
 		h.start, h.end = h.start+by, h.end+by
 		if there {
+			above, below := h.beside(changes, i, by)
+			h.reverse = h.merged(next, h.start-above.lines, h.end+below.lines, above.old+h.before+below.old, countLines(above.old))
 			h.settle(event.StateAccepted, "the text is already there")
 		}
 		return
@@ -199,36 +240,76 @@ func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 }
 
 // reach widens changes[i:j], which overlap the hunk, by those beside it that matter to it: an unfinished
-// line would run into the next one, and text at the border of a conflict may be what it waits for.
-func (h *hunk) reach(changes []change, i, j int) (int, int) {
+// line would run into the next one, text at the border of a conflict may be what it waits for, and a part of what it
+// inserts may have come already.
+func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
+	partly := !h.there(changes, i)
 	for i > 0 && changes[i-1].end == h.start {
 		c := changes[i-1]
-		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 		i--
 	}
 	for j = max(i, j); j < len(changes) && changes[j].start == h.end; j++ {
 		c := changes[j]
-		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(h.state == event.StateConflict && (c.start == c.end || h.start == h.end)) {
+		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 	}
 	return i, j
 }
 
+// beside returns the changes at the hunk's ends, changes[i-1] above and changes[i] below. The hunk has moved by a number
+// of lines meanwhile.
+func (h *hunk) beside(changes []change, i, by int) (above, below change) {
+	if i > 0 && changes[i-1].end == h.start-by {
+		above = changes[i-1]
+	}
+	if i < len(changes) && changes[i].start == h.end-by {
+		below = changes[i]
+	}
+	return above, below
+}
+
+// shares reports whether a change beside an insertion brings one of its lines that says something.
+func (h *hunk) shares(c change) bool {
+	if h.before != "" {
+		return false
+	}
+	lines := make(map[string]bool)
+	for line := range strings.Lines(h.after) {
+		lines[line] = strings.ContainsFunc(line, isWord)
+	}
+	for line := range strings.Lines(c.old) {
+		delete(lines, line)
+	}
+	for line := range strings.Lines(c.text) {
+		if lines[line] {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a text begins with whole lines, and ends whether it ends with them.
+func begins(text, lines string) bool {
+	return strings.HasPrefix(text, lines) && lineStart(text, len(lines))
+}
+
+func ends(text, lines string) bool {
+	return strings.HasSuffix(text, lines) && lineStart(text, len(text)-len(lines))
+}
+
 // there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it
 // proposes.
 func (h *hunk) there(changes []change, i int) bool {
-	var above, below change
-	if i > 0 && changes[i-1].end == h.start {
-		above = changes[i-1]
-	}
-	if i < len(changes) && changes[i].start == h.end {
-		below = changes[i]
-	}
+	above, below := h.beside(changes, i, 0)
 	if above.text == "" && below.text == "" && above.old == "" && below.old == "" {
 		return false
+	}
+	if h.before == "" && strings.ContainsFunc(h.after, isWord) && (begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) && !ends(above.old, h.after)) {
+		return true // its lines came together with a change of those beside them
 	}
 	return above.text+h.before+below.text == above.old+h.after+below.old
 }
@@ -264,12 +345,14 @@ func (h *hunk) fit(next *text) {
 	h.settle(event.StateOpen, "")
 }
 
+func inOrder(a, b *hunk) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) }
+
 // arrange sorts the hunks and takes out of those that count what overlaps another one.
 func (p *pile) arrange() {
-	slices.SortStableFunc(p.hunks, func(a, b *hunk) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	slices.SortStableFunc(p.hunks, inOrder)
 	var previous *hunk
 	for _, h := range p.hunks {
-		if !h.live() {
+		if !h.edits() {
 			continue
 		}
 		if previous != nil && (h.start < previous.end || h.start == h.end && previous.start == h.start) {

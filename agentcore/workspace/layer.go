@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/event"
 )
 
 // Layer is a run's own view of the files: its edits above those of its parent, which is another layer or a
@@ -22,9 +25,22 @@ type Layer struct {
 	session *Session
 	parent  *Layer // nil above the session
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// files holds the edits by the path that the file has below the layer; moved finds it by the path that the layer
+	// moves it to.
 	files map[string]*layerFile
-	seen  map[string]Stamp
+	moved map[string]string
+	seen  map[string]sight
+	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one answer
+	// of a model were made up before it saw the result of any of them.
+	learned map[string]sight
+	// generation counts the changes of files; dropped tells when a path lost its edits.
+	generation uint64
+	dropped    map[string]uint64
+	// allowed are paths that the user let the run touch though they are protected.
+	allowed map[string]bool
+	// followed is how many of the view's renames the paths have followed.
+	followed int
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
 }
@@ -32,28 +48,66 @@ type Layer struct {
 // layerFile is a layer's edits of one file, and what they make of the text that was last below.
 type layerFile struct {
 	patch
-	below     *text
+	// moveTo is where the layer shows the file instead, movers are who moved it.
+	moveTo string
+	movers []Author
+
+	below *text
+	// occupant is what is at moveTo below the layer.
+	occupant  *text
 	rebased   patch
 	conflicts []Conflict
 	made      *text
+	// stuck says that the move does not fit, so that the file is shown where it is below.
+	stuck bool
+	// generation is the layer's when the edits were made.
+	generation uint64
+}
+
+// sight is what a run knows of a file: the stamp, and whether it knows all of that text.
+type sight struct {
+	stamp Stamp // empty for nothing
+	whole bool
 }
 
 func newLayerFile(p patch) *layerFile {
 	return &layerFile{patch: p, below: p.base, rebased: p, made: p.text()}
 }
 
-// on makes the edits fit the text below.
-func (f *layerFile) on(below *text) {
-	if f.below == below || f.below.same(below) {
+// on makes the edits fit the texts below.
+func (f *layerFile) on(below, occupant *text) {
+	if (f.below == below || f.below.same(below)) && f.occupant.same(occupant) {
 		return
 	}
-	f.below = below
+	f.below, f.occupant = below, occupant
 	f.rebased, f.conflicts = f.rebase(below)
 	f.made = f.rebased.text()
+	f.stuck = f.moveTo != "" && (below == nil || occupant != nil)
+	switch {
+	case !f.stuck:
+	case below == nil:
+		f.conflicts = f.gone()
+	default:
+		f.conflicts = append(f.conflicts, occupied(f.moveTo, f.made, occupant))
+	}
+}
+
+// gone is the conflict of a file that was moved here and deleted below.
+func (f *layerFile) gone() []Conflict {
+	return []Conflict{{Base: f.base.string(), Ours: f.patch.text().string(), OursPath: f.moveTo}}
+}
+
+// occupied is the conflict of a file that is moved to where another one appeared.
+func occupied(path string, moved, other *text) Conflict {
+	return Conflict{Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(), OursPath: path}
 }
 
 func newLayer(v *View, s *Session, parent *Layer) *Layer {
-	return &Layer{view: v, session: s, parent: parent, files: make(map[string]*layerFile), seen: make(map[string]Stamp)}
+	return &Layer{
+		view: v, session: s, parent: parent, followed: v.renames.len(),
+		files: make(map[string]*layerFile), moved: make(map[string]string), dropped: make(map[string]uint64),
+		seen: make(map[string]sight), learned: make(map[string]sight),
+	}
 }
 
 // View returns the view that the layer stands on.
@@ -70,51 +124,197 @@ func (l *Layer) below(path string) (content, error) {
 	return l.session.content(path)
 }
 
-func (l *Layer) content(path string) (content, error) {
-	c, err := l.below(path)
-	if err != nil {
-		return c, err
+// spot is what a layer finds below it for a path that it shows.
+type spot struct {
+	path string
+	// key is the path that the file has below the layer, below what is there.
+	key   string
+	below content
+	err   error
+	// moveTo is where the layer moves the file, target what is there below the layer.
+	moveTo      string
+	target      content
+	targetError error
+}
+
+// look reads what is below the layer for paths that it shows. It returns with the lock held, so that nothing moves
+// between the look and what is made of it.
+func (l *Layer) look(paths ...string) []spot {
+	for {
+		spots := make([]spot, len(paths))
+		l.mu.Lock()
+		l.follow()
+		at := l.followed
+		for i, path := range paths {
+			spots[i] = l.spot(path)
+		}
+		l.mu.Unlock()
+		for i := range spots {
+			s := &spots[i]
+			s.below, s.err = l.below(s.key)
+			if s.moveTo == "" {
+				continue
+			}
+			s.target, s.targetError = l.below(s.moveTo)
+		}
+		l.mu.Lock()
+		l.follow()
+		if l.followed == at && !slices.ContainsFunc(spots, func(s spot) bool {
+			now := l.spot(s.path)
+			return now.key != s.key || now.moveTo != s.moveTo
+		}) {
+			return spots
+		}
+		l.mu.Unlock()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.text = l.shown(path, c.text)
+}
+
+func (l *Layer) spot(path string) spot {
+	key := path
+	if from, ok := l.moved[path]; ok {
+		key = from
+	}
+	s := spot{path: path, key: key}
+	if f := l.files[key]; f != nil {
+		s.moveTo = f.moveTo
+	}
+	return s
+}
+
+// occupant is what stands in the way of the file's move. On a disk that does not tell letter case apart, a file whose
+// name changes in nothing else is in its own way.
+func (s *spot) occupant() *text {
+	switch {
+	case s.moveTo == "", strings.EqualFold(s.moveTo, s.key) && s.target.text.same(s.below.text):
+		return nil
+	case s.targetError != nil:
+		return newText("")
+	}
+	return s.target.text
+}
+
+// see returns what the layer makes of what is below. The lock is held.
+func (l *Layer) see(s spot) (content, error) {
+	c, f := s.below, l.files[s.key]
+	if s.err != nil || f == nil {
+		return c, s.err
+	}
+	f.on(c.text, s.occupant())
+	switch moved := f.moveTo != "" && !f.stuck; {
+	case s.path != s.key && !moved:
+		return s.target, s.targetError
+	case s.path != s.key:
+		c.version = -1
+	case moved:
+		c.text = nil
+		return c, nil
+	}
+	c.text = f.made
 	return c, nil
 }
 
-// shown returns what the layer makes of a text. The lock is held.
-func (l *Layer) shown(path string, below *text) *text {
-	f := l.files[path]
-	if f == nil {
-		return below
-	}
-	f.on(below)
-	return f.made
+func (l *Layer) content(path string) (content, error) {
+	s := l.look(path)[0]
+	defer l.mu.Unlock()
+	return l.see(s)
 }
 
-// Read returns a file as the layer shows it, and remembers its stamp as what the run has seen. The path is
+// Allow lets the run, and the layers above this one, read and write a file that is otherwise refused because it acts by
+// itself or looks like one that holds keys: the user said so.
+func (l *Layer) Allow(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.allowed == nil {
+		l.allowed = map[string]bool{}
+	}
+	l.allowed[cleanPath(path)] = true
+}
+
+func (l *Layer) allows(path string) bool {
+	for ; l != nil; l = l.parent {
+		l.mu.Lock()
+		allowed := l.allowed[path]
+		l.mu.Unlock()
+		if allowed {
+			return true
+		}
+	}
+	return false
+}
+
+// writable returns why the run may not write to a path, or nil.
+func (l *Layer) writable(path string) error {
+	err := l.view.writable(path)
+	var refused *FileError
+	if errors.As(err, &refused) && refused.Kind == Protected && l.allows(path) {
+		return nil
+	}
+	return err
+}
+
+// Read returns a file as the layer shows it, and remembers its stamp as what the run will have seen from its next turn on. The path is
 // absolute, as [View.Resolve] returns it, or that of an open document. The error is a *FileError.
 func (l *Layer) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := l.content(path)
 	if err == nil {
-		err = l.view.readable(path, c)
+		err = l.view.readable(path, c, l.allows(path))
 	}
 	if err != nil {
 		return File{}, err
 	}
 	file := c.file(path)
 	l.mu.Lock()
-	l.seen[path] = file.Stamp
+	l.learned[path] = sight{file.Stamp, true}
 	l.mu.Unlock()
 	return file, nil
 }
 
-// Seen returns the stamp of what the run last read or wrote at a path.
+// NextTurn tells that the run hears what its calls were answered: what they read counts as seen from now on.
+func (l *Layer) NextTurn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, s := range l.learned {
+		if l.seen[path] = s; s.stamp == "" {
+			delete(l.seen, path)
+		}
+	}
+	clear(l.learned)
+}
+
+// Seen returns the stamp of what the run last read, in an earlier turn, or wrote at a path.
 func (l *Layer) Seen(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	stamp, ok := l.seen[cleanPath(path)]
-	return stamp, ok
+	l.follow()
+	s, ok := l.seen[cleanPath(path)]
+	return s.stamp, ok
+}
+
+// SeenWhole is [Layer.Seen] of a run that knows the whole text: it read it, or wrote it from one that it had read. Whoever replaces
+// the whole text needs to.
+func (l *Layer) SeenWhole(path string) (Stamp, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+	s, ok := l.seen[cleanPath(path)]
+	return s.stamp, ok && s.whole
+}
+
+// Forget makes the run one that has not seen the file, from its next turn on.
+func (l *Layer) Forget(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.learned[cleanPath(path)] = sight{}
+}
+
+// Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that in its next turn.
+func (l *Layer) Glimpse(path string, stamp Stamp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	path = cleanPath(path)
+	former := l.seen[path]
+	l.learned[path] = sight{stamp, former.whole && former.stamp == stamp}
 }
 
 // Write makes text the whole text of a file in this layer, and returns the file. base is the stamp of the
@@ -123,7 +323,7 @@ func (l *Layer) Seen(path string) (Stamp, bool) {
 // [Normalize].
 func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error) {
 	path = cleanPath(path)
-	if err := l.view.writable(path); err != nil {
+	if err := l.writable(path); err != nil {
 		return File{}, err
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
@@ -148,7 +348,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 // Delete takes a file away in this layer. base is as for [Layer.Write], and not empty.
 func (l *Layer) Delete(path string, base Stamp, author Author) error {
 	path = cleanPath(path)
-	if err := l.view.writable(path); err != nil {
+	if err := l.writable(path); err != nil {
 		return err
 	}
 	if base == "" {
@@ -159,35 +359,59 @@ func (l *Layer) Delete(path string, base Stamp, author Author) error {
 }
 
 func (l *Layer) put(path string, next *text, base Stamp, author Author) (content, error) {
-	c, err := l.below(path)
+	allowed := l.allows(path)
+	s := l.look(path)[0]
+	defer l.mu.Unlock()
+	c, err := l.see(s)
 	if err != nil {
 		return c, err
 	}
-	if c.secret {
+	if c.secret && !allowed {
 		return c, l.view.secretError(path)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	shown := l.shown(path, c.text)
-	if err := stale(path, c, shown, base); err != nil {
+	if err := stale(path, c, c.text, base); err != nil {
 		return c, err
 	}
-	edits := patch{base: c.text}
-	if f := l.files[path]; f != nil {
-		edits = f.rebased
-		l.lose(path, f.conflicts)
+	key, own := l.writing(s)
+	f := newLayerFile(own.write(next, author))
+	if g := l.files[key]; g != nil && next != nil {
+		f.moveTo, f.movers = g.moveTo, g.movers
 	}
-	if edits = edits.write(next, author); len(edits.hunks) == 0 {
-		delete(l.files, path)
-	} else {
-		l.files[path] = newLayerFile(edits)
+	l.set(key, f)
+	former, learned := l.seen[path], l.learned[path]
+	l.seen[path] = sight{next.stamp(), base == "" || former.whole && former.stamp == base}
+	delete(l.learned, path)
+	if learned.whole && learned.stamp == base {
+		l.learned[path] = sight{next.stamp(), true}
 	}
-	l.seen[path] = next.stamp()
 	if next == nil {
 		delete(l.seen, path)
+		delete(l.learned, path)
 	}
 	c.text = next
 	return c, nil
+}
+
+// writing returns where the edits of a path that is about to be written are kept, and what they are; what does not
+// fit of them is given up. The lock is held.
+func (l *Layer) writing(s spot) (key string, own patch) {
+	f := l.files[s.key]
+	if f == nil {
+		return s.key, patch{base: s.below.text}
+	}
+	f.on(s.below.text, s.occupant())
+	l.lose(s.key, f.conflicts)
+	switch {
+	case f.stuck:
+		l.set(s.key, newLayerFile(f.rebased))
+		if s.path != s.key {
+			return s.path, patch{base: s.target.text}
+		}
+	case f.moveTo != "" && s.path == s.key:
+		l.unmove(s.key)
+		return s.key, l.files[s.key].patch
+	}
+	return s.key, f.rebased
 }
 
 // stale reports that a write is based on another text than the one that is there.
@@ -230,12 +454,12 @@ func (l *Layer) creatable(path string) error {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
 		}
 	}
-	return nil
+	return l.clash(path)
 }
 
 func (l *Layer) lose(path string, conflicts []Conflict) {
 	for _, c := range conflicts {
-		c.Path = path
+		c.Path = cmp.Or(c.Path, path)
 		l.lost = append(l.lost, c)
 	}
 }
@@ -244,43 +468,60 @@ func (l *Layer) lose(path string, conflicts []Conflict) {
 // left out; Merge tells about it.
 func (l *Layer) Changes() []Change {
 	var changes []Change
-	for _, path := range l.paths() {
-		c, err := l.below(path)
-		if err != nil {
-			continue
-		}
-		l.mu.Lock()
-		f := l.files[path]
-		if f == nil {
+	for _, key := range l.keys() {
+		s := l.look(key)[0]
+		f := l.files[s.key]
+		if f == nil || s.err != nil {
 			l.mu.Unlock()
 			continue
 		}
-		f.on(c.text)
-		change := Change{Path: path, Authors: authorsOf(f.rebased.hunks)}
-		made := f.made
-		conflicts := len(f.conflicts)
+		c := s.below
+		f.on(c.text, s.occupant())
+		change := Change{Path: s.key, Authors: f.authors()}
+		if f.moveTo != "" && !f.stuck {
+			change.Path = f.moveTo
+		}
+		made, conflicts := f.made, len(f.conflicts)
 		l.mu.Unlock()
-		if c.text.same(made) && conflicts == 0 {
+		if change.Path == s.key && c.text.same(made) && conflicts == 0 {
 			continue
 		}
 		if c.text != nil {
-			before := c.file(path)
+			before := c.file(s.key)
 			change.Before = &before
 		}
 		if c.text = made; made != nil {
-			after := c.file(path)
+			if change.Path != s.key {
+				c.version = -1
+			}
+			after := c.file(change.Path)
 			change.After = &after
 		}
 		changes = append(changes, change)
 	}
+	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return changes
 }
 
-// paths lists the files that the layer has edits of.
+// authors lists who made the edits, oldest first.
+func (f *layerFile) authors() []Author {
+	return authorsOf(f.rebased.hunks, []*hunk{{authors: f.movers}})
+}
+
+// keys lists the files that the layer has edits of, as they are called below it.
+func (l *Layer) keys() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+	return slices.Sorted(maps.Keys(l.files))
+}
+
+// paths lists the paths where the layer shows something else than what is below.
 func (l *Layer) paths() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Sorted(maps.Keys(l.files))
+	l.follow()
+	return slices.Concat(slices.Collect(maps.Keys(l.files)), slices.Collect(maps.Keys(l.moved)))
 }
 
 // Merge brings the layer's edits into its parent by a three-way merge of lines: into another layer, or into
@@ -290,38 +531,37 @@ func (l *Layer) paths() []string {
 func (l *Layer) Merge() (MergeReport, error) {
 	var report MergeReport
 	var problems []error
-	for _, path := range l.paths() {
-		var below content
+	for _, key := range l.keys() {
+		l.mu.Lock()
+		f := l.files[key]
+		l.mu.Unlock()
+		if f == nil {
+			continue // a child has just taken it back
+		}
+		edits := moved{f.patch, f.moveTo, f.movers}
+		var conflicts []Conflict
 		var err error
 		if l.parent != nil {
-			below, err = l.parent.below(path)
+			conflicts, err = l.parent.merge(key, edits)
 		} else {
-			below, err = l.view.content(path)
+			var ids []event.HunkID
+			conflicts, ids, err = l.session.merge(key, edits)
+			report.Hunks = append(report.Hunks, ids...)
 		}
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		l.mu.Lock()
-		f := l.files[path]
-		l.mu.Unlock()
-		if f == nil {
-			continue // a child has just taken it back
+		// A child may have merged more into it meanwhile, which the next merge takes along; the merge of its own move may
+		// have moved it.
+		for at, now := range l.files {
+			if now == f {
+				l.set(at, nil)
+				break
+			}
 		}
-		edits := f.patch
-		var conflicts []Conflict
-		if l.parent != nil {
-			conflicts = l.parent.merge(path, below, edits)
-		} else {
-			found, ids := l.session.merge(path, below, edits)
-			conflicts = found
-			report.Hunks = append(report.Hunks, ids...)
-		}
-		l.mu.Lock()
-		if l.files[path] == f { // else a child merged more into it meanwhile, which the next merge takes along
-			delete(l.files, path)
-		}
-		l.lose(path, conflicts)
+		l.lose(key, conflicts)
 		l.mu.Unlock()
 	}
 	l.mu.Lock()
@@ -330,23 +570,48 @@ func (l *Layer) Merge() (MergeReport, error) {
 	return report, errors.Join(problems...)
 }
 
+// moved is what a layer does to a file, for the layer below to take in.
+type moved struct {
+	patch
+	to     string
+	movers []Author
+}
+
 // merge takes the edits of a child layer in.
-func (l *Layer) merge(path string, below content, edits patch) []Conflict {
-	l.mu.Lock()
+func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
+	paths := []string{path}
+	if edits.to != "" {
+		paths = append(paths, edits.to)
+	}
+	spots := l.look(paths...)
 	defer l.mu.Unlock()
-	own := patch{base: below.text}
-	if f := l.files[path]; f != nil {
-		f.on(below.text)
-		own = f.rebased
-		l.lose(path, f.conflicts)
+	c, err := l.see(spots[0])
+	if err != nil {
+		return nil, err
 	}
-	shown := own.text()
+	shown := c.text
 	over, conflicts := edits.rebase(shown)
-	own = own.compose(shown, over.text(), over.hunks)
-	if len(own.hunks) == 0 {
-		delete(l.files, path)
-	} else {
-		l.files[path] = newLayerFile(own)
+	if len(over.hunks) > 0 {
+		key, own := l.writing(spots[0])
+		next := over.text()
+		f := newLayerFile(own.compose(own.text(), next, over.hunks))
+		if g := l.files[key]; g != nil && next != nil {
+			f.moveTo, f.movers = g.moveTo, g.movers
+		}
+		l.set(key, f)
 	}
-	return conflicts
+	if edits.to == "" {
+		return conflicts, nil
+	}
+	target, err := l.see(spots[1])
+	switch {
+	case shown == nil:
+		return (&layerFile{patch: edits.patch, moveTo: edits.to}).gone(), nil
+	case err != nil:
+		return append(conflicts, occupied(edits.to, over.text(), newText(""))), nil
+	case target.text != nil && !(strings.EqualFold(path, edits.to) && target.text.same(shown)):
+		return append(conflicts, occupied(edits.to, over.text(), target.text)), nil
+	}
+	l.place(spots[0], spots[1], edits.movers)
+	return conflicts, nil
 }

@@ -110,7 +110,7 @@ func TestLayerSeesWhatIsBelow(t *testing.T) {
 	v.SetDocument(path, "one\ntwo\nthree\nfour\nfünf\n", 4)
 	write(t, layer, path, "eins\ntwo\nthree\nfour\nfünf\n", "")
 	report := merge(t, layer)
-	if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{path, 4, 5, "five\n", "FIVE\n", "fünf\n"}) || len(report.Hunks) != 1 {
+	if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: path, StartLine: 4, EndLine: 5, Base: "five\n", Ours: "FIVE\n", Theirs: "fünf\n"}) || len(report.Hunks) != 1 {
 		t.Errorf("got %+v", report)
 	}
 	read("eins\ntwo\nthree\nfour\nfünf\n")
@@ -120,6 +120,44 @@ func TestLayerSeesWhatIsBelow(t *testing.T) {
 		t.Errorf("got %+v", report)
 	}
 	read("eins\nzwei\nthree\nfour\nfünf\n")
+}
+
+// What a run reads it knows from its next turn on: the other calls of this one were made up before.
+func TestSeenFromTheNextTurnOn(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	path := filepath.Join(dir, "a")
+	layer := v.NewSession(SessionOptions{}).Fork()
+	old, err := layer.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := layer.Seen(path); ok {
+		t.Error("seen in the turn that read it")
+	}
+	layer.NextTurn()
+	v.SetDocument(path, "typed\n", 1)
+	file, err := layer.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stamp, _ := layer.SeenWhole(path); stamp != old.Stamp {
+		t.Error("a call knows what another of its turn read")
+	}
+	if _, err := layer.Write(path, "typed\nmore\n", file.Stamp, Author{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := layer.SeenWhole(path); ok {
+		t.Error("a run knows the text that it edited without having seen it")
+	}
+	layer.NextTurn()
+	if _, ok := layer.SeenWhole(path); !ok {
+		t.Error("a run does not know what it read and edited in its last turn")
+	}
+	layer.Forget(path)
+	layer.NextTurn()
+	if _, ok := layer.Seen(path); ok {
+		t.Error("not forgotten")
+	}
 }
 
 func TestChildrenMerge(t *testing.T) {

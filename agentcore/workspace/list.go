@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// overlay returns the files below a folder that documents and layers add or change, with their texts; nil
-// stands for a file that is not there.
-func (l *Layer) overlay(dir string) map[string]*text {
+// overlaid lists the files below a folder that documents and layers add or change, or take away.
+func (l *Layer) overlaid(dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
 	v.mu.Lock()
@@ -22,7 +23,7 @@ func (l *Layer) overlay(dir string) map[string]*text {
 		found[path] = true
 	}
 	for path, a := range v.anchors {
-		if rel, ok := within(dir, path); ok && rel != "." && a.piles[l.session] != nil {
+		if rel, ok := within(dir, path); ok && rel != "." && (a.piles[l.session] != nil || a.incoming[l.session] != nil) {
 			found[path] = true
 		}
 	}
@@ -34,8 +35,15 @@ func (l *Layer) overlay(dir string) map[string]*text {
 			}
 		}
 	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// overlay returns the files below a folder that documents and layers add or change, with their texts; nil
+// stands for a file that is not there.
+func (l *Layer) overlay(dir string) map[string]*text {
+	found := l.overlaid(dir)
 	texts := make(map[string]*text, len(found))
-	for path := range found {
+	for _, path := range found {
 		if c, err := l.content(path); err == nil {
 			texts[path] = c.text
 		}
@@ -50,7 +58,7 @@ func (l *Layer) Overlay(dir string) []File {
 	texts := l.overlay(cleanPath(dir))
 	files := make([]File, 0, len(texts))
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
-		if !Secret(filepath.ToSlash(path)) {
+		if !permission.Secret(filepath.ToSlash(path)) {
 			files = append(files, File{Path: path, Text: texts[path].string(), Stamp: texts[path].stamp(), Version: -1})
 		}
 	}
@@ -90,7 +98,7 @@ func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
 		full := filepath.Join(dir, first)
 		switch {
 		case t == nil:
-			if !deeper {
+			if !deeper && !found[full].Dir { // a folder may have taken its place
 				delete(found, full)
 			}
 			continue

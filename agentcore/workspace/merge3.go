@@ -2,8 +2,8 @@ package workspace
 
 import "strings"
 
-// change is a piece of a difference, with the lines over which it could slide without changing the
-// result: two changes whose wide ranges meet depend on how the texts were aligned.
+// change is a piece of a difference, with the lines over which it could be made as well: what two changes whose wide ranges
+// meet lead to depends on how the texts were aligned.
 type change struct {
 	start, end       int
 	wideFrom, wideTo int
@@ -16,39 +16,16 @@ func (c change) delta() int { return c.lines - (c.end - c.start) }
 
 // changesBetween compares two texts.
 func changesBetween(a, b *Index) []change {
-	return widen(a, b, diffLines(a, b, 0, a.Len(), 0, b.Len()))
+	return widen(a, b, diffLines(a, b))
 }
 
-// widen finds how far each pure insertion or deletion could slide up and down.
+// widen makes changes of pieces.
 func widen(a, b *Index, pieces []piece) []change {
 	changes := make([]change, len(pieces))
+	ranges := wideRanges(a, b, pieces)
 	for i, p := range pieces {
-		floor, limit := 0, a.Len()
-		if i > 0 {
-			floor = pieces[i-1].a1
-		}
-		if i+1 < len(pieces) {
-			limit = pieces[i+1].a0
-		}
-		up, down := 0, 0
-		switch {
-		case p.a0 == p.a1:
-			for p.a0-up > floor && b.Line(p.b0-up-1) == b.Line(p.b1-up-1) {
-				up++
-			}
-			for p.a1+down < limit && b.Line(p.b0+down) == b.Line(p.b1+down) {
-				down++
-			}
-		case p.b0 == p.b1:
-			for p.a0-up > floor && a.Line(p.a0-up-1) == a.Line(p.a1-up-1) {
-				up++
-			}
-			for p.a1+down < limit && a.Line(p.a0+down) == a.Line(p.a1+down) {
-				down++
-			}
-		}
 		changes[i] = change{
-			p.a0, p.a1, p.a0 - up, p.a1 + down,
+			p.a0, p.a1, ranges[i].from, ranges[i].to,
 			a.Slice(p.a0, p.a1), b.Slice(p.b0, p.b1), p.b1 - p.b0,
 		}
 	}
@@ -58,7 +35,8 @@ func widen(a, b *Index, pieces []piece) []change {
 // Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or
 // lines that touch, and not in the same way, the merged text keeps the lines of base and a Conflict tells
 // both sides; its lines are those of the merged text, and its Path is empty. It joins nothing that `git
-// merge-file` would call a conflict.
+// merge-file` would call a conflict, but for two sides of which one has all changes of the other, and is
+// more careful where lines repeat, so that it depends on the alignment which of them a change is for.
 func Merge3(base, ours, theirs string) (string, []Conflict) {
 	if ours == theirs || base == theirs {
 		return ours, nil

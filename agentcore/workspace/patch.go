@@ -14,7 +14,9 @@ type hunk struct {
 	start, end     int
 	before, after  string
 	create, delete bool
-	authors        []Author
+	// moveTo is set for the hunk of a session that moves the file; it has no lines.
+	moveTo  string
+	authors []Author
 
 	id     event.HunkID
 	state  event.ProposalState
@@ -29,6 +31,8 @@ type hunk struct {
 	gone bool
 	// notify is set where people should hear of the hunk.
 	notify bool
+	// reverse is the undo of a hunk that was accepted.
+	reverse *hunk
 }
 
 func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }

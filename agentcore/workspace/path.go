@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // within returns the path of name below dir, both absolute and clean, in the machine's notation.
@@ -175,87 +176,34 @@ func nameRoots(roots []*root) {
 	}
 }
 
-// protectedNames act when somebody opens the folder, runs git or starts an editor.
-var protectedNames = []string{
-	".git", ".agentls", ".claude", ".opencode", ".vscode", ".idea", ".envrc", ".mcp.json", ".cursor", ".husky", ".githooks",
-}
-
-// IsProtected reports whether a slash path below a root names something that acts by itself: version
-// control, editor and agent settings, hooks. Letter case, and trailing dots and spaces, do not matter,
-// since some file systems ignore them; nor does it matter whether the path exists.
-func IsProtected(rel string) bool {
-	parts := strings.Split(strings.ToLower(rel), "/")
-	for i, part := range parts {
-		part = foldName(part)
-		if slices.Contains(protectedNames, part) || strings.HasSuffix(part, ".code-workspace") {
-			return true
-		}
-		if i+1 == len(parts) {
-			break
-		}
-		next := foldName(parts[i+1])
-		switch part {
-		case ".venv", "venv":
-			if next == "bin" || next == "scripts" {
-				return true
-			}
-		case "node_modules":
-			if next == ".bin" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// foldName is how NTFS and HFS+ see a name: git guards against the same (its fsck, "hasDotgit").
-func foldName(name string) string {
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
-			return -1
-		}
-		return r
-	}, name)
-	name = strings.TrimRight(name, ". ")
-	if name == "git~1" {
-		return ".git"
-	}
-	return name
-}
-
-// Secret reports whether a slash path looks like a file that holds keys or passwords: `.env` and its
-// variants (not the examples), private keys, credential stores. Letter case does not matter.
-func Secret(rel string) bool {
-	name := foldName(strings.ToLower(path.Base(rel)))
-	switch name {
-	case ".env", ".netrc", "_netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd", ".dockercfg",
-		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk":
-		return true
-	case "credentials":
-		return foldName(strings.ToLower(path.Base(path.Dir(rel)))) == ".aws"
-	}
-	switch path.Ext(name) {
-	case ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
-		return true
-	}
-	if rest, ok := strings.CutPrefix(name, ".env."); ok {
-		switch rest {
-		case "example", "sample", "template", "dist", "defaults":
-			return false
-		}
-		return true
-	}
-	return false
-}
-
 // secretError refuses to show a file that looks like one that holds keys.
 func (v *View) secretError(name string) error {
 	return &FileError{
 		Kind: Protected, Path: name, Detail: "looks like a file that holds keys or passwords and is not shown to agents",
 		Hint: "ask the user for what you need to know of it",
 	}
+}
+
+// protected reports why a slash path below the root acts by itself, if it does. It may look at the disk.
+func (r *root) protected(rel string) (why string, ok bool) {
+	dir, err := r.open()
+	if err != nil {
+		return permission.Protected(rel)
+	}
+	if fsys, ok := dir.FS().(permission.Reader); ok {
+		return permission.ProtectedBelow(fsys, filepath.ToSlash(r.Path), rel)
+	}
+	return permission.Protected(rel)
+}
+
+// Protected reports why a file acts by itself, as the disk tells, if it does: git, the editor or an agent would run
+// what it says. It may look at the disk.
+func (v *View) Protected(path string) (why string, ok bool) {
+	r, rel := v.locate(cleanPath(path))
+	if r == nil {
+		return "", false
+	}
+	return r.protected(filepath.ToSlash(rel))
 }
 
 // writable returns why a path may not be written, or nil. Links are followed as far as they exist.
@@ -274,13 +222,15 @@ func (v *View) writable(name string) error {
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	if IsProtected(filepath.ToSlash(rel)) || IsProtected(real) {
-		return &FileError{
-			Kind: Protected, Path: name, Detail: "is protected: it can make git, the editor or an agent run something",
-			Hint: "leave it as it is, and tell the user what to change there",
+	for _, at := range []string{filepath.ToSlash(rel), real} {
+		if why, ok := r.protected(at); ok {
+			return &FileError{
+				Kind: Protected, Path: name, Detail: "is protected: " + why,
+				Hint: "leave it as it is, and tell the user what to change there",
+			}
 		}
 	}
-	if Secret(filepath.ToSlash(rel)) || Secret(real) {
+	if permission.Secret(filepath.ToSlash(rel)) || permission.Secret(real) {
 		return v.secretError(name)
 	}
 	return nil

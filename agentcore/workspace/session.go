@@ -31,6 +31,8 @@ type Session struct {
 	closed  atomic.Bool
 	// kept are hunks that are settled, oldest first.
 	kept []Hunk
+	// undoable are the accepted hunks that can be undone, oldest first.
+	undoable []event.HunkID
 }
 
 // NewSession makes an empty session. It is ended by [Session.Close].
@@ -52,9 +54,10 @@ func (s *Session) Close() {
 	defer v.mu.Unlock()
 	for _, a := range v.anchors {
 		delete(a.piles, s)
+		delete(a.incoming, s)
 		v.release(a)
 	}
-	s.kept = nil
+	s.kept, s.undoable = nil, nil
 }
 
 // Hunks returns the session's hunks in the order of their paths and lines: the open ones and the conflicts
@@ -78,10 +81,14 @@ func (s *Session) Hunks() []Hunk {
 	return hunks
 }
 
-// stamp adds the stamps of texts to hunks. It hashes the texts, so nobody holds the lock meanwhile.
+// stamp adds the stamps of texts to hunks, and what stands around them. It hashes the texts, so nobody holds the
+// lock meanwhile.
 func stamp(hunks []Hunk, texts []*text) {
 	for i := range hunks {
 		hunks[i].Stamp = texts[i].stamp()
+		p, x := &hunks[i].Place, texts[i].index()
+		p.Above = x.Slice(max(p.StartLine-placeLines, 0), p.StartLine)
+		p.Below = x.Slice(p.EndLine, p.EndLine+placeLines)
 	}
 }
 
@@ -101,6 +108,9 @@ func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 	defer s.view.mu.Unlock()
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
+	}
+	if _, _, u := s.findUndo(id); u != nil {
+		return u.accepted, true // of a former process
 	}
 	return Hunk{}, false
 }
@@ -123,7 +133,11 @@ func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, Author: joinAuthors(h.authors), Detail: h.detail,
+		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Detail: h.detail,
+		Place: Place{StartLine: h.start, EndLine: h.end},
+	}
+	if r := h.reverse; r != nil {
+		result.Place = Place{StartLine: r.start, EndLine: r.end}
 	}
 	switch {
 	case h.gone:
@@ -152,24 +166,33 @@ func joinAuthors(authors []Author) Author {
 // caller runs the notices when it is not.
 func (s *Session) publish(a *anchor, p *pile) {
 	p.valid = false
-	var changed []Hunk
+	changed := s.publishUndos(a, p)
+	batch := s.view.clock.Add(1)
 	p.hunks = slices.DeleteFunc(p.hunks, func(h *hunk) bool {
 		if h.notify || h.settled() {
 			h.notify = false
+			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
+				// It was merged into its lines.
+				h.reverse = h.merged(a.text, h.start, h.end, h.home, h.homeAt)
+			}
 			changed = append(changed, a.hunk(h))
 		}
+		if h.settled() && h.moveTo != "" {
+			s.view.unlink(s, a, h.moveTo)
+		}
 		if h.settled() {
-			s.kept = append(s.kept, changed[len(changed)-1])
+			accepted := changed[len(changed)-1]
+			s.kept = append(s.kept, accepted)
+			if h.state == event.StateAccepted {
+				s.remember(p, h, accepted, batch)
+			}
 		}
 		return h.settled()
 	})
 	if n := len(s.kept) - keptHunks; n > 0 {
 		s.kept = slices.Delete(s.kept, 0, n)
 	}
-	if len(p.hunks) == 0 {
-		delete(a.piles, s)
-		s.view.release(a)
-	}
+	s.view.drop(a, s)
 	if len(changed) == 0 || s.options.Changed == nil {
 		return
 	}
@@ -183,52 +206,107 @@ func (s *Session) publish(a *anchor, p *pile) {
 	})
 }
 
+// drop forgets a session's pile in a file if it is empty. The lock is held.
+func (v *View) drop(a *anchor, s *Session) {
+	if p := a.piles[s]; p != nil && len(p.hunks) == 0 && len(p.undos) == 0 {
+		delete(a.piles, s)
+		v.release(a)
+	}
+}
+
 // content returns a file as the session layer shows it.
 func (s *Session) content(path string) (content, error) {
 	v := s.view
-	c, err := v.content(path)
-	if err != nil {
-		return c, err
-	}
 	defer v.notices.run()
-	v.mu.Lock()
+	f := s.look(path)[0]
 	defer v.mu.Unlock()
-	a := v.anchors[path]
-	if a == nil || a.piles[s] == nil {
-		return c, nil
+	c := f.content
+	a := v.anchors[f.origin]
+	if f.err != nil || a == nil || a.piles[s] == nil {
+		return c, f.err
 	}
-	v.sync(a, c)
-	if doc := v.docs[path]; doc != nil {
+	if doc := v.docs[a.path]; doc != nil {
 		c.version, c.open = doc.version, true
 	}
-	c.text = a.text
-	if p := a.piles[s]; p != nil {
-		c.text = p.text(a.text)
+	if f.origin != path {
+		c.version, c.open = -1, false
+	}
+	p := a.piles[s]
+	c.text = p.text(a.text)
+	if f.origin == path && p.moving() != nil {
+		c.text = nil
 	}
 	return c, nil
 }
 
-// merge brings a layer's edits of a file into the session, given what the editor was just seen to show.
-func (s *Session) merge(path string, c content, edits patch) ([]Conflict, []event.HunkID) {
+// merge brings a layer's edits of a file into the session. On an error, which is a *FileError, the file cannot be read
+// and nothing is merged.
+func (s *Session) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
 	v := s.view
 	defer v.notices.run()
-	v.mu.Lock()
+	paths := []string{path}
+	if edits.to != "" {
+		paths = append(paths, edits.to)
+	}
+	files := s.look(paths...)
 	defer v.mu.Unlock()
-	if s.closed.Load() {
-		return nil, nil
+	if files[0].err != nil || s.closed.Load() {
+		return nil, nil, files[0].err
 	}
-	a := v.anchor(path, c)
-	p := a.piles[s]
-	if p == nil {
-		p = &pile{}
-		a.piles[s] = p
+	a := v.anchor(files[0].origin, files[0].content)
+	p := s.pile(a)
+	shown := p.text(a.text)
+	away := a.path == path && p.moving() != nil
+	if away {
+		shown = nil
 	}
-	old := p.patch(a.text)
-	shown := old.text()
 	over, conflicts := edits.rebase(shown)
 	var ids []event.HunkID
+	if next := over.text(); len(over.hunks) > 0 {
+		hunks := over.hunks
+		if away {
+			ids = s.unmove(a, p)
+			shown = p.text(a.text)
+			hunks = hunksBy(shown, next, authorsOf(hunks))
+		}
+		if h := p.mover(); h != nil && next == nil {
+			h.settle(event.StateSuperseded, "a later edit deletes the file")
+		}
+		ids = append(ids, s.stack(a, p, shown, next, hunks)...)
+	}
+	switch {
+	case edits.to == "":
+	case shown == nil || away:
+		conflicts = (&layerFile{patch: edits.patch, moveTo: edits.to}).gone()
+	default:
+		conflict, more := s.place(a, files[0], files[1], edits.movers)
+		if conflict != nil {
+			conflicts = append(conflicts, *conflict)
+		}
+		ids = uniqueIDs(append(ids, more...))
+	}
+	a.expected = nil
+	p.arrange()
+	s.publish(a, p)
+	return conflicts, ids, nil
+}
+
+func uniqueIDs(ids []event.HunkID) []event.HunkID {
+	var unique []event.HunkID
+	for _, id := range ids {
+		if !slices.Contains(unique, id) {
+			unique = append(unique, id)
+		}
+	}
+	return unique
+}
+
+// stack puts the hunks over, which make next of what the session shows, on those of a file, and returns which of them are
+// new or changed. The lock is held, and the caller publishes.
+func (s *Session) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
+	var ids []event.HunkID
 	var hunks []*hunk
-	for _, c := range compose(a.text, shown, over.text(), old.hunks, over.hunks) {
+	for _, c := range compose(a.text, shown, next, p.patch(a.text).hunks, over) {
 		switch {
 		case c.hunk == nil:
 			for _, h := range c.from {
@@ -251,21 +329,20 @@ func (s *Session) merge(path string, c content, edits patch) ([]Conflict, []even
 		ids = append(ids, h.id)
 		hunks = append(hunks, h)
 		for _, former := range p.hunks {
-			if former.state == event.StateConflict && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
+			if former.state == event.StateConflict && former.moveTo == "" && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
 				former.settle(event.StateSuperseded, "a later edit takes its place")
 			}
 		}
 	}
 	for _, h := range p.hunks {
-		if !h.live() && !slices.Contains(hunks, h) {
+		if !h.edits() && !slices.Contains(hunks, h) {
 			hunks = append(hunks, h)
 		}
 	}
-	p.hunks = hunks
+	p.hunks, p.valid = hunks, false
 	a.expected = nil
 	p.arrange()
-	s.publish(a, p)
-	return conflicts, ids
+	return ids
 }
 
 // Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
@@ -327,7 +404,15 @@ func (s *Session) reread(ids []event.HunkID) {
 	paths := make(map[string]bool)
 	v.mu.Lock()
 	for _, id := range ids {
-		if a, _, h := s.find(id); h != nil && v.docs[a.path] == nil {
+		if a, _, h := s.find(id); h != nil {
+			if v.docs[a.path] == nil {
+				paths[a.path] = true
+			}
+			if h.moveTo != "" {
+				paths[h.moveTo] = true
+			}
+		}
+		if a, _, u := s.findUndo(id); u != nil && v.docs[a.path] == nil {
 			paths[a.path] = true
 		}
 	}
@@ -338,13 +423,15 @@ func (s *Session) reread(ids []event.HunkID) {
 }
 
 // edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
-func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
-	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
-	if doc := s.view.docs[a.path]; doc != nil {
-		e.Version = doc.version
-	}
+func (a *anchor) edit(s *Session, hunks []*hunk) (e FileEdit) {
+	e = s.fileEdit(a)
 	expected := expectation{session: s}
-	for _, h := range hunks {
+	lines := slices.DeleteFunc(slices.Clone(hunks), func(h *hunk) bool { return h.moveTo != "" })
+	if i := slices.IndexFunc(hunks, func(h *hunk) bool { return h.moveTo != "" }); i >= 0 {
+		e.MoveTo = hunks[i].moveTo
+		defer func() { e.Reasons = append(e.Reasons, joinAuthors(hunks[i].authors).Reason) }()
+	}
+	for _, h := range lines {
 		e.Create = e.Create || h.create && a.text == nil
 		e.Delete = e.Delete || h.delete
 		expected.ids = append(expected.ids, h.id)
@@ -356,14 +443,28 @@ func (a *anchor) edit(s *Session, hunks []*hunk) FileEdit {
 			e.Edits = append(e.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 		}
 	}
-	if a.text != nil && !e.Delete {
-		expected.text = apply(a.text, hunks).s
-		a.expected = append(a.expected, expected)
-		if len(a.expected) > 4 {
-			a.expected = slices.Delete(a.expected, 0, 1)
-		}
+	if a.text != nil && !e.Delete && len(lines) > 0 {
+		expected.text = apply(a.text, lines).s
+		a.expect(expected)
 	}
 	return e
+}
+
+// fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
+func (s *Session) fileEdit(a *anchor) FileEdit {
+	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
+	if doc := s.view.docs[a.path]; doc != nil {
+		e.Version = doc.version
+	}
+	return e
+}
+
+// expect remembers the text that edits lead to, among the last ones. The lock is held.
+func (a *anchor) expect(e expectation) {
+	a.expected = append(a.expected, e)
+	if len(a.expected) > 4 {
+		a.expected = slices.Delete(a.expected, 0, 1)
+	}
 }
 
 // Confirm tells the editor's answer to the edits of hunks. Where it applied them they are accepted, but
@@ -410,6 +511,9 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 		case h.pending:
 			failures = append(failures, HunkFailure{id, "the editor took it already"})
 		default:
+			if h.moveTo != "" && h.live() {
+				v.renames.add(rename{from: h.moveTo, to: a.path, session: s})
+			}
 			h.gone = false
 			h.settle(event.StateRejected, "")
 			piles[a] = p
@@ -433,108 +537,33 @@ func (v *View) verify(a *anchor) {
 		for _, h := range p.hunks {
 			if h.pending {
 				h.settle(event.StateOpen, untaken)
+				h.gone = h.moveTo != "" && a.text == nil
+			}
+		}
+		for _, u := range p.undos {
+			if u.pending {
+				if u.moveTo != "" {
+					v.unlink(s, a, u.moveTo)
+				}
+				u.settle(event.StateOpen, unmade)
 			}
 		}
 		s.publish(a, p)
 	}
 }
 
-// Restore adopts hunks of an earlier process. A hunk whose text stands at its lines, or at exactly one
-// other place, is open there; any other is a conflict. Settled hunks are only remembered. It reads files
-// that are not open.
-func (s *Session) Restore(hunks []Hunk) {
+// Remark gives open hunks and conflicts another detail; what is settled meanwhile is left as it is.
+func (s *Session) Remark(ids []event.HunkID, detail string) {
 	v := s.view
 	defer v.notices.run()
-	paths := make(map[string][]Hunk)
-	for _, h := range hunks {
-		path := cleanPath(h.Path)
-		paths[path] = append(paths[path], h)
-	}
-	for path, hunks := range paths {
-		c, err := v.content(path)
-		if err != nil {
-			c.text = nil
-		}
-		v.mu.Lock()
-		if !s.closed.Load() {
-			s.restore(path, c, hunks)
-		}
-		v.mu.Unlock()
-	}
-}
-
-func (s *Session) restore(path string, c content, hunks []Hunk) {
-	a := s.view.anchor(path, c)
-	p := a.piles[s]
-	if p == nil {
-		p = &pile{}
-		a.piles[s] = p
-	}
-	for _, r := range hunks {
-		if _, _, known := s.find(r.ID); known != nil {
-			continue
-		}
-		if r.State != event.StateOpen && r.State != event.StateConflict {
-			s.kept = append(s.kept, r)
-			continue
-		}
-		h := &hunk{
-			id: r.ID, state: event.StateOpen, start: r.StartLine, end: r.EndLine, before: r.Before, after: r.After,
-			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
-		}
-		h.place(a.text, r)
-		p.hunks = append(p.hunks, h)
-	}
-	p.arrange()
-	s.publish(a, p)
-}
-
-// place finds where a restored hunk belongs.
-func (h *hunk) place(shown *text, r Hunk) {
-	x := shown.index()
-	switch {
-	case h.create:
-		h.followCreate(shown)
-	case h.delete:
-		h.followDelete(shown)
-	case shown == nil:
-		h.conflictAt(0, 0, "the file is gone")
-	case r.State == event.StateOpen && r.Stamp == shown.stamp():
-	case h.before == "":
-		// Nothing tells where the lines belong in another text.
-		h.conflictAt(min(h.start, x.Len()), min(h.start, x.Len()), "the file was changed while agentls did not run")
-	case x.Slice(h.start, h.end) == h.before:
-	default:
-		if at, ok := onlyPlace(x, h.before); ok {
-			h.start, h.end = at, at+countLines(h.before)
-		} else {
-			h.conflictAt(min(h.start, x.Len()), min(h.end, x.Len()), "the file was changed while agentls did not run")
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
+	for _, id := range ids {
+		if a, p, h := s.find(id); h != nil && !h.pending && h.detail != detail {
+			h.detail, h.notify = detail, true
+			piles[a] = p
 		}
 	}
-}
-
-func (h *hunk) conflictAt(start, end int, detail string) {
-	h.start, h.end = start, end
-	h.home, h.homeAt = h.before, 0
-	h.settle(event.StateConflict, detail)
-}
-
-// onlyPlace finds whole lines in a text where they stand once.
-func onlyPlace(x *Index, lines string) (int, bool) {
-	found, n := -1, countLines(lines)
-	for at := 0; ; at++ {
-		i := strings.Index(x.Text()[min(at, len(x.Text())):], lines)
-		if i < 0 {
-			return found, found >= 0
-		}
-		at += i
-		line := x.LineAt(at)
-		if x.Start(line) != at || x.Slice(line, line+n) != lines {
-			continue
-		}
-		if found >= 0 {
-			return 0, false
-		}
-		found = line
-	}
+	s.publishAll(piles)
 }

@@ -199,6 +199,64 @@ func (m *machine) Accept(t *rapid.T) {
 	}
 }
 
+func (m *machine) TakeBack(t *rapid.T) {
+	var ids []event.HunkID
+	for _, h := range m.session.Accepted() {
+		if rapid.Bool().Draw(t, "take back") {
+			ids = append(ids, h.ID)
+		}
+	}
+	edits, failed := m.session.UndoEdits(ids)
+	done := slices.DeleteFunc(ids, func(id event.HunkID) bool {
+		return slices.ContainsFunc(failed, func(f HunkFailure) bool { return f.ID == id })
+	})
+	for _, f := range failed {
+		if f.Reason == "" {
+			t.Fatalf("no reason: %+v", f)
+		}
+	}
+	first := rapid.Bool().Draw(t, "confirm first")
+	if first || len(edits) == 0 {
+		m.session.ConfirmUndo(done, true, "")
+	}
+	if len(edits) > 0 {
+		if edits[0].Before != m.shown() {
+			t.Fatalf("the edits are for %q, shown is %q", edits[0].Before, m.shown())
+		}
+		m.show(t, made(edits[0]))
+	}
+	if !first {
+		m.session.ConfirmUndo(done, true, "")
+	}
+	for _, id := range done {
+		if h, _ := m.session.Hunk(id); h.State != event.StateRejected || h.Detail != undone {
+			t.Fatalf("an undone hunk is %+v", h)
+		}
+	}
+}
+
+// Restart has another process go on with the session.
+func (m *machine) Restart(t *rapid.T) {
+	standing := func() (list []Hunk) {
+		for _, h := range append(m.opened(), m.session.Accepted()...) {
+			if h.State == event.StateOpen {
+				h.Detail, h.Author = "", Author{}
+				list = append(list, h)
+			}
+		}
+		return list
+	}
+	before, left := standing(), m.session.Left()
+	m.session.Close()
+	clear(m.told)
+	m.session = m.view.NewSession(m.session.options)
+	m.session.Restore(left)
+	m.layer = m.session.Fork()
+	if after := standing(); !slices.Equal(before, after) {
+		t.Fatalf("before the restart\n%+v\nafter it\n%+v", before, after)
+	}
+}
+
 func (m *machine) Refuse(t *rapid.T) {
 	opened := m.opened()
 	if len(opened) == 0 {
@@ -259,6 +317,31 @@ func (m *machine) OpenOrClose(t *rapid.T) {
 	m.view.SetDocument(m.path, m.shown(), m.version)
 }
 
+// Rename is the user's.
+func (m *machine) Rename(t *rapid.T) {
+	proposed, hunks := m.proposed(t), m.opened()
+	to := m.path + "x"
+	if len(to) > len(filepath.Dir(m.path))+20 {
+		return
+	}
+	if err := os.Rename(m.path, to); err != nil {
+		t.Fatal(err)
+	}
+	m.view.Rename(m.path, to)
+	m.path = to
+	if err := m.view.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.proposed(t); got != proposed {
+		t.Fatalf("the proposal was %q, is %q", proposed, got)
+	}
+	for _, h := range hunks {
+		if now, _ := m.session.Hunk(h.ID); now.State != h.State || now.StartLine != h.StartLine || now.Path != to {
+			t.Fatalf("%+v is %+v", h, now)
+		}
+	}
+}
+
 func (m *machine) VanishAndReturn(t *rapid.T) {
 	if m.open {
 		return
@@ -287,12 +370,20 @@ func (m *machine) checkPile() error {
 		return nil
 	}
 	p := a.piles[m.session]
-	if p == nil || len(p.hunks) == 0 {
+	if p == nil || len(p.hunks)+len(p.undos) == 0 {
 		return errors.New("an anchor without anything tied to it is kept")
 	}
 	for _, h := range p.hunks {
 		if h.start > h.end || h.end > a.text.index().Len() {
 			return fmt.Errorf("a hunk lies outside the text: %+v", h)
+		}
+	}
+	for _, u := range p.undos {
+		if u.start > u.end || u.end > a.text.index().Len() {
+			return fmt.Errorf("an undo lies outside the text: %+v", u.hunk)
+		}
+		if u.state == event.StateOpen && a.text.index().Slice(u.start, u.end) != u.before {
+			return fmt.Errorf("an undo's lines are not those of the text: %+v", u.hunk)
 		}
 	}
 	return checkHunks(a.text, p.patch(a.text).hunks)

@@ -183,6 +183,10 @@ func TestAcceptSeveralFiles(t *testing.T) {
 			t.Errorf("got %+v", h)
 		}
 	}
+	if n := len(s.Accepted()); n != 3 {
+		t.Errorf("%d of 3 hunks can be undone", n)
+	}
+	s.Close()
 	if len(v.anchors) != 0 {
 		t.Errorf("%d anchors are left", len(v.anchors))
 	}
@@ -253,7 +257,7 @@ func TestRestore(t *testing.T) {
 		want        []string
 	}{
 		{"the same text", five, []string{"open 0-1 one\n→ ONE\n", "open 4-4 → new\n"}},
-		{"moved", "zero\n" + five, []string{"open 1-2 one\n→ ONE\n", "conflict 4-4 → new\n"}},
+		{"moved", "zero\n" + five, []string{"open 1-2 one\n→ ONE\n", "open 5-5 → new\n"}},
 		{"twice", "zero\none\none\n", []string{"conflict 0-1 one\n→ ONE\n", "conflict 3-3 → new\n"}},
 		{"other", "x\n", []string{"conflict 0-1 one\n→ ONE\n", "conflict 1-1 → new\n"}},
 	} {
@@ -291,6 +295,7 @@ func TestSessionsAreApart(t *testing.T) {
 		t.Errorf("got %+v", h)
 	}
 	other.Close()
+	p.Close() // it follows what can be undone
 	if len(other.Hunks()) != 0 || len(p.view.anchors) != 0 {
 		t.Error("a closed session has hunks")
 	}

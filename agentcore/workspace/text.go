@@ -250,7 +250,7 @@ func Diff(a, b string) []LineHunk {
 }
 
 func diffTexts(a, b *Index) []LineHunk {
-	pieces := diffLines(a, b, 0, a.Len(), 0, b.Len())
+	pieces := diffLines(a, b)
 	hunks := make([]LineHunk, len(pieces))
 	for i, p := range pieces {
 		hunks[i] = LineHunk{p.a0, p.a1, p.b0, p.b1, a.Slice(p.a0, p.a1), b.Slice(p.b0, p.b1)}

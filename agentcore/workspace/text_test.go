@@ -2,9 +2,6 @@ package workspace
 
 import (
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,71 +191,6 @@ func TestMerge3(t *testing.T) {
 				t.Errorf("got %q, %+v", merged, conflicts)
 			}
 		})
-	}
-}
-
-// edited changes a few lines of a text.
-func edited(random *rand.Rand, lines []string) []string {
-	lines = slices.Clone(lines)
-	for range 1 + random.IntN(3) {
-		at := random.IntN(len(lines) + 1)
-		line := string(rune('a'+random.IntN(6))) + "\n"
-		switch end := min(at+random.IntN(3), len(lines)); random.IntN(3) {
-		case 0:
-			lines = slices.Insert(lines, at, line)
-		case 1:
-			lines = slices.Delete(lines, at, end)
-		default:
-			lines = slices.Replace(lines, at, end, line)
-		}
-	}
-	return lines
-}
-
-// git merge-file is the judge: what it calls a conflict is one, and what both merge is the same.
-func TestMerge3AgainstGit(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	dir := t.TempDir()
-	clean, conflicting, careful := 0, 0, 0
-	for range 400 {
-		var base []string
-		for range random.IntN(14) {
-			base = append(base, string(rune('a'+random.IntN(8)))+"\n")
-		}
-		texts := [3]string{strings.Join(edited(random, base), ""), strings.Join(base, ""), strings.Join(edited(random, base), "")}
-		for i := range texts {
-			if random.IntN(6) == 0 {
-				texts[i] = strings.TrimSuffix(texts[i], "\n")
-			}
-		}
-		names := [3]string{"ours", "base", "theirs"}
-		for i, name := range names {
-			put(t, filepath.Join(dir, name), texts[i])
-		}
-		command := exec.CommandContext(t.Context(), "git", "merge-file", "-p", "-q", names[0], names[1], names[2])
-		command.Dir = dir
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-		output, err := command.Output()
-		if err != nil && command.ProcessState.ExitCode() < 0 {
-			t.Fatal(err)
-		}
-		merged, conflicts := Merge3(texts[1], texts[0], texts[2])
-		switch {
-		case err != nil && len(conflicts) == 0:
-			t.Errorf("git finds a conflict, we merge\nbase %q\nours %q\ntheirs %q\nto %q\ngit %q", texts[1], texts[0], texts[2], merged, output)
-		case err == nil && len(conflicts) == 0 && merged != string(output):
-			t.Errorf("base %q\nours %q\ntheirs %q\nmerged %q\ngit    %q", texts[1], texts[0], texts[2], merged, output)
-		case err == nil && len(conflicts) == 0:
-			clean++
-		case err == nil:
-			careful++
-		default:
-			conflicting++
-		}
-	}
-	t.Logf("%d merged alike, %d conflicts, %d merged by git only", clean, conflicting, careful)
-	if clean < 50 || conflicting < 50 || careful > clean/2 {
-		t.Errorf("%d merged alike, %d conflicts, %d merged by git only", clean, conflicting, careful)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // Options set limits. The zero value means the defaults.
@@ -34,6 +36,7 @@ type View struct {
 	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
 	clock   atomic.Uint64
 	notices notices
+	renames renames
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -48,7 +51,7 @@ type View struct {
 }
 
 type document struct {
-	text    *text
+	buffer  *Buffer
 	version int32
 }
 
@@ -162,18 +165,23 @@ func (v *View) SetRoots(roots []Root) error {
 	return nil
 }
 
-// SetDocument tells that the editor opened a document or changed it: its whole text as UTF-8, and its
-// version. Hunks and marks of the file follow. It never waits on I/O; its cost is a comparison of the old
-// and the new text, the changed lines, and the file's hunks and marks. A path that is not absolute, such
+// SetDocument is [View.SetBuffer] for a text that is not edited in pieces.
+func (v *View) SetDocument(path, content string, version int32) {
+	v.SetBuffer(path, NewBuffer(content), version)
+}
+
+// SetBuffer tells that the editor opened a document or changed it: its whole text as UTF-8, and its
+// version. Hunks and marks of the file follow. It never waits on I/O. Where there are none it costs next to nothing,
+// and who reads the document first puts its text together; else its cost is a comparison of the old and the new text, the
+// changed lines, and the file's hunks and marks. A path that is not absolute, such
 // as "untitled:Untitled-1", names a document that has no file. Callbacks run before it returns, unless
 // another goroutine is just running callbacks: then that one runs them.
-func (v *View) SetDocument(path, content string, version int32) {
+func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 	path = cleanPath(path)
 	v.mu.Lock()
-	next := newText(content)
-	v.docs[path] = &document{next, version}
+	v.docs[path] = &document{b, version}
 	if a := v.anchors[path]; a != nil {
-		v.move(a, next, v.clock.Add(1))
+		v.move(a, b.whole(), v.clock.Add(1))
 	}
 	v.mu.Unlock()
 	v.notices.run()
@@ -299,14 +307,24 @@ func (v *View) recheck(path string, verify bool) {
 func (v *View) Recheck(path string) {
 	path = cleanPath(path)
 	v.cache.drop(path)
+	v.mu.Lock()
+	var targets []string
+	if a := v.anchors[path]; a != nil {
+		targets = a.targets()
+	}
+	v.mu.Unlock()
+	for _, target := range targets {
+		v.cache.drop(target)
+		v.recheck(target, false)
+	}
 	v.recheck(path, true)
 }
 
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
-		if a.text != doc.text {
-			v.move(a, doc.text, v.clock.Add(1))
+		if shown := doc.buffer.whole(); a.text != shown {
+			v.move(a, shown, v.clock.Add(1))
 		}
 		return
 	}
@@ -322,7 +340,7 @@ func (v *View) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := v.content(path)
 	if err == nil {
-		err = v.readable(path, c)
+		err = v.readable(path, c, false)
 	}
 	if err != nil {
 		return File{}, err
@@ -330,9 +348,9 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there, what looks like a secret, and an open document that is too large.
-func (v *View) readable(path string, c content) error {
-	if c.secret || Secret(filepath.ToSlash(path)) {
+// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is too large.
+func (v *View) readable(path string, c content, secrets bool) error {
+	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
@@ -351,7 +369,7 @@ func (v *View) content(path string) (content, error) {
 	doc := v.docs[path]
 	v.mu.Unlock()
 	if doc != nil {
-		return content{text: doc.text, version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
+		return content{text: doc.buffer.whole(), version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
 	}
 	file, err := v.readDisk(path)
 	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err
@@ -401,6 +419,13 @@ func (n *notices) run() {
 			call()
 		}()
 	}
+}
+
+// After calls back once the callbacks of all that happened before have run. It runs on the goroutine of whoever is just
+// running callbacks, else on this one, and must not wait.
+func (v *View) After(call func()) {
+	v.notices.add(call)
+	v.notices.run()
 }
 
 // documentsBelow lists the open documents in a folder. The lock is held.

@@ -121,7 +121,11 @@ type FileEdit struct {
 	Edits  []Edit
 	Create bool
 	Delete bool
-	// Reasons are those of the hunks, one for each edit.
+	// MoveTo is where the file goes, empty where it stays; nothing is there. Path, Version, Before and Edits are those of
+	// the file as it is before: first Edits are applied at Path, then the file is renamed with its new text. There may be
+	// no Edits.
+	MoveTo string
+	// Reasons are those of the hunks, one for each edit, then that of the deletion or the move.
 	Reasons []string
 }
 
@@ -136,6 +140,10 @@ type Hunk struct {
 	Before, After      string
 	// Create says that the hunk makes the file, Delete that it takes it away.
 	Create, Delete bool
+	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are hunks of
+	// their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that was
+	// accepted keeps the old path.
+	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
@@ -145,7 +153,20 @@ type Hunk struct {
 	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
 	// for hunks that were settled before.
 	Stamp Stamp
+	// Place is what [Session.Restore] finds the hunk by in another process.
+	Place Place
 }
+
+// Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
+type Place struct {
+	// StartLine and EndLine are 0-based, the end exclusive.
+	StartLine, EndLine int
+	// Above and Below are the few whole lines around it.
+	Above, Below string
+}
+
+// placeLines is how many lines a Place has above and below.
+const placeLines = 3
 
 // HunkFailure is a hunk that could not be taken, and why, in a sentence for people.
 type HunkFailure struct {
@@ -160,6 +181,9 @@ type Conflict struct {
 	Path               string
 	StartLine, EndLine int
 	Base, Ours, Theirs string
+	// OursPath and TheirsPath tell where a side moved the file, and are empty where it left it. A file that one side
+	// moved to a Path where the other has made another one has an OursPath equal to its Path.
+	OursPath, TheirsPath string
 }
 
 // MergeReport tells what a merge did.
@@ -172,7 +196,7 @@ type MergeReport struct {
 }
 
 // Change is what a layer does to one file. Before is the file below the layer, After the one that the layer
-// shows; nil stands for "no such file".
+// shows; nil stands for "no such file". Of a file that was moved their paths differ, and Path is that of After.
 type Change struct {
 	Path          string
 	Before, After *File

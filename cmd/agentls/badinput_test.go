@@ -48,7 +48,7 @@ var badServers = []badServer{
 	{name: "a wrong path", handler: http.NotFound},
 	{name: "a stream cut in two", turns: []script.Turn{{Times: script.Any, Answer: []script.Step{script.Text("half"), script.Error{Kind: model.ErrNetwork}}}}},
 	{name: "a refused key", turns: []script.Turn{{Answer: []script.Step{
-		script.Error{Kind: model.ErrAuth, Status: 401, Detail: "Incorrect API key provided: " + secret},
+		script.Error{Kind: model.ErrAuth, Status: 401, Detail: "Incorrect API key provided: " + providerKey},
 	}}}, want: "key"},
 	{name: "nothing, three times", turns: []script.Turn{{Times: script.Any, Answer: nil}}, want: "answered nothing"},
 	{name: "the same call for ever", turns: []script.Turn{{Times: script.Any, Answer: []script.Step{
@@ -103,14 +103,14 @@ func TestBadServers(t *testing.T) {
 				if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "agentls: reviewer failed: ") || !strings.Contains(stderr, "; ") || !strings.Contains(stderr, bad.want) {
 					t.Errorf("%s: the terminal says\n%s", bad.name, stderr)
 				}
-				d.without(secret, stderr, said[0])
+				d.without(providerKey, stderr, said[0])
 			}
 			use(v.handler(reviewing("return a / b")))
 			if result := s.wait(s.review("a.go")); result.Status != event.StatusCompleted {
 				t.Errorf("the server does not go on: %+v", result)
 			}
 			s.quit()
-			d.without(secret, s.log.String(), strings.Join(s.Trace(), "\n"))
+			d.without(providerKey, s.log.String(), strings.Join(s.Trace(), "\n"))
 			d.unchanged("a.go", defective)
 		})
 	}

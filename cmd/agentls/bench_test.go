@@ -175,58 +175,83 @@ func BenchmarkChildren(b *testing.B) {
 	}
 }
 
-// BenchmarkDidChange types 50,000 times, while nothing runs and while 16 children do, with a request after every
-// hundredth change.
+// BenchmarkDidChange types 50,000 times, while nothing runs and while 16 or 128 children do, with a request after every
+// hundredth change. The changes come as fast as the server takes them, so that each request waits behind what fills the
+// pipe, or 2,000 a second, which is fifty keys held down: then no change waits for another.
 func BenchmarkDidChange(b *testing.B) {
-	const changes, between = 50_000, 100
-	var baseline float64
-	for _, children := range []int{0, 16, 128} {
-		b.Run(fmt.Sprintf("children=%d", children), func(b *testing.B) {
-			l := &loopback{turns: 1 << 30, pause: 50 * time.Millisecond}
-			d := newBench(b, children, l)
-			var whole, asked samples
-			for b.Loop() {
-				p := d.peer("serve", "--set", "max_children_per_session=4096", "--set", "default_max_turns=100000")
-				text := "package a\n\n" + strings.Repeat("// A line of a file that somebody types in.\n", 1000)
-				uri := event.FileURI(filepath.Join(d.dir, "typed.go"))
-				p.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
-				if children > 0 {
-					p.call("agent/run", d.each(children, `"limits":{"maxTurns":100000,"timeoutMs":600000}`))
-					l.atOnce(children * 3 / 4)
-				} else {
-					p.call("agent/list", `{}`)
+	for _, pause := range []time.Duration{0, 500 * time.Microsecond} {
+		name := "flood"
+		if pause > 0 {
+			name = "paced"
+		}
+		var baseline float64
+		for _, children := range []int{0, 16, 128} {
+			b.Run(fmt.Sprintf("%s/children=%d", name, children), func(b *testing.B) {
+				l := &loopback{turns: 1 << 30, pause: 50 * time.Millisecond}
+				d := newBench(b, children, l)
+				var whole, asked samples
+				for b.Loop() {
+					took, answered := d.typing(l, children, pause)
+					whole, asked = append(whole, took), append(asked, answered...)
 				}
-				begin := time.Now()
-				var waits sync.WaitGroup
-				var mu sync.Mutex
-				for i := range changes {
-					p.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
-						uri, i+2, i%900+2, i%900+2, 3+i%2))
-					if i%between == 0 {
-						sent := time.Now()
-						answer := p.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":0}},"context":{"diagnostics":[]}}`, uri))
-						waits.Go(func() {
-							<-answer
-							mu.Lock()
-							asked = append(asked, time.Since(sent))
-							mu.Unlock()
-						})
-					}
+				if children == 0 {
+					baseline = whole.median()
 				}
-				p.call("agent/list", `{}`)
-				whole = append(whole, time.Since(begin))
-				waits.Wait()
-				p.end()
-			}
-			if children == 0 {
-				baseline = whole.median()
-			}
-			b.ReportMetric(whole.median(), "ms/whole")
-			b.ReportMetric(whole.median()/baseline, "x/idle")
-			b.ReportMetric(asked.median(), "ms/request")
-			b.ReportMetric(asked.at(0.99), "ms/request-p99")
-		})
+				b.ReportMetric(whole.median(), "ms/whole")
+				b.ReportMetric(whole.median()/baseline, "x/idle")
+				b.ReportMetric(asked.median(), "ms/request")
+				b.ReportMetric(asked.at(0.99), "ms/request-p99")
+			})
+		}
 	}
+}
+
+// typing is one round of BenchmarkDidChange: how long it takes, and each of the requests in between. With a pause there are
+// fewer changes, a pause apart from each other.
+func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole time.Duration, asked samples) {
+	changes, between := 50_000, 100
+	if pause > 0 {
+		changes, between = 4000, 10
+	}
+	p := d.peer("serve", "--set", "max_children_per_session=4096", "--set", "default_max_turns=100000")
+	defer p.end()
+	text := "package a\n\n" + strings.Repeat("// A line of a file that somebody types in.\n", 1000)
+	uri := event.FileURI(filepath.Join(d.dir, "typed.go"))
+	p.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
+	if children > 0 {
+		p.call("agent/run", d.each(children, `"limits":{"maxTurns":100000,"timeoutMs":600000}`))
+		l.atOnce(children * 3 / 4)
+	} else {
+		p.call("agent/list", `{}`)
+	}
+	tick := time.NewTicker(max(pause, 1))
+	defer tick.Stop()
+	begin := time.Now()
+	var waits sync.WaitGroup
+	var mu sync.Mutex
+	for i := range changes {
+		if pause > 0 {
+			<-tick.C
+		}
+		p.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
+			uri, i+2, i%900+2, i%900+2, 3+i%2))
+		if i%between == 0 {
+			sent := time.Now()
+			answer := p.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":0}},"context":{"diagnostics":[]}}`, uri))
+			waits.Go(func() {
+				<-answer
+				mu.Lock()
+				asked = append(asked, time.Since(sent))
+				mu.Unlock()
+			})
+		} else if pause > 0 {
+			p.flush()
+		}
+	}
+	p.call("agent/list", `{}`)
+	whole = time.Since(begin)
+	waits.Wait()
+	return whole, asked
 }
 
 // BenchmarkCancel cancels children one by one while the model is held for all of them, and waits for the end of
@@ -322,6 +347,15 @@ func (p *peer) send(message string, flush bool) {
 		err = p.in.Flush()
 	}
 	if err != nil {
+		p.desk.Error(err)
+	}
+}
+
+// flush sends what notify has kept.
+func (p *peer) flush() {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	if err := p.in.Flush(); err != nil {
 		p.desk.Error(err)
 	}
 }

@@ -70,17 +70,20 @@ func checkState(ctx context.Context, dirs config.Dirs) check {
 }
 
 // checkProviders tells which providers could be asked. It shows no key.
-func (p *process) checkProviders(cfg *config.Config) []check {
+func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 	var checks []check
+	keys := p.keys(dirs)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		provider := cfg.Providers[name]
 		result := check{Name: "provider " + name, Outcome: checkOK}
-		_, found := provider.Key(p.getenv)
+		key, where, err := keys.Find(provider.KeyEnv)
 		switch {
+		case err != nil:
+			result.Outcome, result.Detail = checkWarning, err.Error()
 		case provider.KeyEnv == "":
 			result.Detail = "is asked without a key"
-		case found:
-			result.Detail = "has a key in " + provider.KeyEnv
+		case key != "":
+			result.Detail = "has a key in " + provider.KeyEnv + ", from " + where
 		default:
 			result.Detail = "has no key"
 			result.Hint = "set " + provider.KeyEnv + " to use it"
@@ -104,8 +107,8 @@ func withoutPassword(raw string) string {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(cfg *config.Config) check {
-	name, because := agentcore.Choice{Config: cfg}.Resolve(p.getenv)
+func (p *process) checkModel(dirs config.Dirs, cfg *config.Config) check {
+	name, because := agentcore.Choice{Config: cfg}.Resolve(p.keys(dirs).Get)
 	result := check{Name: "model", Outcome: checkOK, Detail: name + ", because of " + because}
 	if name == agentcore.Offline {
 		result.Outcome = checkWarning

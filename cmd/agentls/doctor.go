@@ -80,8 +80,8 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	checks := []check{{Name: "version", Outcome: checkOK, Detail: version()}}
 	checks = append(checks, checkConfig(dirs, p.dir, problems)...)
 	checks = append(checks, checkState(ctx, dirs))
-	checks = append(checks, p.checkProviders(cfg)...)
-	checks = append(checks, p.checkModel(cfg))
+	checks = append(checks, p.checkProviders(dirs, cfg)...)
+	checks = append(checks, p.checkModel(dirs, cfg))
 	checks = append(checks, checkWorkspace(p.dir))
 	return append(checks, <-programs...), nil
 }

@@ -37,8 +37,10 @@ type findingReport struct {
 type fileReport struct {
 	Path string `json:"path"`
 	URI  string `json:"uri"`
-	// Change is "create", "modify" or "delete".
+	// Change is "create", "modify", "delete" or "rename".
 	Change string `json:"change"`
+	// MoveTo is where a renamed file goes; its text may change, too.
+	MoveTo string `json:"moveTo,omitempty"`
 	// Written says that --write wrote it.
 	Written bool         `json:"written"`
 	Hunks   []hunkReport `json:"hunks"`
@@ -68,9 +70,9 @@ func (r *result) report() report {
 	for _, f := range r.findings {
 		out.Findings = append(out.Findings, findingReport{Finding: f, Path: r.below(event.FilePath(f.URI)), Fixed: r.fixed(f)})
 	}
-	diffs := map[string]string{}
+	diffs, base := map[string]string{}, workspace.NewDiffBase(r.root.Path)
 	for _, e := range r.edits {
-		diffs[e.Path] = e.Unified(r.below(e.Path), r.files[e.Path].Format)
+		diffs[e.Path] = e.Diff(base, r.files[e.Path].Format)
 	}
 	for _, h := range r.hunks { // they are sorted by path
 		name := r.below(h.Path)
@@ -80,6 +82,9 @@ func (r *result) report() report {
 			})
 		}
 		last := &out.Edits[len(out.Edits)-1]
+		if h.MoveTo != "" {
+			last.Change, last.MoveTo = "rename", r.below(h.MoveTo)
+		}
 		last.Hunks = append(last.Hunks, hunkReport{
 			ID: h.ID, State: h.State, StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
 			Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason,

@@ -18,8 +18,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/secret"
 )
 
 // The exit codes of the process.
@@ -38,6 +40,7 @@ type process struct {
 	dir    string   // the current folder, absolute
 	home   string   // the user's home folder, "" where there is none
 	getenv func(string) string
+	hidden *secret.Redactor // see redactor
 
 	stdin         io.ReadCloser
 	stdinTerminal bool
@@ -85,6 +88,20 @@ func system() (*process, error) {
 		stdin: os.Stdin, stdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
 	}, nil
+}
+
+// redactor knows what of the environment is secret. It is the one of this process: the log and the engine share it.
+func (p *process) redactor() *secret.Redactor {
+	if p.hidden == nil {
+		p.hidden = &secret.Redactor{}
+		p.hidden.AddEnviron(os.Environ())
+	}
+	return p.hidden
+}
+
+// keys are where the keys of providers are looked for.
+func (p *process) keys(dirs config.Dirs) *secret.Keys {
+	return &secret.Keys{Getenv: p.getenv, File: dirs.Keys()}
 }
 
 // screenOf looks at a file of this process: is it a terminal, and does it want colours (https://no-color.org)?

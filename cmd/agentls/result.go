@@ -140,7 +140,7 @@ func (r *result) below(path string) string {
 // the workspace folder.
 func (r *result) diffBase() string {
 	for _, e := range r.edits {
-		if !inside(r.dir, e.Path) {
+		if !inside(r.dir, e.Path) || e.MoveTo != "" && !inside(r.dir, e.MoveTo) {
 			return r.root.Path
 		}
 	}
@@ -149,14 +149,11 @@ func (r *result) diffBase() string {
 
 // diff is all proposed edits as a unified diff.
 func (r *result) diff() string {
-	base := r.diffBase()
+	base := workspace.NewDiffBase(r.diffBase())
+	ordered, cyclic := workspace.Ordered(r.edits) // git apply sorts out files that trade names
 	var b strings.Builder
-	for _, e := range r.edits {
-		rel, err := filepath.Rel(base, e.Path)
-		if err != nil {
-			rel = e.Path
-		}
-		b.WriteString(e.Unified(filepath.ToSlash(rel), r.files[e.Path].Format))
+	for _, e := range append(ordered, cyclic...) {
+		b.WriteString(e.Diff(base, r.files[e.Path].Format))
 	}
 	return b.String()
 }

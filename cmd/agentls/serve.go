@@ -40,7 +40,7 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 				return err
 			}
 			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
-				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Logger: logger,
+				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Redactor: p.redactor(), Logger: logger,
 			})
 			err = errors.Join(err, done())
 			if err != nil || code != 0 {
@@ -63,13 +63,13 @@ func (p *process) openLog(file, level string) (logger *slog.Logger, done func() 
 	}
 	options := &slog.HandlerOptions{Level: least}
 	if file == "" {
-		return slog.New(slog.NewTextHandler(p.stderr, options)), func() error { return nil }, nil
+		return slog.New(slog.NewTextHandler(p.redactor().Writer(p.stderr), options)), func() error { return nil }, nil
 	}
 	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, usage("open the log: %w; name a file that can be written", err)
 	}
-	return slog.New(slog.NewTextHandler(out, options)), out.Close, nil
+	return slog.New(slog.NewTextHandler(p.redactor().Writer(out), options)), out.Close, nil
 }
 
 // writeCloser gives an output a Close. The process's own standard output closes for good: the editor sees the end.

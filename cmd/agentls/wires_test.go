@@ -20,8 +20,8 @@ import (
 	"github.com/agentls/agentls/lsp/lsptest"
 )
 
-// secret is a key that must be seen by the provider alone.
-const secret = "sk-test-51d7e0c2a9b84f36"
+// providerKey is a key that must be seen by the provider alone.
+const providerKey = "sk-test-51d7e0c2a9b84f36"
 
 // vendor is a provider whose server is on the loopback.
 type vendor struct {
@@ -33,10 +33,10 @@ type vendor struct {
 
 var vendors = []vendor{
 	{"anthropic", wiretest.AnthropicHandler, "X-Api-Key: ", func(url string) []string {
-		return []string{"ANTHROPIC_API_KEY=" + secret, "ANTHROPIC_BASE_URL=" + url}
+		return []string{"ANTHROPIC_API_KEY=" + providerKey, "ANTHROPIC_BASE_URL=" + url}
 	}},
 	{"openai", wiretest.OpenAIHandler, "Authorization: Bearer ", func(url string) []string {
-		return []string{"OPENAI_API_KEY=" + secret, "OPENAI_BASE_URL=" + url + "/v1"}
+		return []string{"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1"}
 	}},
 }
 
@@ -47,7 +47,7 @@ func (v vendor) provide(d *desk, s *script.Script) {
 	var keyless atomic.Int64
 	answer := v.handler(s)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(name) != before+secret {
+		if r.Header.Get(name) != before+providerKey {
 			keyless.Add(1)
 		}
 		answer.ServeHTTP(w, r)
@@ -140,7 +140,7 @@ func TestReviewByWire(t *testing.T) {
 				t.Errorf("the edits are %+v", got.Edits)
 			}
 			d.unchanged("a.go", defective)
-			d.without(secret, stdout, stderr)
+			d.without(providerKey, stdout, stderr)
 		})
 	}
 }
@@ -180,7 +180,7 @@ func TestServeByWire(t *testing.T) {
 			}
 			d.unchanged("a.go", defective)
 			s.quit()
-			d.without(secret, s.log.String(), strings.Join(s.Trace(), "\n"))
+			d.without(providerKey, s.log.String(), strings.Join(s.Trace(), "\n"))
 		})
 	}
 }

@@ -35,7 +35,12 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 	defer folder.Close()
 	var faults []error
 	var paths []string
-	for _, e := range r.edits {
+	ordered, cyclic := workspace.Ordered(r.edits)
+	for _, e := range cyclic {
+		r.refused[e.Path] = true
+		faults = append(faults, fmt.Errorf("%s was not written: it trades names with another file; rename one of them by hand, and run it again", r.name(e.Path)))
+	}
+	for _, e := range ordered {
 		if err := writeEdit(folder, r.root.Path, e, r.files[e.Path].Format); err != nil {
 			r.refused[e.Path] = true
 			faults = append(faults, fmt.Errorf("%s was not written: %w", r.name(e.Path), err))
@@ -43,6 +48,9 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 		}
 		r.written[e.Path] = true
 		paths = append(paths, e.Path)
+		if e.MoveTo != "" {
+			paths = append(paths, e.MoveTo)
+		}
 	}
 	var accepted []event.HunkID
 	for _, h := range r.hunks {
@@ -75,6 +83,9 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	if e.Create {
 		return createFile(folder, rel, e.After())
 	}
+	if e.MoveTo != "" {
+		return moveFile(folder, root, rel, e, format)
+	}
 	if rel, err = followLink(folder, root, rel); err != nil {
 		return err
 	}
@@ -105,6 +116,58 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 		return errors.Join(err, folder.Remove(temp))
 	}
 	return nil
+}
+
+// moveFile renames a file, a link included, and then makes the edits in it; where these fail the old name is given back.
+func moveFile(folder *os.Root, root, rel string, e workspace.FileEdit, format workspace.Format) error {
+	to, err := filepath.Rel(root, e.MoveTo)
+	if err != nil || !filepath.IsLocal(to) {
+		return fmt.Errorf("its new place %s lies outside the workspace folder %s", e.MoveTo, root)
+	}
+	target, err := followLink(folder, root, rel)
+	if err != nil {
+		return err
+	}
+	before, err := format.Encode(e.Before)
+	if err != nil {
+		return err
+	}
+	if _, err := unchanged(folder, target, before); err != nil {
+		return err
+	}
+	if err := free(folder, rel, to); err != nil {
+		return err
+	}
+	if err := folder.MkdirAll(filepath.Dir(to), 0o777); err != nil { // the umask decides, as for any new folder
+		return err
+	}
+	if err := folder.Rename(rel, to); err != nil {
+		return err
+	}
+	if len(e.Edits) == 0 {
+		return nil
+	}
+	moved := e
+	moved.Path, moved.MoveTo = e.MoveTo, ""
+	if err := writeEdit(folder, root, moved, format); err != nil {
+		return errors.Join(err, folder.Rename(to, rel))
+	}
+	return nil
+}
+
+// free makes sure that nothing is under a new name, but for the file itself where only letters change their case.
+func free(folder *os.Root, from, to string) error {
+	there, err := folder.Lstat(to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if here, err := folder.Lstat(from); err == nil && os.SameFile(here, there) {
+		return nil
+	}
+	return fmt.Errorf("there is something at %s now; run the agent again", filepath.ToSlash(to))
 }
 
 // followLink returns where a link leads, so that the link stays and its target is written.

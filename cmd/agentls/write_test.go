@@ -2,11 +2,15 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -219,4 +223,166 @@ text Done.
 	if !strings.Contains(told, "in conflict") && !strings.Contains(told, "changed meanwhile") {
 		t.Errorf("nothing is said of b.txt (exit code %d):\n%s", code, told)
 	}
+}
+
+func TestWriteRename(t *testing.T) {
+	utf16le := "\xff\xfeo\x00n\x00e\x00 \x00t\x00w\x00o\x00\n\x00"
+	for _, test := range []struct {
+		name, before, want string
+		format             workspace.Format
+		edits              bool
+	}{
+		{"the name alone", "one two\n", "one two\n", plainFormat, false},
+		{"the text, too", "one two\n", "one 2\n", plainFormat, true},
+		{"in UTF-16", utf16le, "\xff\xfeo\x00n\x00e\x00 \x002\x00\n\x00", workspace.Format{Encoding: "utf-16le", BOM: true}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder, path, edit := writing(t, "a.txt", test.before)
+			edit.MoveTo = filepath.Join(folder.Name(), "sub", "b.txt")
+			if !test.edits {
+				edit.Edits = nil
+			}
+			if err := writeEdit(folder, folder.Name(), edit, test.format); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, edit.MoveTo, test.want)
+			info, err := os.Stat(edit.MoveTo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Mode().Perm() != 0o640 {
+				t.Errorf("the mode is %v", info.Mode())
+			}
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("the old name is still there: %v", err)
+			}
+		})
+	}
+}
+
+func TestWriteRenameRefused(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string, edit *workspace.FileEdit){
+		"over another file": func(t *testing.T, _ string, edit *workspace.FileEdit) {
+			if err := os.WriteFile(edit.MoveTo, []byte("taken\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a changed file": func(t *testing.T, path string, _ *workspace.FileEdit) {
+			if err := os.WriteFile(path, []byte("one two\n\n"), 0o640); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"out of the folder": func(t *testing.T, _ string, edit *workspace.FileEdit) {
+			edit.MoveTo = filepath.Join(t.TempDir(), "b.txt")
+		},
+		"a file that is gone": func(t *testing.T, path string, _ *workspace.FileEdit) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, path, edit := writing(t, "a.txt", "one two\n")
+			edit.MoveTo = filepath.Join(folder.Name(), "b.txt")
+			spoil(t, path, &edit)
+			before := folderTexts(t, folder.Name())
+			if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil {
+				t.Error("it was written")
+			}
+			if diff := cmp.Diff(before, folderTexts(t, folder.Name())); diff != "" {
+				t.Errorf("the folder has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWriteRenameOfCase(t *testing.T) {
+	folder, _, edit := writing(t, "a.txt", "one two\n")
+	edit.MoveTo, edit.Edits = filepath.Join(folder.Name(), "A.txt"), nil
+	if err := writeEdit(folder, folder.Name(), edit, plainFormat); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, edit.MoveTo, "one two\n")
+}
+
+// folderTexts returns the files of a folder with their texts.
+func folderTexts(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(text)
+	}
+	return files
+}
+
+// reorganising are the turns of a run that changes, makes, renames and deletes files.
+func reorganising() *script.Script {
+	return script.New("reorganising",
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "read", Arguments: `{"path":"one.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"two words.txt"}`},
+			script.Call{Name: "read", Arguments: `{"path":"bin/gone.txt"}`},
+		}},
+		script.Turn{Answer: []script.Step{
+			script.Call{Name: "patch", Arguments: `{"patch":"*** Begin Patch\n*** Update File: one.txt\n@@\n-1\n+one\n*** Add File: sub/ä new.txt\n+new\n` +
+				`*** Update File: two words.txt\n*** Move to: sub/three words.txt\n@@\n-2\n+two\n*** Delete File: bin/gone.txt\n*** End Patch\n"}`},
+		}},
+		script.Turn{Answer: []script.Step{script.Text("Done.")}},
+	)
+}
+
+// TestReorganise has the same edits written by the command, and by git from the diff that the command prints.
+func TestReorganise(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"one.txt": "1\nsame\n", "two words.txt": "2\r\nsame", "bin/gone.txt": "gone\n"}
+	want := map[string]string{"one.txt": "one\nsame\n", "sub/three words.txt": "two\r\nsame", "sub/ä new.txt": "new\n"}
+	check := func(d *desk) {
+		d.Helper()
+		got := map[string]string{}
+		err := filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			name, _ := filepath.Rel(d.dir, path) // path is below dir
+			got[filepath.ToSlash(name)] = string(text)
+			return err
+		})
+		if err != nil {
+			d.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			d.Errorf("the files are others (-want +got):\n%s", diff)
+		}
+	}
+	t.Run("written", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, files)
+		vendors[0].provide(d, reorganising())
+		d.must(exitOK, "run", "--root", d.dir, "--agent", "coder", "--write", "reorganise")
+		check(d)
+	})
+	t.Run("by git", func(t *testing.T) {
+		t.Parallel()
+		d := newDesk(t, files)
+		vendors[0].provide(d, reorganising())
+		diff, _ := d.must(exitOK, "run", "--root", d.dir, "--agent", "coder", "--format", "diff", "reorganise")
+		for _, args := range [][]string{{"apply", "--whitespace=nowarn"}, {"apply", "--whitespace=nowarn", "--check", "-R"}} {
+			git := exec.CommandContext(d.ctx, "git", args...)
+			git.Dir, git.Stdin = d.dir, strings.NewReader(diff)
+			git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.dir), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+			if out, err := git.CombinedOutput(); err != nil {
+				t.Fatalf("git %s: %v\n%s\n%s", strings.Join(args, " "), err, out, diff)
+			}
+		}
+		check(d)
+	})
 }

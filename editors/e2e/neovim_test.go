@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
 
 // sample is the project that the review works on, a copy of it.
@@ -90,6 +94,60 @@ func TestAgent(t *testing.T) {
 				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
 			} else {
 				t.Log("\n" + s.output.String())
+			}
+		})
+	}
+}
+
+// TestProposals decides about proposed edits in the editor. The model is scripted.
+func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"cart.go": cart}) }
+
+// cart is the file that edits are proposed for.
+const cart = `package cart
+
+// first
+func First() {
+}
+
+// second
+func Second() {
+}
+
+// third
+func Third() {
+}
+`
+
+// scripted plays a story with a model that answers as the story's script says, in each release of the editor.
+func scripted(t *testing.T, name string, files map[string]string) {
+	server := setting(t, "AGENTLS_BIN")
+	text, err := os.ReadFile(filepath.Join("testdata", name+".script"))
+	if err != nil {
+		t.Fatalf("read the model's script: %v", err)
+	}
+	for _, nvim := range filepath.SplitList(setting(t, "AGENTLS_NVIM")) {
+		t.Run(version(t, nvim), func(t *testing.T) {
+			t.Parallel()
+			turns, err := script.Parse(name, string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			provider := httptest.NewServer(wiretest.AnthropicHandler(turns))
+			defer provider.Close()
+			s := newStory(t, nvim, name+".lua")
+			s.env = append(s.env, "AGENTLS_BIN="+server, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
+			for file, text := range files {
+				s.write(t, file, text)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+			defer cancel()
+			if err := s.run(ctx); err != nil {
+				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
+			} else {
+				t.Log("\n" + s.output.String())
+			}
+			if err := turns.Check(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

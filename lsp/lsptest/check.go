@@ -203,10 +203,13 @@ func (e *Editor) publish(params json.RawMessage) {
 func (e *Editor) countedIn(u string, version *int32, list []Diagnostic) (string, bool) {
 	d := e.documents[u]
 	if d == nil {
+		disk, err := e.showing(u)
+		if e.known[u] > 0 || e.written[pathOf(u)] {
+			return disk, true // the server hears later that it is closed or changed, if at all
+		}
 		if version != nil && len(list) > 0 {
 			return fmt.Sprintf("version %d of %s, which is not open", *version, u), false
 		}
-		disk, err := e.showing(u)
 		if err != nil && len(list) > 0 {
 			return fmt.Sprintf("diagnostics for %s: %v", u, err), false
 		}
@@ -214,10 +217,13 @@ func (e *Editor) countedIn(u string, version *int32, list []Diagnostic) (string,
 	}
 	if version != nil {
 		text, known := d.history[*version]
+		if !known && e.known[u] > 1 {
+			return d.text, true // of the time before it was opened again
+		}
 		if !known {
 			return fmt.Sprintf("%s never had version %d", u, *version), false
 		}
-		if err := e.fit(text, list); err != nil {
+		if err := e.fit(text, list); err != nil && e.known[u] == 1 {
 			return fmt.Sprintf("in version %d of %s, %v", *version, u, err), false
 		}
 		return text, true
@@ -236,7 +242,7 @@ func (e *Editor) countedIn(u string, version *int32, list []Diagnostic) (string,
 			first = err
 		}
 	}
-	return fmt.Sprintf("in %s, %v", u, first), false
+	return fmt.Sprintf("in %s, %v", u, first), e.known[u] > 1
 }
 
 func (e *Editor) fit(text string, list []Diagnostic) error {

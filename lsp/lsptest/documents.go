@@ -19,6 +19,8 @@ type document struct {
 	text    string
 	// history holds the text of each version that the server has been told.
 	history map[int32]string
+	// undo and redo are the texts that the user can go back to, and from there forth again, the next one last.
+	undo, redo []string
 }
 
 // published are the newest diagnostics of a document.
@@ -104,6 +106,7 @@ func (e *Editor) OpenText(path, text string) error {
 func (e *Editor) open(u, text string, version int32) *document {
 	d := &document{uri: u, version: version, text: text, history: map[int32]string{version: text}}
 	e.documents[u] = d
+	e.known[u]++
 	language := languages[filepath.Ext(u)]
 	if language == "" {
 		language = "plaintext"
@@ -130,22 +133,27 @@ func (e *Editor) Edit(path string, start, end int, text string) error {
 	if start < 0 || start > end || end > len(d.text) {
 		return fmt.Errorf("%s has no bytes %d to %d", path, start, end)
 	}
-	send, err := e.change(d, []replacement{{start, end, text}})
+	send, err := e.change(d, []replacement{{start, end, text}}, false)
 	if err == nil {
 		send()
 	}
 	return err
 }
 
-// change applies replacements to a document and returns what tells the server. The lock is held for both.
-func (e *Editor) change(d *document, list []replacement) (send func(), err error) {
+// change applies replacements to a document, the server's or those of the user, and returns what tells the server. The lock is
+// held for both.
+func (e *Editor) change(d *document, list []replacement, byServer bool) (send func(), err error) {
 	old := d.text
 	changed, sorted, err := replace(old, list)
 	if err != nil {
 		return nil, err
 	}
+	d.undo, d.redo = append(d.undo, old), nil
 	d.text = changed
 	d.version++
+	if e.options.Changed != nil {
+		e.options.Changed(d.uri, old, changed, byServer)
+	}
 	d.history[d.version] = changed
 	version := d.version
 	var changes []contentChange
@@ -192,7 +200,7 @@ func (e *Editor) Save(path string) error {
 	if err := os.WriteFile(file, []byte(d.text), 0o644); err != nil {
 		return fmt.Errorf("save %s: %w", path, err)
 	}
-	e.written[file] = true
+	e.wrote(file, []byte(d.text))
 	if truthy(lookup(e.server, "textDocumentSync.save")) {
 		params := struct {
 			TextDocument textDocument `json:"textDocument"`
@@ -215,11 +223,16 @@ func (e *Editor) CloseDocument(path string) error {
 	if e.documents[u] == nil {
 		return fmt.Errorf("%s is not open", path)
 	}
+	e.forget(u)
+	return nil
+}
+
+// forget closes a document. The lock is held.
+func (e *Editor) forget(u string) {
 	delete(e.documents, u)
 	e.notify("textDocument/didClose", struct {
 		TextDocument textDocument `json:"textDocument"`
 	}{textDocument{URI: u}})
-	return nil
 }
 
 // WriteDisk writes a file as another program would, and tells the server if it watches.
@@ -237,7 +250,7 @@ func (e *Editor) WriteDisk(path, text string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.written[file] = true
+	e.wrote(file, []byte(text))
 	e.watched(e.URI(path), kind)
 	return nil
 }

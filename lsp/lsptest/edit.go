@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,15 @@ func (e *Editor) needs(capability, what string) {
 	}
 }
 
+// partError is the failure of one part of an edit, after those before it were made.
+type partError struct {
+	index int
+	err   error
+}
+
+func (e *partError) Error() string { return e.err.Error() }
+func (e *partError) Unwrap() error { return e.err }
+
 // errStale is wrapped by the refusal of an edit for a version that the editor does not show (any more).
 var errStale = errors.New("the document has changed")
 
@@ -70,7 +80,11 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 			changes = append(changes, documentChange{TextDocument: &textDocument{URI: u}, Edits: edit.Changes[u]})
 		}
 	}
-	var steps []func() (func(), error)
+	type part struct {
+		index int
+		do    func() (func(), error)
+	}
+	var steps []part
 	created := map[string]bool{}
 	for i, c := range changes {
 		step, err := e.plan(c, created, fmt.Sprintf("%s: documentChanges[%d]", what, i))
@@ -80,13 +94,18 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 		if err != nil {
 			return nil, fmt.Errorf("change %d: %w", i+1, err)
 		}
-		steps = append(steps, step)
+		steps = append(steps, part{i, step})
 	}
 	var sends []func()
 	for _, step := range steps {
-		send, err := step()
+		send, err := step.do()
 		if err != nil {
-			return nil, err
+			// What was made before stays: no profile is transactional beyond texts.
+			return func() {
+				for _, send := range sends {
+					send()
+				}
+			}, &partError{step.index, err}
 		}
 		sends = append(sends, send)
 	}
@@ -95,6 +114,21 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 			send()
 		}
 	}, nil
+}
+
+// editedIn lists the documents whose text an edit changes, each once.
+func editedIn(raw json.RawMessage) []string {
+	var edit workspaceEdit
+	if json.Unmarshal(raw, &edit) != nil {
+		return nil // applyEdit has said so
+	}
+	list := slices.Sorted(maps.Keys(edit.Changes))
+	for _, c := range edit.DocumentChanges {
+		if c.TextDocument != nil && !slices.Contains(list, c.TextDocument.URI) {
+			list = append(list, c.TextDocument.URI)
+		}
+	}
+	return list
 }
 
 // checkForms checks that an edit uses only what the client announced. The lock is held.
@@ -177,13 +211,17 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 			return nil, err
 		}
 		before = disk
+	case e.profile.EmptyIsALine:
+		before = "\n"
 	}
 	if v := c.TextDocument.Version; v != nil {
 		if d == nil {
-			e.fault("%s: version %d of %s, which is not open", what, *v, u)
+			if e.known[u] == 0 { // the user may just have closed it
+				e.fault("%s: version %d of %s, which is not open", what, *v, u)
+			}
 			return nil, fmt.Errorf("%s is not open: %w", u, errStale)
 		}
-		if *v > d.version {
+		if *v > d.version && e.known[u] == 1 { // versions begin anew when it is opened again
 			e.fault("%s: version %d of %s, which is at version %d", what, *v, u, d.version)
 		}
 		if *v != d.version {
@@ -205,17 +243,23 @@ func (e *Editor) planText(c documentChange, created map[string]bool, what string
 		if t.NewText != nil {
 			replaced.text = *t.NewText
 		}
+		if e.reaction.Alter != nil {
+			replaced.text = e.reaction.Alter(replaced.text)
+		}
 		list = append(list, replaced)
 	}
 	if _, _, err := replace(before, list); err != nil {
 		e.fault("%s: in %s, %v", what, u, err)
 		return nil, err
 	}
+	if len(list) == 0 {
+		return func() (func(), error) { return func() {}, nil }, nil
+	}
 	return func() (func(), error) {
 		if d := e.documents[u]; d == nil { // the editor opens what it edits, unsaved
 			e.open(u, before, 1)
 		}
-		return e.change(e.documents[u], list)
+		return e.change(e.documents[u], list, true)
 	}, nil
 }
 
@@ -234,7 +278,7 @@ func (e *Editor) createFile(c documentChange) (func(), error) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		return nil, err
 	}
-	e.written[file] = true
+	e.wrote(file, []byte{})
 	return func() { e.watched(c.URI, 1) }, nil
 }
 
@@ -251,27 +295,38 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		}
 		return nil, err
 	}
-	e.written[file] = true
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	e.wrote(file, nil)
 	if c.Kind == "delete" {
 		if err := os.Remove(file); err != nil {
 			return nil, err
+		}
+		if e.options.Changed != nil {
+			shown := string(content)
+			if d := e.documents[from]; d != nil {
+				shown = d.text
+			}
+			e.options.Changed(from, shown, "", true)
 		}
 	} else {
 		to := pathOf(c.NewURI)
 		if _, err := os.Stat(to); err == nil && !c.Options.Overwrite {
 			return nil, fmt.Errorf("%s is there already", to)
 		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return nil, err
+		}
 		if err := os.Rename(file, to); err != nil {
 			return nil, err
 		}
-		e.written[to] = true
+		e.wrote(to, content)
 	}
 	return func() {
 		if d := e.documents[from]; d != nil {
-			delete(e.documents, from)
-			e.notify("textDocument/didClose", struct {
-				TextDocument textDocument `json:"textDocument"`
-			}{textDocument{URI: from}})
+			e.forget(from)
 			if c.Kind == "rename" {
 				e.open(c.NewURI, d.text, 1)
 			}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -26,6 +27,9 @@ type EditorOptions struct {
 	InitializationOptions json.RawMessage
 	// Settings answers workspace/configuration for the section "agentls"; nil is null.
 	Settings json.RawMessage
+	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of the
+	// server's made it or the user. It is called under the editor's lock and must not use the editor.
+	Changed func(uri, before, after string, byServer bool)
 	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
 	// folder that they are in.
 	Foreign string
@@ -81,7 +85,11 @@ type Editor struct {
 	refusal       string   // for the next applyEdit
 	behindReply   []func() // sent behind the answer that is being made
 	onEdit        func()   // runs at the next applyEdit, before it is looked at; without mu
+	reaction      Reaction // to the next applyEdit
+	held          []func() // what a Reaction keeps back
 	written       map[string]bool
+	contents      map[string][]byte // of what is written
+	known         map[string]int    // how often each document was opened
 	faults        []string
 	trace         []string
 	subscribed    bool
@@ -130,7 +138,7 @@ func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
 		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}), news: make(chan struct{}),
 		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{}, diagnostics: map[string]published{},
 		progress: map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{}, written: map[string]bool{},
-		refreshes: map[string]int{},
+		refreshes: map[string]int{}, known: map[string]int{},
 	}
 	c := codec{fault: e.lockedFault, trace: e.record}
 	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(stream, c), incoming{e},
@@ -189,6 +197,9 @@ func (e *Editor) post(send func()) {
 
 // notify sends a notification. The lock is held.
 func (e *Editor) notify(method string, params any) {
+	if strings.HasPrefix(method, "textDocument/did") || strings.HasPrefix(method, "workspace/did") {
+		e.release()
+	}
 	raw := encode(params)
 	var body any = &raw
 	if params == nil {

@@ -17,6 +17,7 @@ import (
 // languageProviders are the members of the server's capabilities that announce the features.
 var languageProviders = map[string]string{
 	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider", "textDocument/documentSymbol": "documentSymbolProvider",
+	"textDocument/codeLens": "codeLensProvider",
 }
 
 // errUnserved is the error of a feature that the server does not have for the document.
@@ -46,6 +47,9 @@ func (r registration) selects(u string) bool {
 		scheme, _, _ := strings.Cut(u, ":")
 		if f.Language != "" || f.Scheme != "" && f.Scheme != scheme {
 			continue
+		}
+		if f.Pattern == nil {
+			return true
 		}
 		if ok, err := doublestar.Match(text(f.Pattern), filepath.ToSlash(pathOf(u))); err == nil && ok {
 			return true

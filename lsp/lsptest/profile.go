@@ -26,6 +26,8 @@ type Profile struct {
 	ChangeAfterAnswer bool `json:"changeAfterAnswer,omitempty"`
 	// SkipsStaleEdits is Neovim's habit of leaving out an edit for an old version, and saying that all was applied.
 	SkipsStaleEdits bool `json:"skipsStaleEdits,omitempty"`
+	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
+	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
 	// CommandOfUnresolvedOnly is Helix's habit of not running the command that codeAction/resolve brings.
 	CommandOfUnresolvedOnly bool `json:"commandOfUnresolvedOnly,omitempty"`
 }

@@ -259,6 +259,7 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 	result := struct {
 		Applied       bool   `json:"applied"`
 		FailureReason string `json:"failureReason,omitempty"`
+		FailedChange  *int   `json:"failedChange,omitempty"`
 	}{Applied: true}
 	record := EditAnswer{Label: text(lookup(params, "label")), Edit: lookup(params, "edit")}
 	if lookup(params, "metadata") != nil {
@@ -272,19 +273,30 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 	}
 	send := func() {}
 	var err error
+	r := e.reaction
 	if e.refusal != "" {
 		err = errors.New(e.refusal)
 		e.refusal = ""
 	} else {
 		send, err = e.applyEdit(record.Edit, "workspace/applyEdit")
+		if err == nil {
+			send, err = e.react(r, editedIn(record.Edit), send)
+		}
 	}
+	e.reaction = Reaction{}
 	if err != nil {
 		result.Applied, result.FailureReason = false, err.Error()
+	}
+	var failed *partError
+	if errors.As(err, &failed) && e.profile.Announces("workspace.workspaceEdit.failureHandling") {
+		result.FailedChange = &failed.index
 	}
 	record.Applied, record.Reason = result.Applied, result.FailureReason
 	e.applied = append(e.applied, record)
 	switch {
-	case err != nil:
+	case err != nil && failed == nil:
+	case r.Hold:
+		e.held = append(e.held, send)
 	case e.profile.ChangeAfterAnswer:
 		e.behindReply = append(e.behindReply, send)
 	default:

@@ -15,6 +15,7 @@ import (
 //
 //	wait progress begin|end ["title"]   a progress was begun; all that were begun have ended (and one at least)
 //	wait diagnostics PATH N             the document has N diagnostics
+//	wait diagnostic PATH "text"         the document has a diagnostic with the text in it
 //	wait message|log|question "text"    the server said so
 //	wait event TYPE ["text"]            an agent/event of the type, with the text in it
 //	wait shown "text"                   a document was shown that holds the text
@@ -23,6 +24,8 @@ import (
 //	wait run [STATUS]                   the run that was started last has ended, completed or as said
 //	wait gate NAME [N]                  the scripted model has come to the gate
 //	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
+//	wait lenses PATH "title"            the document has a lens of that title
+//	wait refreshes METHOD N             the server has sent the refresh request so often at least
 //	wait agent NAME                     agent/list names the agent
 //	wait no agent NAME                  agent/list does not name it
 //	wait default NAME                   agent/list says that NAME is the default
@@ -71,6 +74,10 @@ func (p *play) wait(args []string) error {
 			return fmt.Errorf("%w; they are:\n%s", err, p.diagnosticText(arg(1)))
 		}
 		return nil
+	case "diagnostic":
+		return e.wait(p.ctx, what, func() bool {
+			return slices.ContainsFunc(e.diagnostics[e.URI(arg(1))].list, func(d Diagnostic) bool { return strings.Contains(d.Message, arg(2)) })
+		})
 	case "message", "log", "question":
 		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
 	case "event":
@@ -94,6 +101,14 @@ func (p *play) wait(args []string) error {
 		return e.wait(p.ctx, what, func() bool { return len(e.applied) >= n })
 	case "serves":
 		return p.waitRegistered(arg(1), arg(2))
+	case "lenses":
+		return p.waitLens(arg(1), arg(2))
+	case "refreshes":
+		n, err := number(2)
+		if err != nil {
+			return err
+		}
+		return e.wait(p.ctx, what, func() bool { return e.refreshes[arg(1)] >= n })
 	case "agent":
 		return p.waitAgents(what, func(agents []string, _ string) bool { return slices.Contains(agents, arg(1)) })
 	case "no":
@@ -150,9 +165,16 @@ func (p *play) messageIs(method string) func([]string) error {
 	return func(args []string) error { return p.waitMessage(method, args[0]) }
 }
 
-// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no edits, no action PATH PLACE "title".
+// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses PATH, no edits, no action PATH PLACE "title".
 func (p *play) no(args []string) error {
 	e := p.editor
+	if args[0] == "lenses" {
+		list, err := p.askLenses(args[1])
+		if err == nil && len(list) > 0 {
+			err = fmt.Errorf("there are %d, the first is %q", len(list), list[0].Command.Title)
+		}
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch args[0] {

@@ -32,7 +32,7 @@ func (p *play) do(l line) error {
 		"encoding": {1, 3, p.setEncoding}, "init": {1, 1, p.setInit}, "settings": {1, 1, p.setSettings},
 		"env": {1, -1, p.setEnv}, "file": {3, 3, p.makeFile},
 	}
-	if v, ok := setup[l.verb]; ok {
+	if v, ok := setup[l.verb]; ok && !(l.verb == "settings" && p.editor != nil) {
 		if p.editor != nil {
 			return errors.New("it has to stand before the server is used")
 		}
@@ -61,7 +61,8 @@ func (p *play) do(l line) error {
 		"open": {1, 2, p.open}, "edit": {3, 3, p.edit}, "load": {2, 2, p.load}, "save": {1, 1, p.save}, "close": {1, 1, p.closeDocument},
 		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command}, "request": {1, 2, p.request},
 		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
-		"answer": {2, 2, p.setAnswer}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "accept": {1, -1, p.decide("accept")},
+		"lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
+		"answer": {2, 2, p.setAnswer}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
 		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
@@ -71,7 +72,7 @@ func (p *play) do(l line) error {
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
 		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
 		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},
-		"completions": {2, 3, p.completionsAre}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs}, "symbols": {1, 2, p.symbolsAre},
+		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs}, "symbols": {1, 2, p.symbolsAre},
 	}
 	v, ok := verbs[l.verb]
 	if !ok {

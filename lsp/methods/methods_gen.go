@@ -133,11 +133,16 @@ type Server interface {
 	Proposals(ctx context.Context, params *ProposalsParams) (*ProposalList, error)
 	// AcceptProposal answers `agent/proposal/accept`. Has the editor apply hunks, as one WorkspaceEdit
 	// against the current versions. Nothing else changes the user's files.
-	AcceptProposal(ctx context.Context, params *ProposalParams) (*AcceptResult, error)
+	AcceptProposal(ctx context.Context, params *AcceptParams) (*AcceptResult, error)
 	// RejectProposal answers `agent/proposal/reject`. Drops hunks; the agents' view loses them too.
 	RejectProposal(ctx context.Context, params *ProposalParams) (*RejectResult, error)
-	// DiffProposal answers `agent/proposal/diff`. Shows hunks as a unified diff.
+	// DiffProposal answers `agent/proposal/diff`. Shows hunks as a unified diff, and both sides of those
+	// in conflict.
 	DiffProposal(ctx context.Context, params *ProposalParams) (*ProposalDiff, error)
+	// Undo answers `agent/undo`. Has the editor take back edits of a run that were accepted, also after
+	// they were saved and after a restart. What the user did since stays; where the user changed the same
+	// lines, the edit is not taken back, and the result says so.
+	Undo(ctx context.Context, params *UndoParams) (*AcceptResult, error)
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
@@ -175,6 +180,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.RejectProposal)
 	case MethodDiffProposal:
 		result, err = call(ctx, params, s.DiffProposal)
+	case MethodUndo:
+		result, err = call(ctx, params, s.Undo)
 	default:
 		return nil, false, nil
 	}
@@ -191,7 +198,6 @@ func Proposed(name string) bool {
 		MethodExportSession, CommandExportSession,
 		MethodForkSession, CommandForkSession,
 		MethodTranscript, CommandTranscript,
-		MethodUndo, CommandUndo,
 		MethodAsks, CommandAsks,
 		MethodAnswerAsk, CommandAnswerAsk,
 		MethodGrants, CommandGrants,
@@ -242,6 +248,7 @@ func Commands() []string {
 		CommandAcceptProposal,
 		CommandRejectProposal,
 		CommandDiffProposal,
+		CommandUndo,
 	}
 }
 

@@ -89,8 +89,12 @@ func (d *documented) Proposals(_ context.Context, p *ProposalsParams) (*Proposal
 	return answer[ProposalList](d, MethodProposals, p)
 }
 
-func (d *documented) AcceptProposal(_ context.Context, p *ProposalParams) (*AcceptResult, error) {
+func (d *documented) AcceptProposal(_ context.Context, p *AcceptParams) (*AcceptResult, error) {
 	return answer[AcceptResult](d, MethodAcceptProposal, p)
+}
+
+func (d *documented) Undo(_ context.Context, p *UndoParams) (*AcceptResult, error) {
+	return answer[AcceptResult](d, MethodUndo, p)
 }
 
 func (d *documented) RejectProposal(_ context.Context, p *ProposalParams) (*RejectResult, error) {
@@ -170,7 +174,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 15 {
+	if served != 16 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -362,7 +366,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 18 {
+	if len(slices.Compact(commands)) != 19 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

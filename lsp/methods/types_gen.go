@@ -169,6 +169,8 @@ const (
 	FileCreated FileChange = "created"
 	// It goes.
 	FileDeleted FileChange = "deleted"
+	// It goes to `newUri`; its text may change, too.
+	FileRenamed FileChange = "renamed"
 )
 
 // Decision is what the user decided.
@@ -896,6 +898,14 @@ type Hunk struct {
 	After string `json:"after"`
 	// Why, in a sentence; may be empty.
 	Reason string `json:"reason"`
+	// The run that wrote it last.
+	Run event.RunID `json:"run,omitzero"`
+	// The slug of that run's agent.
+	Agent string `json:"agent,omitzero"`
+	// Why the hunk is in its state, in a sentence.
+	Detail string `json:"detail,omitzero"`
+	// What stands in the range now, for a hunk in conflict.
+	Current string `json:"current,omitzero"`
 }
 
 // ProposalFile is the hunks of one file.
@@ -906,6 +916,8 @@ type ProposalFile struct {
 	State event.ProposalState `json:"state"`
 	// What happens to the file; absent means `modified`.
 	Change FileChange `json:"change,omitzero"`
+	// Where a renamed file goes.
+	NewURI uri.URI `json:"newUri,omitzero"`
 	// The version of the open document that the ranges are for; absent where it is not open.
 	Version *int `json:"version,omitzero"`
 	// The hunks in the order of the text.
@@ -980,6 +992,19 @@ type ProposalParams struct {
 	Hunks []event.HunkID `json:"hunks,omitzero"`
 }
 
+// AcceptParams: chooses hunks of a proposal, as ProposalParams does.
+type AcceptParams struct {
+	// The proposal.
+	Proposal event.ProposalID `json:"proposal"`
+	// All open hunks of these documents.
+	Files []uri.URI `json:"files,omitzero"`
+	// These hunks.
+	Hunks []event.HunkID `json:"hunks,omitzero"`
+	// Also takes those of `hunks` that are in conflict: the agent's text replaces what stands at their
+	// lines now. Absent means that a hunk in conflict fails.
+	Overwrite bool `json:"overwrite,omitzero"`
+}
+
 // HunkFailure is a hunk that could not be taken.
 type HunkFailure struct {
 	// The hunk.
@@ -1033,13 +1058,18 @@ type ProposalDiff struct {
 	// A unified diff, paths from the workspace root, from the document as the editor shows it to the
 	// proposed text.
 	Diff string `json:"diff"`
+	// Both sides of the chosen hunks in conflict, which fit no diff, for people.
+	Conflicts string `json:"conflicts,omitzero"`
+	// The document of the scheme `agentls` that has the same text, for clients with
+	// `workspace/textDocumentContent`; it is kept up to date. Absent for a choice that has no name.
+	URI uri.URI `json:"uri,omitzero"`
 }
 
 // UndoParams are the params of `agent/undo`.
 type UndoParams struct {
 	// The run whose accepted edits are taken back. What the user did since is kept.
 	Run event.RunID `json:"run"`
-	// Only these.
+	// Only these; absent means all that the run's edits left and that can be taken back.
 	Hunks []event.HunkID `json:"hunks,omitzero"`
 }
 

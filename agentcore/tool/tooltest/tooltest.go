@@ -130,8 +130,8 @@ func (h *Host) Text(name string) string {
 	return file.Text
 }
 
-// Call does what the engine does for a model's call: it resolves the name, checks the arguments and runs
-// the tool.
+// Call does what the engine does for a model's call that is alone in its turn: it resolves the name, checks the
+// arguments and runs the tool.
 func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, error) {
 	canonical, ok := tool.Resolve(name)
 	if !ok {
@@ -145,6 +145,7 @@ func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, e
 		if err != nil {
 			return tool.Result{}, err
 		}
+		defer h.layer.NextTurn()
 		return t.Run(ctx, h, checked)
 	}
 	return tool.Result{}, fmt.Errorf("the tool %q is not built in", canonical)

@@ -1,0 +1,81 @@
+package agentcore
+
+import (
+	"sync"
+	"time"
+)
+
+// clock measures how long a run has been at work, and ends it when its time is over. Time in which it waits in the
+// queue or for a person does not count. Its methods may be called from any goroutine.
+type clock struct {
+	mu      sync.Mutex
+	limit   time.Duration // 0 for none
+	over    func()        // called when the limit is reached
+	used    time.Duration // before since
+	since   time.Time     // zero while it stands
+	waiting int           // how many wait for a person
+	begun   bool
+	timer   *time.Timer
+}
+
+// begin starts the clock for the first time.
+func (c *clock) begin(limit time.Duration, over func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit, c.over, c.begun = limit, over, true
+	c.run()
+}
+
+func (c *clock) run() {
+	c.since = time.Now()
+	if c.limit > 0 {
+		c.timer = time.AfterFunc(max(0, c.limit-c.used), c.over)
+	}
+}
+
+func (c *clock) halt() {
+	if c.since.IsZero() {
+		return
+	}
+	c.used += time.Since(c.since)
+	c.since = time.Time{}
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+}
+
+// stop lets the clock stand until start was called as often: calls of one turn may wait beside each other.
+func (c *clock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting++; c.waiting == 1 {
+		c.halt()
+	}
+}
+
+func (c *clock) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting--; c.waiting == 0 && c.begun {
+		c.run()
+	}
+}
+
+// end stops the clock for good.
+func (c *clock) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.halt()
+	c.begun = false
+}
+
+// took is the time that counts by now.
+func (c *clock) took() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.since.IsZero() {
+		return c.used
+	}
+	return c.used + time.Since(c.since)
+}

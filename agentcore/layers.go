@@ -1,0 +1,168 @@
+package agentcore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/secret"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// layerAuthor is an author as a row of a layer has it.
+type layerAuthor struct {
+	Run    event.RunID `json:"run"`
+	Agent  string      `json:"agent"`
+	Reason string      `json:"reason"`
+}
+
+// withLayer adds to a batch what the run's layer does to files since it was last stored, and hands the batch to submit.
+func (r *run) withLayer(batch store.Batch, submit func(store.Batch)) {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	changed, dropped, now := r.layer.SavedSince(r.saved)
+	r.saved = now
+	for _, path := range dropped {
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
+	}
+	for _, f := range changed {
+		authors := make([]layerAuthor, len(f.Authors))
+		for i, a := range f.Authors {
+			authors[i] = layerAuthor(a)
+		}
+		batch.LayerFiles = append(batch.LayerFiles, store.LayerFile{
+			Session: r.session.ID, Run: r.id, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
+			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(authors), Updated: time.Now().UTC(),
+		})
+	}
+	submit(batch)
+}
+
+// storeMerge stores that the run's edits have gone to its parent's layer, or are the session's hunks.
+func (r *run) storeMerge() {
+	if r.parent == nil {
+		r.session.told() // or the edits would be in no row for a moment
+		r.withLayer(store.Batch{}, r.submitRows)
+		return
+	}
+	r.withLayer(store.Batch{}, func(batch store.Batch) { r.parent.withLayer(batch, r.submitRows) })
+}
+
+func (r *run) submitRows(batch store.Batch) {
+	if len(batch.LayerFiles)+len(batch.LayerFilesRemoved) > 0 {
+		r.session.submit(batch, r.id)
+	}
+}
+
+// told waits until the hunks of merges that were made so far were handed to the store. The callbacks of a view never wait.
+func (s *Session) told() {
+	done := make(chan struct{})
+	s.view.After(func() { close(done) })
+	<-done
+}
+
+// interruptedDetail is what a hunk says that was in the layer of a run when its process ended.
+const interruptedDetail = "an interrupted run proposed this"
+
+// adoptLayers merges what runs had written whose process ended, children into their parents and those into the
+// session. The rows go once the hunks are stored; where the process ends before that the next one merges the same again,
+// of which only what is missing makes new hunks.
+func (s *Session) adoptLayers(left store.Adopted) error {
+	if len(left.LayerFiles) == 0 {
+		return nil
+	}
+	files := map[event.RunID][]workspace.LayerFile{}
+	for _, row := range left.LayerFiles {
+		file, err := savedFile(row)
+		if err != nil {
+			return err
+		}
+		files[row.Run] = append(files[row.Run], file)
+	}
+	layers := map[event.RunID]*workspace.Layer{}
+	for _, run := range left.Runs { // parents before children
+		if parent := layers[run.Parent]; parent != nil {
+			layers[run.ID] = parent.Fork()
+		} else {
+			layers[run.ID] = s.proposal.Fork()
+		}
+		layers[run.ID].Load(files[run.ID]) // the merge tells of the conflicts
+	}
+	var hunks []event.HunkID
+	unread := map[string]bool{}
+	for _, run := range slices.Backward(left.Runs) {
+		report, err := layers[run.ID].Merge()
+		hunks = append(hunks, report.Hunks...)
+		for _, c := range report.Conflicts {
+			s.submit(store.Batch{}, "", event.Notice{
+				Level: event.NoticeWarning,
+				Message: fmt.Sprintf("%s: what an interrupted run of %s wrote to lines %d to %d collides with another change and was left out",
+					s.view.Relative(c.Path), run.Agent, c.StartLine+1, c.EndLine),
+				Hint: "run the agent again on the text as it is now",
+			})
+		}
+		var file *workspace.FileError
+		if err != nil && !errors.As(err, &file) {
+			return fmt.Errorf("merge what the interrupted run %s wrote: %w", run.ID, err)
+		}
+		for _, f := range layers[run.ID].Saved() {
+			unread[f.Path] = true // the next process tries again
+		}
+	}
+	s.proposal.Remark(hunks, interruptedDetail)
+	s.told()
+	var batch store.Batch
+	for _, row := range left.LayerFiles {
+		if !unread[row.Path] {
+			batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: s.ID, Run: row.Run, Path: row.Path})
+		}
+	}
+	s.submit(batch, "")
+	return nil
+}
+
+// savedFile is a row of a layer as the workspace takes it.
+func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
+	file := workspace.LayerFile{
+		Path: row.Path, MovedFrom: row.MovedFrom, Base: row.Base, Text: row.Own,
+		Created: row.Created, Deleted: row.Deleted, Stamp: workspace.Stamp(row.Stamp),
+	}
+	var authors []layerAuthor
+	if len(row.Authors) > 0 {
+		if err := json.Unmarshal(row.Authors, &authors); err != nil {
+			return file, fmt.Errorf("read who wrote %s in the run %s: %w", row.Path, row.Run, err)
+		}
+	}
+	for _, a := range authors {
+		file.Authors = append(file.Authors, workspace.Author(a))
+	}
+	return file, nil
+}
+
+// adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session from
+// one commit on, so that it is neither lost nor taken twice when this process is killed, too.
+func (s *Session) adoptProposals(ctx context.Context) error {
+	now := time.Now().UTC()
+	left, err := s.engine.store.Adopt(ctx, store.Proposal{
+		ID: s.proposalID, Session: s.ID, Title: s.Title(), State: event.StateOpen, Created: now, Updated: now,
+	}, s.roots, adoptedUndos)
+	if err != nil {
+		return fmt.Errorf("take over what former sessions proposed: %w", err)
+	}
+	hunks := make([]workspace.Hunk, len(left.Hunks))
+	for i, row := range left.Hunks {
+		hunks[i] = storedHunk(row)
+		if waits(hunks[i]) && secret.Holds(row.After) {
+			// Accepted, it would put the placeholder into the user's file.
+			hunks[i].State, hunks[i].Detail = event.StateSuperseded, "it held a secret, which agentls does not store; run the agent again"
+		}
+	}
+	s.hunksStored(hunks)
+	s.proposal.Restore(hunks)
+	return s.adoptLayers(left)
+}

@@ -1,0 +1,379 @@
+package permission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Setup is what the policy of a run is made of.
+type Setup struct {
+	// Layers, the weakest first.
+	Layers []Layer
+	Mode   Mode
+	// Session and Run find the grants that hold.
+	Session event.SessionID
+	Run     event.RunID
+	// Roots are the workspace folders, as absolute clean paths in the machine's notation.
+	Roots []string
+	// Home stands for ~ in path patterns; empty where there is none.
+	Home string
+}
+
+// Policy is what a run may do. It is immutable and may be used from any goroutine.
+type Policy struct {
+	chain   []level // of the root run first
+	session event.SessionID
+	runs    []event.RunID
+	roots   []string
+	home    string
+}
+
+// level is one run's own part of a policy.
+type level struct {
+	run   event.RunID
+	mode  Mode
+	rules []compiled
+}
+
+// New returns the policy of a root run. A rule with an error (see [Rule.Check]) never allows.
+func New(s Setup) *Policy {
+	p := &Policy{session: s.Session, roots: slices.Clone(s.Roots), home: s.Home}
+	return p.add(s.Run, s.Mode, s.Layers)
+}
+
+// Child returns the policy of a run that this one starts: session, folders and grants are the same, and no decision
+// lets through more than this policy's, but for what the user granted to the child itself.
+func (p *Policy) Child(run event.RunID, mode Mode, layers []Layer) *Policy {
+	child := *p
+	child.chain, child.runs = slices.Clone(p.chain), slices.Clone(p.runs)
+	return child.add(run, mode, layers)
+}
+
+func (p *Policy) add(run event.RunID, mode Mode, layers []Layer) *Policy {
+	l := level{run: run, mode: mode}
+	for _, layer := range layers {
+		for _, r := range layer.Rules {
+			l.rules = append(l.rules, compile(r, layer.Name, layer.Narrow, p.home))
+		}
+	}
+	p.chain, p.runs = append(p.chain, l), append(p.runs, run)
+	return p
+}
+
+// Mode is the least asking mode that the run has with all of its parents. The engine applies edits without review only
+// where it is AcceptEdits or Bypass and [Policy.Decide] allows them.
+func (p *Policy) Mode() Mode {
+	order := []Mode{Plan, Default, AcceptEdits, Bypass}
+	least := Bypass
+	for _, l := range p.chain {
+		mode := l.mode
+		if !slices.Contains(order, mode) {
+			mode = Default
+		}
+		if slices.Index(order, mode) < slices.Index(order, least) {
+			least = mode
+		}
+	}
+	return least
+}
+
+// Part is the decision on one simple command, file or host of a call.
+type Part struct {
+	// What is decided on, in one line and with hidden characters visible.
+	What   string
+	Action Action
+	// Rule that decides; nil for the default. Layer is its layer's name, or the grant's id.
+	Rule   *Rule
+	Layer  string
+	Reason string
+}
+
+// Decision is what becomes of a call: the least that any of its parts lets through.
+type Decision struct {
+	Action Action
+	// Rule that decides, and its layer; nil where the default does.
+	Rule  *Rule
+	Layer string
+	// Reason is for people.
+	Reason string
+	// Advice tells the model what it may do instead, where the call is denied or asked for.
+	Advice string
+	// Always are the rules that an "always" would allow, one for each part that asks. It is empty where nothing
+	// short of the very call can be named: then the answer holds once.
+	Always []Rule
+	Parts  []Part
+}
+
+// Step is one thing that was looked at for a decision.
+type Step struct {
+	// What part of the call it is about.
+	What string
+	// Run whose level of the chain it is about.
+	Run event.RunID
+	// Layer and Rule that matched; a nil rule is the default.
+	Layer string
+	Rule  *Rule
+	// Action that stands behind this step.
+	Action Action
+	Note   string
+}
+
+// Explanation is a decision with all that led to it, in order.
+type Explanation struct {
+	Decision
+	Trail []Step
+}
+
+// Decide decides on a call. grants are all that may hold; those that have expired, were taken back or belong to others
+// are not looked at.
+func (p *Policy) Decide(r Request, grants []Grant) Decision {
+	return p.decide(r, grants, func(Step) {})
+}
+
+// Explain decides as Decide does, and tells the way.
+func (p *Policy) Explain(r Request, grants []Grant) Explanation {
+	var e Explanation
+	e.Decision = p.decide(r, grants, func(s Step) { e.Trail = append(e.Trail, s) })
+	return e
+}
+
+// verdict is the decision of one level on one item.
+type verdict struct {
+	action Action
+	rule   *compiled
+	note   string
+}
+
+func (p *Policy) decide(r Request, grants []Grant, tell func(Step)) Decision {
+	d := Decision{Action: Allow}
+	deciding := -1
+	var asking []item
+	items := p.items(r)
+	for _, it := range items {
+		part := p.part(&it, grants, tell)
+		if deciding < 0 || part.Action.rank() < d.Parts[deciding].Action.rank() {
+			deciding = len(d.Parts)
+		}
+		if part.Action == Ask {
+			asking = append(asking, it)
+		}
+		d.Parts = append(d.Parts, part)
+	}
+	decided := d.Parts[deciding]
+	d.Action, d.Rule, d.Layer = decided.Action, decided.Rule, decided.Layer
+	d.Reason = fmt.Sprintf("%s: %s, %s", decided.What, said(d.Action), decided.Reason)
+	switch d.Action {
+	case Ask:
+		for _, it := range asking {
+			if len(it.always) == 0 {
+				d.Always = nil
+				break
+			}
+			for _, rule := range it.always {
+				if !slices.Contains(d.Always, rule) {
+					d.Always = append(d.Always, rule)
+				}
+			}
+		}
+		d.Advice = advice(asking[0])
+	case Deny:
+		d.Advice = advice(items[deciding])
+	}
+	return d
+}
+
+func said(a Action) string {
+	switch a {
+	case Allow:
+		return "allowed"
+	case Ask:
+		return "asked for"
+	}
+	return "denied"
+}
+
+// part decides on one part: a deny of any level wins; then a grant; then the least of all levels.
+func (p *Policy) part(it *item, grants []Grant, tell func(Step)) Part {
+	part := Part{What: it.what, Action: Allow}
+	first := true
+	for i := range p.chain {
+		l := &p.chain[i]
+		v := l.judge(it, tell)
+		if first || v.action.rank() < part.Action.rank() {
+			first = false
+			part.Action, part.Reason, part.Rule, part.Layer = v.action, v.note, nil, ""
+			if v.rule != nil {
+				rule := v.rule.Rule
+				part.Rule, part.Layer = &rule, v.rule.layer
+			}
+		}
+	}
+	if part.Action == Deny || it.effect == Internal && part.Action == Allow {
+		return part
+	}
+	g := p.granted(it, grants)
+	if g == nil {
+		return part
+	}
+	rule := Rule{Tool: g.Tool, Pattern: g.Pattern, Action: g.Decision}
+	if rule.Action != Allow {
+		rule.Action = Deny
+	}
+	part.Action, part.Rule, part.Layer = rule.Action, &rule, "grant "+string(g.ID)
+	part.Reason = fmt.Sprintf("since the user said so on %s (%s)", g.Created.Format(time.DateTime), g.Scope)
+	tell(Step{What: it.what, Run: g.Run, Layer: part.Layer, Rule: part.Rule, Action: part.Action, Note: part.Reason})
+	return part
+}
+
+// matches reports whether a rule, of this tool already, speaks for a part.
+func (c *compiled) matches(it *item) bool {
+	switch {
+	case it.command != nil:
+		return c.matchesCommand(it.command)
+	case it.file != nil:
+		return c.matchesPath(*it.file)
+	case it.host != "":
+		return c.matchesHost(it.host)
+	}
+	return c.matchesCall(it.call)
+}
+
+// matchesCommand: what allows must know every word; what does not reaches further.
+func (c *compiled) matchesCommand(s *simple) bool {
+	switch {
+	case c.all || c.broken != nil:
+		return c.all || c.Action != Allow
+	case len(c.words.words) == 0:
+		return false
+	case c.Action != Allow:
+		return c.reaches(s, c.Action == Ask)
+	case s.unsure != "":
+		return false
+	case s.risk != "":
+		return c.words.exact() && c.words.match(s.args)
+	}
+	return c.words.match(s.args)
+}
+
+// reaches reports whether a rule that does not allow speaks for a command or what starts it.
+func (c *compiled) reaches(s *simple, loose bool) bool {
+	return c.words.reach(s.args, loose) || slices.ContainsFunc(s.outer, func(args []word) bool { return c.words.reach(args, loose) })
+}
+
+// judge is one level's decision on a part.
+func (l *level) judge(it *item, tell func(Step)) verdict {
+	v := verdict{}
+	v.action, v.note = it.fallback()
+	step := func(rule *compiled, note string) {
+		s := Step{What: it.what, Run: l.run, Layer: "default", Action: v.action, Note: note}
+		if rule != nil {
+			copied := rule.Rule
+			s.Layer, s.Rule = rule.layer, &copied
+		}
+		tell(s)
+	}
+	step(nil, v.note)
+	var denied *compiled
+	mightDeny, mightAsk := false, false
+	for i := range l.rules {
+		c := &l.rules[i]
+		if !c.matchesTool(it.tool) && !(it.shell && c.all && c.matchesTool("bash")) {
+			if it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") && slices.ContainsFunc(it.args, c.matchesPath) {
+				denied = c
+			}
+			continue
+		}
+		if it.command != nil && it.command.unsure != "" && !c.all {
+			switch c.Action {
+			case Allow:
+			case Ask:
+				mightAsk = true
+			default:
+				mightDeny = true
+			}
+		}
+		if !c.matches(it) {
+			if it.command != nil && c.Action == Deny && len(c.words.words) > 0 && c.reaches(it.command, true) {
+				mightDeny = true
+			}
+			continue
+		}
+		switch {
+		case c.Action.rank() == Deny.rank():
+			denied = c
+		case it.full && c.Action == Ask:
+			step(c, "does not bind in a full sandbox")
+			continue
+		case c.narrow && c.Action.rank() >= v.action.rank():
+			step(c, "is not used, since its layer can only take away")
+			continue
+		case it.shell && it.file.write && c.Action == Allow && c.all && !c.matchesTool("bash"):
+			step(c, "does not name the file, which would be written without a proposal")
+			continue
+		case it.secret && c.Action != Deny && !c.namesSecret():
+			step(c, "does not name the file, which looks like one that holds keys or passwords")
+			continue
+		}
+		if c.Action == Allow && c.all {
+			mightAsk = false
+		}
+		v.action, v.rule, v.note = c.Action, c, fmt.Sprintf("by %s (%s)", c.Text(), c.layer)
+		step(c, "matches")
+	}
+	if denied != nil {
+		v.action, v.rule, v.note = Deny, denied, fmt.Sprintf("by %s (%s)", denied.Text(), denied.layer)
+		step(denied, "a deny wins over all others")
+		return v
+	}
+	if s := it.command; s != nil && v.action == Allow && (mightDeny || mightAsk && !it.full) {
+		v.action, v.rule, v.note = Ask, nil, "since "+cmp.Or(s.unsure, "it holds a wildcard")+", so that it could be a command that a rule keeps from running"
+		step(nil, v.note)
+	} else if s != nil && v.action == Ask && v.rule == nil {
+		switch {
+		case s.unsure != "":
+			v.note = "since " + s.unsure
+		case s.risk != "":
+			v.note = "since " + s.risk
+		}
+	}
+	l.applyMode(it, &v, step)
+	if it.guard != "" && v.action == Allow {
+		v.action, v.rule, v.note = Ask, nil, "since it "+it.guard
+		step(nil, v.note)
+	}
+	return v
+}
+
+func (l *level) applyMode(it *item, v *verdict, step func(*compiled, string)) {
+	before := v.action
+	switch l.mode {
+	case Plan:
+		switch {
+		case it.effect == Propose:
+			v.action, v.note = Deny, "in plan mode, where nothing is edited"
+		case it.effect == Execute && v.action == Allow && v.rule == nil:
+			v.action, v.note = Ask, "in plan mode, where only commands that a rule allows run without a question"
+		}
+	case AcceptEdits:
+		if it.effect == Propose && v.action == Ask {
+			v.action, v.note = Allow, "in the mode accept_edits"
+		}
+	case Bypass:
+		if v.action == Ask {
+			v.action, v.note = Allow, "in the mode bypass"
+		}
+	}
+	if v.action != before {
+		v.rule = nil
+		step(nil, v.note)
+	}
+}
+
+// namesSecret reports whether a rule speaks of secret-looking files on purpose.
+func (c *compiled) namesSecret() bool {
+	return !c.all && c.glob != "" && Secret(c.glob)
+}

@@ -1,0 +1,279 @@
+// Package permission decides what an agent may do: rules in layers, modes, what the user granted, the gate that takes
+// shell commands apart, the files that act by themselves, and whether a folder is trusted. Nothing in it acts: it reads
+// values and returns values, and but for trust and [ProtectedBelow] it never looks at the disk.
+package permission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/agentls/agentls/agentcore/spelling"
+)
+
+// Action is what a rule decides. Values: Allow, Ask, Deny. Anything else counts as Deny.
+type Action string
+
+const (
+	// Allow lets a matching call through.
+	Allow Action = "allow"
+	// Ask asks the user about a matching call.
+	Ask Action = "ask"
+	// Deny refuses a matching call, whatever the other rules say.
+	Deny Action = "deny"
+)
+
+// rank orders actions: the smaller lets less through.
+func (a Action) rank() int {
+	switch a {
+	case Allow:
+		return 2
+	case Ask:
+		return 1
+	}
+	return 0
+}
+
+// Min is the action that lets less through.
+func Min(a, b Action) Action {
+	if b.rank() < a.rank() {
+		return b
+	}
+	return a
+}
+
+// Rule decides on the calls of a tool that its pattern matches.
+type Rule struct {
+	// Tool that the rule is about, by its canonical name; * stands for any part of a name. `edit` speaks for all
+	// tools that change files, and `read` for all that read them.
+	Tool string
+	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools, a host for
+	// the network. Empty, or *: every call.
+	Pattern string
+	// What the rule decides.
+	Action Action
+}
+
+// Text is the rule as people write it: `deny bash(git push*)`.
+func (r Rule) Text() string {
+	if r.Pattern == "" {
+		return Visible(fmt.Sprintf("%s %s", r.Action, r.Tool))
+	}
+	return Visible(fmt.Sprintf("%s %s(%s)", r.Action, r.Tool, r.Pattern))
+}
+
+// Check returns what is wrong with a rule, for whoever wrote it. A rule with an error allows nothing; one that denies or
+// asks is taken to match every call of its tool.
+func (r Rule) Check() error {
+	if r.Tool == "" {
+		return fmt.Errorf("the rule names no tool: write one, or * for all")
+	}
+	if actions := []string{string(Allow), string(Ask), string(Deny)}; !slices.Contains(actions, string(r.Action)) {
+		return fmt.Errorf("the rule's action is %q: write allow, ask or deny%s", r.Action, didYouMean(string(r.Action), actions))
+	}
+	return compile(r, "", false, "").broken
+}
+
+func didYouMean(word string, known []string) string {
+	if near := spelling.Nearest(word, known); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return ""
+}
+
+// Layer is a list of rules with one origin. Of all matching rules in all layers the last decides, but a deny anywhere
+// wins.
+type Layer struct {
+	// Name is for people: "agent coder", "user config".
+	Name string
+	// Rules in the order in which they were written.
+	Rules []Rule
+	// Narrow layers only take away: their rules count where they let less through than the layers before. So are
+	// those that come from a project.
+	Narrow bool
+}
+
+// Mode is how much a run asks. Values: Default, Plan, AcceptEdits, Bypass; anything else counts as Default. No mode lifts a deny.
+type Mode string
+
+const (
+	// Default asks where a rule or the default says so.
+	Default Mode = "default"
+	// Plan denies every edit, and asks for each command that no rule allows.
+	Plan Mode = "plan"
+	// AcceptEdits does not ask for edits, but for those of protected files.
+	AcceptEdits Mode = "accept_edits"
+	// Bypass asks for nothing but edits of protected files.
+	Bypass Mode = "bypass"
+)
+
+// editing and reading are the tools that rules for `edit` and `read` speak for. A rule that kept only one of them away
+// from a file would keep nothing away.
+var (
+	editing = []string{"edit", "write", "patch", "notebook_edit"}
+	reading = []string{"read", "glob", "grep", "list", "symbols"}
+)
+
+// Set returns the rules of a named set, which a definition's `permissions` names: primary, planner, explorer or
+// researcher. ok is false for any other name.
+func Set(name string) (l Layer, ok bool) {
+	l = Layer{Name: "built-in " + name}
+	deny := func(tools ...string) {
+		for _, t := range tools {
+			l.Rules = append(l.Rules, Rule{Tool: t, Action: Deny})
+		}
+	}
+	switch name {
+	case "primary":
+	case "planner":
+		deny("edit", "bash")
+	case "explorer":
+		deny("edit", "bash", "webfetch", "websearch")
+	case "researcher":
+		deny("edit", "bash")
+	default:
+		return Layer{}, false
+	}
+	return l, true
+}
+
+// compiled is a rule that is ready to be matched.
+type compiled struct {
+	Rule
+	layer  string
+	narrow bool
+	broken error
+	all    bool
+	words  wordPattern
+	glob   string // cleaned; "" where the pattern can be none
+	folded string // the same in lower case
+}
+
+func compile(r Rule, layer string, narrow bool, home string) compiled {
+	c := compiled{Rule: r, layer: layer, narrow: narrow}
+	switch pattern := strings.TrimSpace(r.Pattern); {
+	case pattern == "" || pattern == "*" || pattern == "**":
+		c.all = true
+	default:
+		c.words, c.broken = parsePattern(pattern)
+		glob := cleanGlob(pattern, home)
+		if c.matchesTool("bash") && c.broken == nil && !doublestar.ValidatePattern(glob) {
+			return c // words need not be a glob
+		}
+		if c.broken != nil && !c.matchesTool("bash") {
+			c.broken = nil // nor the other way round
+		}
+		if doublestar.ValidatePattern(glob) {
+			c.glob, c.folded = glob, strings.ToLower(glob)
+		} else {
+			c.broken = fmt.Errorf("%q is no glob: look for a bracket or brace that is not closed", r.Pattern)
+		}
+	}
+	return c
+}
+
+// cleanGlob brings a path pattern to the form that paths have: from the root, without ./, or absolute.
+func cleanGlob(pattern, home string) string {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok && home != "" {
+		pattern = strings.TrimSuffix(home, "/") + "/" + rest
+	}
+	for strings.HasPrefix(pattern, "./") {
+		pattern = strings.TrimLeft(pattern[2:], "/")
+	}
+	if strings.HasSuffix(pattern, "/") {
+		pattern += "**"
+	}
+	return pattern
+}
+
+// matchesTool reports whether the rule speaks for a tool.
+func (c *compiled) matchesTool(tool string) bool {
+	switch {
+	case c.Tool == "edit" && slices.Contains(editing, tool), c.Tool == "read" && slices.Contains(reading, tool):
+		return true
+	}
+	return wildcard(c.Tool, tool)
+}
+
+// matchesPath reports whether the rule speaks for a file. What does not allow matches in any letter case, since a file
+// system may not tell the cases apart.
+func (c *compiled) matchesPath(p location) bool {
+	if c.all || c.broken != nil {
+		return c.all || c.Action != Allow
+	}
+	if c.glob == "" {
+		return false
+	}
+	name := p.rel
+	if strings.HasPrefix(c.glob, "/") || p.root == "" {
+		name = p.abs
+	}
+	if doublestar.MatchUnvalidated(c.glob, name) {
+		return true
+	}
+	if c.Action == Allow {
+		return false
+	}
+	// A rule on what is in a folder is one on the folder: it must not be replaced.
+	folded := strings.ToLower(name)
+	return doublestar.MatchUnvalidated(c.folded, folded) || doublestar.MatchUnvalidated(c.folded, foldPath(folded))
+}
+
+// matchesHost reports whether the rule speaks for a host, with or without a port. `*.example.org` is every name below
+// example.org.
+func (c *compiled) matchesHost(host string) bool {
+	if c.all || c.broken != nil && c.Action != Allow {
+		return true
+	}
+	if c.broken != nil {
+		return false
+	}
+	pattern, host := strings.TrimPrefix(strings.ToLower(c.Pattern), "domain:"), strings.TrimSuffix(strings.ToLower(host), ".")
+	name, port := splitPort(host)
+	wanted, wantedPort := splitPort(pattern)
+	if wantedPort != "" && wantedPort != port {
+		return false
+	}
+	return wildcard(wanted, strings.TrimSuffix(name, "."))
+}
+
+func splitPort(host string) (name, port string) {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") && strings.Count(host[:i], ":") == strings.Count(host[:strings.LastIndexByte(host, ']')+1], ":") {
+		return host[:i], host[i+1:]
+	}
+	return host, ""
+}
+
+// matchesCall reports whether the rule speaks for a call that is neither command, file nor host, by what it names, such
+// as a subagent or a skill.
+func (c *compiled) matchesCall(call string) bool {
+	if c.all || c.broken != nil && c.Action != Allow {
+		return true
+	}
+	return wildcard(c.Pattern, call)
+}
+
+// wildcard matches with * as any text, even none.
+func wildcard(pattern, text string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(text, part)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text, rest = text[i+len(part):], more
+	}
+}

@@ -1,0 +1,53 @@
+package permission
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible is text as it may be shown to a person who decides on it: what has no glyph of its own, changes the direction
+// of text or looks like a space is written as an escape. Newlines and tabs become \n and \t, so that the result is one
+// line.
+func Visible(s string) string {
+	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x80 && hidden(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case hidden(r) && r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		case hidden(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether a reader would not see a character, or take it for a space.
+func hidden(r rune) bool {
+	switch {
+	case r == ' ':
+		return false
+	case r == 0x3164, r == 0xffa0, r == 0x115f, r == 0x1160, r == 0x2800: // letters that are blank
+		return true
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r >= 0x180b && r <= 0x180f: // variation selectors
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || unicode.Is(unicode.Z, r) ||
+		unicode.Is(unicode.Co, r) || r >= 0xe0000 && r <= 0xe0fff
+}

@@ -1,0 +1,221 @@
+package agentcore
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// newPolicy makes what a run may do: what its parent may, and within that what its definition and the configuration
+// let it.
+func (r *run) newPolicy() *permission.Policy {
+	layers := policyLayers(r.definition, r.config)
+	mode := permission.Mode(r.definition.PermissionMode)
+	if r.request.PermissionMode != "" {
+		mode = r.request.PermissionMode
+	}
+	if r.parent != nil {
+		return r.parent.policy.Child(r.id, mode, layers)
+	}
+	return permission.New(permission.Setup{
+		Layers: layers, Mode: mode, Session: r.session.ID, Run: r.id, Roots: r.session.roots, Home: homeDir(),
+	})
+}
+
+// policyLayers are the rules for an agent, the weakest first.
+func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
+	var layers []permission.Layer
+	if set, ok := permission.Set(d.Permissions); ok {
+		layers = append(layers, set)
+	}
+	if len(d.Rules) > 0 {
+		own := permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject}
+		for _, rule := range d.Rules {
+			own.Rules = append(own.Rules, permission.Rule{Tool: rule.Tool, Pattern: rule.Pattern, Action: permission.Action(rule.Action)})
+		}
+		layers = append(layers, own)
+	}
+	for _, p := range cfg.Permissions {
+		name := p.Origin.Layer.String()
+		if len(layers) == 0 || layers[len(layers)-1].Name != name {
+			layers = append(layers, permission.Layer{Name: name, Narrow: p.Origin.Layer == config.LayerProject})
+		}
+		last := &layers[len(layers)-1]
+		last.Rules = append(last.Rules, permission.Rule{Tool: p.Tool, Pattern: p.Pattern, Action: permission.Action(p.Action)})
+	}
+	return layers
+}
+
+// homeDir is the user's home folder, empty where there is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
+// effects are what the tools' effects are to a policy, but for the tools named in decisionOf.
+var effects = map[tool.Effect]permission.Effect{
+	tool.Reads: permission.Read, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
+}
+
+// permissionRequest is a call as a policy sees it.
+func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) permission.Request {
+	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
+	access := tool.AccessOf(spec, arguments)
+	request.Call, request.Hosts = access.Call, access.Hosts
+	if access.Command != "" {
+		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
+		request.Sandbox = r.session.sandboxLevel()
+	}
+	if len(access.Hosts) > 0 {
+		request.Effect = permission.Network
+	}
+	for _, name := range access.Paths {
+		request.Paths = append(request.Paths, r.permissionPaths(name, spec.Effect == tool.Proposes)...)
+	}
+	return request
+}
+
+// permissionPaths is a file as a policy sees it: by its name, and where a link leads.
+func (r *run) permissionPaths(name string, write bool) []permission.Path {
+	resolved, err := r.session.view.Resolve(name)
+	if err != nil {
+		return nil // the tool says what is wrong with it
+	}
+	if !filepath.IsAbs(resolved) {
+		return nil // a document without a file
+	}
+	names := []string{resolved}
+	if real, err := filepath.EvalSymlinks(resolved); err == nil && real != resolved {
+		names = append(names, real)
+	}
+	paths := make([]permission.Path, len(names))
+	for i, name := range names {
+		paths[i] = permission.Path{Name: name, Write: write}
+		if write {
+			paths[i].Protected, _ = r.session.view.Protected(name)
+			paths[i].Linked = linked(name)
+		}
+	}
+	return paths
+}
+
+// permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
+// model, empty where it may. The error is that of the run's context.
+func (r *run) permit(c *call) (refusal string, err error) {
+	request := r.permissionRequest(c.spec, c.arguments)
+	decision := r.policy.Decide(request, r.engine.grants.all())
+	switch decision.Action {
+	case permission.Allow:
+		r.allow(request.Paths)
+		return "", nil
+	case permission.Ask:
+		answer, err := r.askUser(c, decision, detailOf(request, c))
+		if err != nil {
+			return "", err
+		}
+		if answer.Allow {
+			r.allow(request.Paths)
+			return "", nil
+		}
+		why := answer.Reason
+		if why == "" {
+			why = "the user said no"
+		}
+		return denied(decision, why), nil
+	}
+	return denied(decision, decision.Reason), nil
+}
+
+// allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
+// allows those only where a rule or the user says so.
+func (r *run) allow(paths []permission.Path) {
+	for _, p := range paths {
+		r.layer.Allow(p.Name)
+	}
+}
+
+// permitted is permit as execute needs it: it sets the outcome of a call that may not be made.
+func (r *run) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
+	refusal, err := r.permit(c)
+	switch {
+	case err != nil:
+		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
+	case refusal != "":
+		*status, *text, *summary = event.CallDenied, refusal, firstLine(strings.TrimPrefix(refusal, "denied: "))
+	}
+	return err == nil && refusal == ""
+}
+
+func denied(decision permission.Decision, why string) string {
+	text := "denied: " + why
+	if decision.Advice != "" {
+		text += ". " + decision.Advice
+	}
+	return text
+}
+
+// detailOf is the whole of what is asked for, as a person can check it.
+func detailOf(request permission.Request, c *call) string {
+	if request.Command != "" {
+		return permission.Visible(request.Command)
+	}
+	var b strings.Builder
+	for _, p := range request.Paths {
+		fmt.Fprintln(&b, permission.Visible(p.Name))
+	}
+	for _, h := range request.Hosts {
+		fmt.Fprintln(&b, permission.Visible(h))
+	}
+	if b.Len() == 0 {
+		return permission.Visible(string(c.arguments))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would allow.
+// Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise subject is a
+// path or host.
+func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
+	r, err := s.engine.newRun(s, nil, RunRequest{Agent: agentName, Prompt: "explain"})
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	defer r.cancel(nil)
+	name, ok := tool.Resolve(toolName)
+	if !ok {
+		name = toolName
+	}
+	t := s.engine.tools[name]
+	if t == nil {
+		return permission.Explanation{}, notFound("tool", toolName, "see the tools of an agent with `agentls agents show`")
+	}
+	spec := t.Spec()
+	arguments, err := json.Marshal(tool.ArgumentsFor(spec, subject))
+	if err != nil {
+		return permission.Explanation{}, fmt.Errorf("put %q into a call of %s: %w", subject, name, err)
+	}
+	return r.policy.Explain(r.permissionRequest(spec, arguments), s.engine.grants.all()), nil
+}
+
+// pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.
+func (r *run) pause(reason string) (resume func()) {
+	r.clock.stop()
+	r.setStatus(event.StatusWaiting, reason)
+	return func() {
+		r.clock.start()
+		if r.ctx.Err() == nil {
+			r.setStatus(event.StatusRunning, "")
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+const (
+	// adoptedUndos is how many accepted hunks of ended sessions a session takes over.
+	adoptedUndos = 1000
+	// storedHunks is how many settled hunks of a session are kept in the store, and boundEvery after how many more the
+	// others are removed.
+	storedHunks, boundEvery = 2000, 100
+)
+
+// Hunks returns the hunks of the session's proposal that may be shown, in the order of their paths and lines: one that
+// waits for the user is there once it would survive a crash.
+func (s *Session) Hunks() []workspace.Hunk {
+	hunks := s.proposal.Hunks()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(hunks, func(h workspace.Hunk) bool {
+		_, durable := s.stored[h.ID]
+		return waits(h) && !durable
+	})
+}
+
+// waits reports whether a hunk waits for the user.
+func waits(h workspace.Hunk) bool {
+	return h.State == event.StateOpen || h.State == event.StateConflict
+}
+
+// hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
+// calls it without locks, possibly on the goroutine that follows the editor's typing.
+func (s *Session) hunksChanged(changed []workspace.Hunk) {
+	if len(changed) == 0 {
+		return
+	}
+	all := s.proposal.Hunks()
+	open, conflict := 0, 0
+	uris := map[string]bool{}
+	for _, h := range all {
+		switch h.State {
+		case event.StateOpen:
+			open++
+			uris[event.FileURI(h.Path)] = true
+		case event.StateConflict:
+			conflict++
+			uris[event.FileURI(h.Path)] = true
+		}
+	}
+	state := event.StateOpen
+	if open+conflict == 0 {
+		state = event.StateAccepted
+		if !slices.ContainsFunc(all, func(h workspace.Hunk) bool { return h.State == event.StateAccepted }) {
+			state = event.StateRejected
+		}
+	}
+	now := time.Now().UTC()
+	batch := store.Batch{Committed: func() { s.hunksStored(changed) }}
+	last := changed[len(changed)-1].Author
+	settled := 0
+	for _, h := range changed {
+		uris[event.FileURI(h.Path)] = true
+		batch.Hunks = append(batch.Hunks, s.hunkRow(h, now))
+		if !waits(h) {
+			settled++
+		}
+	}
+	s.mu.Lock()
+	s.proposing = last
+	title := s.title
+	if s.unbounded += settled; s.unbounded >= boundEvery {
+		s.unbounded = 0
+		batch.HunksBounded = []store.HunkBound{{Proposal: s.proposalID, Keep: storedHunks}}
+	}
+	s.mu.Unlock()
+	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Created: now, Updated: now}}
+	sorted := make([]string, 0, len(uris))
+	for uri := range uris {
+		sorted = append(sorted, uri)
+	}
+	slices.Sort(sorted)
+	s.submitNow(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
+}
+
+// hunksStored notes which hunks would survive a crash. It runs on the store's goroutine.
+func (s *Session) hunksStored(hunks []workspace.Hunk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range hunks {
+		if waits(h) {
+			s.stored[h.ID] = struct{}{}
+		} else {
+			delete(s.stored, h.ID)
+		}
+	}
+}
+
+// hunkRow is a hunk as it is stored.
+func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
+	return store.Hunk{
+		ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
+		StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
+		Create: h.Create, Delete: h.Delete, MoveTo: h.MoveTo, Detail: h.Detail,
+		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below, Stamp: string(h.Stamp),
+		Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
+	}
+}
+
+// storedHunk is a row as a hunk.
+func storedHunk(row store.Hunk) workspace.Hunk {
+	return workspace.Hunk{
+		ID: row.ID, Path: row.Path, State: row.State, StartLine: row.StartLine, EndLine: row.EndLine,
+		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, MoveTo: row.MoveTo, Detail: row.Detail,
+		Author: workspace.Author{Run: row.Run, Agent: row.Agent, Reason: row.Reason}, Stamp: workspace.Stamp(row.Stamp),
+		Place: workspace.Place{StartLine: row.PlaceStart, EndLine: row.PlaceEnd, Above: row.Above, Below: row.Below},
+	}
+}
+
+// storePlaces stores where the hunks stand by now, which is not done at every key, so that another process finds them
+// at once.
+func (s *Session) storePlaces() {
+	var batch store.Batch
+	now := time.Now().UTC()
+	for i, h := range s.proposal.Left() {
+		// The times keep the order in which hunks were accepted.
+		batch.Hunks = append(batch.Hunks, s.hunkRow(h, now.Add(time.Duration(i)*time.Microsecond)))
+	}
+	if len(batch.Hunks) > 0 {
+		s.submit(batch, "")
+	}
+}
+
+// Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone or
+// are in conflict (see [workspace.Session.Accepted]).
+func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
+	parents := map[event.RunID]event.RunID{}
+	var list []workspace.Hunk
+	for _, h := range s.proposal.Accepted() {
+		if h.Author.Run == run {
+			list = append(list, h)
+			continue
+		}
+		of, err := s.isBelow(ctx, h.Author.Run, run, parents)
+		if err != nil {
+			return nil, err
+		}
+		if of {
+			list = append(list, h)
+		}
+	}
+	return list, nil
+}
+
+// isBelow reports whether a run was made by another one, or by one below it. parents remembers what was read.
+func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID, parents map[event.RunID]event.RunID) (bool, error) {
+	for run != "" {
+		parent, known := parents[run]
+		if !known {
+			row, err := s.engine.store.Run(ctx, run)
+			switch {
+			case errors.Is(err, store.ErrNotFound): // its session was deleted
+			case err != nil:
+				return false, fmt.Errorf("read the run of an accepted edit: %w", err)
+			}
+			parent = row.Parent
+			parents[run] = parent
+		}
+		if parent == ancestor {
+			return true, nil
+		}
+		run = parent
+	}
+	return false, nil
+}
+
+// Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
+func (s *Session) Undecided() bool {
+	return slices.ContainsFunc(s.proposal.Hunks(), waits)
+}
+
+// Proposing returns the run and agent behind the newest hunks.
+func (s *Session) Proposing() (event.RunID, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proposing.Run, s.proposing.Agent
+}
+
+// Reject closes hunks without applying them.
+func (s *Session) Reject(ctx context.Context, ids []event.HunkID) ([]workspace.HunkFailure, error) {
+	failed := s.proposal.Reject(ids)
+	if err := s.Flush(ctx); err != nil {
+		return failed, fmt.Errorf("store the rejected hunks: %w", err)
+	}
+	return failed, nil
+}

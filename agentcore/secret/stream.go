@@ -1,0 +1,76 @@
+package secret
+
+import "strings"
+
+const (
+	// maxHeld bounds how much of a stream is held back because it may be the beginning of a token, in bytes.
+	maxHeld = 512
+	// maxBlock bounds a private key that has begun.
+	maxBlock = 20 << 10
+)
+
+// Stream redacts a text that comes in pieces, whose secrets may be cut anywhere. It belongs to one goroutine.
+type Stream struct {
+	redactor *Redactor
+	held     string
+}
+
+// Stream begins a text.
+func (r *Redactor) Stream() *Stream { return &Stream{redactor: r} }
+
+// Write takes the next piece and returns what may be shown by now: all but an end that may be the beginning of
+// a secret.
+func (s *Stream) Write(piece string) string {
+	// A token has no fixed length, so that its form must not be looked for before its end was seen.
+	text := s.redactor.known(s.held + piece)
+	keep := s.redactor.beginning(text)
+	s.held = text[len(text)-keep:]
+	return s.redactor.tokens(text[:len(text)-keep])
+}
+
+// Flush returns what was held back; the text is at its end.
+func (s *Stream) Flush() string {
+	text := s.held
+	s.held = ""
+	return s.redactor.Text(text)
+}
+
+// beginning returns how many bytes at the end of a text may be the beginning of a secret.
+func (r *Redactor) beginning(text string) int {
+	keep := 0
+	if f := r.current.Load(); f != nil {
+		for _, form := range f.list {
+			for n := min(len(form)-1, len(text)); n > keep; n-- {
+				if strings.HasSuffix(text, form[:n]) {
+					keep = n
+					break
+				}
+			}
+		}
+	}
+	// A token has no spaces: hold the word back whose end has not been seen.
+	word := 0
+	for word < len(text) && isTokenByte(text[len(text)-1-word]) {
+		word++
+	}
+	if word <= maxHeld && hinted(text[len(text)-word:]) {
+		keep = max(keep, word)
+	}
+	// The beginning of the beginning, such as "gith".
+	for _, hint := range hints {
+		for n := min(len(hint)-1, len(text)); n > keep; n-- {
+			if strings.HasSuffix(text, hint[:n]) {
+				keep = n
+				break
+			}
+		}
+	}
+	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock && !strings.Contains(text[at:], "-----END ") {
+		keep = max(keep, len(text)-at)
+	}
+	return keep
+}
+
+func isTokenByte(b byte) bool {
+	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// leftovers is a session that proposed something in a folder, with a run and its child.
+func leftovers(id event.SessionID, folder string) Batch {
+	root, child := event.RunID(id+"-root"), event.RunID(id+"-child")
+	b := Batch{
+		Sessions: []Session{{ID: id, State: SessionOpen}},
+		Runs: []Run{
+			{ID: root, Session: id, Status: event.StatusRunning},
+			{ID: child, Session: id, Parent: root, Depth: 1, Status: event.StatusRunning},
+		},
+		LayerFiles: []LayerFile{{Session: id, Run: child, Path: folder + "/layer", Own: "mine"}},
+		Proposals:  []Proposal{{ID: event.ProposalID(id), Session: id}},
+	}
+	for i, state := range []event.ProposalState{event.StateOpen, event.StateConflict, event.StateAccepted, event.StateRejected, event.StateSuperseded} {
+		b.Hunks = append(b.Hunks, Hunk{
+			ID: event.HunkID(fmt.Sprintf("%s-%s", id, state)), Proposal: event.ProposalID(id), Path: folder + "/a",
+			State: state, Updated: time.UnixMicro(int64(i + 1)).UTC(),
+		})
+	}
+	return b
+}
+
+func adopt(t *testing.T, s *Store, into event.SessionID, keep int) Adopted {
+	t.Helper()
+	mustCommit(t, s, Batch{Sessions: []Session{{ID: into, State: SessionOpen}}})
+	return must(s.Adopt(testContext(t), Proposal{ID: event.ProposalID(into), Session: into}, []string{"/w"}, keep))(t)
+}
+
+func names(hunks []Hunk) []string {
+	var list []string
+	for _, h := range hunks {
+		list = append(list, string(h.ID))
+	}
+	return list
+}
+
+func TestAdopt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	ctx := testContext(t)
+	former := must(Open(ctx, path, Options{}))(t)
+	mustCommit(t, former, leftovers("dead", "/w"))
+	mustCommit(t, former, leftovers("elsewhere", "/w2"))
+	crash(t, former)
+	other := openStore(t, path, Options{})
+	mustCommit(t, other, leftovers("living", "/w"))
+	s := openStore(t, path, Options{})
+	mustCommit(t, s, leftovers("mine", "/w"))
+
+	if left := must(s.Left(ctx, []string{"/w"}))(t); !left {
+		t.Error("nothing is left")
+	}
+	got := adopt(t, s, "next", 10)
+	if want := []string{"dead-open", "dead-conflict", "dead-accepted"}; !slices.Equal(names(got.Hunks), want) {
+		t.Errorf("got the hunks %q, want %q", names(got.Hunks), want)
+	}
+	if len(got.LayerFiles) != 1 || got.LayerFiles[0].Own != "mine" || got.LayerFiles[0].Session != "next" {
+		t.Errorf("got the layers %+v", got.LayerFiles)
+	}
+	if len(got.Runs) != 2 || got.Runs[0].ID != "dead-root" || got.Runs[1].ID != "dead-child" {
+		t.Errorf("got the runs %+v", got.Runs)
+	}
+	if stored := must(s.Hunks(ctx, "next", ""))(t); len(stored) != 3 {
+		t.Errorf("%d hunks are stored for the session that took them over", len(stored))
+	}
+	if stored := must(s.LayerFiles(ctx, "next"))(t); len(stored) != 1 {
+		t.Errorf("%d files of layers are stored for the session that took them over", len(stored))
+	}
+	for _, id := range []event.SessionID{"living", "mine", "elsewhere"} {
+		if stored := must(s.Hunks(ctx, id, ""))(t); len(stored) != 5 {
+			t.Errorf("session %s has %d of its 5 hunks left", id, len(stored))
+		}
+	}
+
+	// Nothing is left for a second one, until the session is closed.
+	if left := must(s.Left(ctx, []string{"/w"}))(t); left {
+		t.Error("something is left")
+	}
+	if again := adopt(t, s, "second", 10); !again.empty() {
+		t.Errorf("taken over twice: %+v", again)
+	}
+	mustCommit(t, s, Batch{Sessions: []Session{{ID: "next", State: SessionClosed}}})
+	if again := adopt(t, s, "third", 10); len(again.Hunks) != 3 || len(again.LayerFiles) != 1 {
+		t.Errorf("of a closed session: %+v", again)
+	}
+}
+
+func TestAdoptTakesTheNewestAccepted(t *testing.T) {
+	s := newStore(t)
+	b := Batch{Sessions: []Session{{ID: "former", State: SessionClosed}}, Proposals: []Proposal{{ID: "p", Session: "former"}}}
+	for i := range 5 {
+		b.Hunks = append(b.Hunks, Hunk{
+			ID: event.HunkID(fmt.Sprint(i)), Proposal: "p", Path: "/w/a", State: event.StateAccepted, Updated: time.UnixMicro(int64(i)).UTC(),
+		})
+	}
+	mustCommit(t, s, b)
+	if got := names(adopt(t, s, "next", 2).Hunks); !slices.Equal(got, []string{"3", "4"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSettledHunksAreBounded(t *testing.T) {
+	s, ctx := newStore(t), testContext(t)
+	b := leftovers("s", "/w")
+	b.HunksBounded = []HunkBound{{Proposal: "s", Keep: 2}}
+	mustCommit(t, s, b)
+	got := names(must(s.Hunks(ctx, "s", ""))(t))
+	slices.Sort(got)
+	if want := []string{"s-conflict", "s-open", "s-rejected", "s-superseded"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// AskState is what became of a question for permission.
+type AskState string
+
+// The states of an ask.
+const (
+	AskOpen     AskState = "open"
+	AskAnswered AskState = "answered"
+	// AskExpired: nobody answered in time, or the run ended first.
+	AskExpired AskState = "expired"
+)
+
+// Ask is a question for permission and its answer.
+type Ask struct {
+	ID        event.AskID
+	Session   event.SessionID
+	Run       event.RunID
+	Call      event.CallID
+	Tool      string
+	Title     string
+	Arguments json.RawMessage
+	State     AskState
+	// Decision is "allow" or "deny", empty while the ask is open. Scope is that of the answer.
+	Decision, Scope, Reason string
+	// Resolved is zero while the ask is open.
+	Opened, Deadline, Resolved time.Time
+}
+
+func (a *Ask) fields() []field {
+	return []field{
+		{"id", &a.ID},
+		{"session", &a.Session},
+		{"run", &a.Run},
+		{"call", optional(&a.Call)},
+		{"tool", &a.Tool},
+		{"title", &a.Title},
+		{"arguments", jsonText{&a.Arguments}},
+		{"state", &a.State},
+		{"decision", &a.Decision},
+		{"scope", &a.Scope},
+		{"reason", &a.Reason},
+		{"opened", micros{&a.Opened}},
+		{"deadline", micros{&a.Deadline}},
+		{"resolved", micros{&a.Resolved}},
+	}
+}
+
+// Grant is a remembered answer. Which of Session, Run and Root is set follows from its scope: "run", "session" or
+// "project".
+type Grant struct {
+	ID       event.GrantID
+	Scope    string
+	Session  event.SessionID
+	Run      event.RunID
+	Root     string // absolute
+	Tool     string
+	Pattern  string
+	Decision string // allow, deny
+	Created  time.Time
+	// Revoked is zero while the grant holds.
+	Revoked time.Time
+}
+
+func (g *Grant) fields() []field {
+	return []field{
+		{"id", &g.ID},
+		{"scope", &g.Scope},
+		{"session", optional(&g.Session)},
+		{"run", optional(&g.Run)},
+		{"root", optional(&g.Root)},
+		{"tool", &g.Tool},
+		{"pattern", &g.Pattern},
+		{"decision", &g.Decision},
+		{"created", creation{micros{&g.Created}}},
+		{"revoked", micros{&g.Revoked}},
+	}
+}
+
+// Trusted is one file that the user trusts in a workspace folder, as it was then. The row with an empty Path is the
+// decision on the folder.
+type Trusted struct {
+	Root     string // absolute
+	Path     string // relative to Root, with slashes
+	Hash     string
+	Decision string // trusted, untrusted
+	Decided  time.Time
+}
+
+func (t *Trusted) fields() []field {
+	return []field{
+		{"root", &t.Root},
+		{"path", &t.Path},
+		{"hash", &t.Hash},
+		{"decision", &t.Decision},
+		{"decided", micros{&t.Decided}},
+	}
+}
+
+var (
+	askTable   = newTable[Ask]("ask", "id")
+	grantTable = newTable[Grant](`"grant"`, "id")
+	trustTable = newTable[Trusted]("trust", "root, path")
+)
+
+// applyPermissions stores what users decided.
+func (w *writer) applyPermissions(b *Batch) error {
+	for i := range b.Asks {
+		if err := w.insert(askTable, "ask", string(b.Asks[i].ID), b.Asks[i].fields()); err != nil {
+			return err
+		}
+	}
+	for i := range b.Grants {
+		if err := w.insert(grantTable, "grant", string(b.Grants[i].ID), b.Grants[i].fields()); err != nil {
+			return err
+		}
+	}
+	for _, root := range b.TrustRemoved {
+		if err := w.exec("DELETE FROM trust WHERE root = ?", root); err != nil {
+			return fmt.Errorf("remove the trust in %s: %w", root, err)
+		}
+	}
+	for i := range b.Trusted {
+		if err := w.insert(trustTable, "trust", b.Trusted[i].Root, b.Trusted[i].fields()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Grants returns the grants that hold, the latest first: those of all projects, and those of sessions and runs of
+// this file.
+func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
+	return many[Grant](ctx, s, grantTable, "the grants", "WHERE revoked IS NULL ORDER BY created DESC, id")
+}
+
+// Asks returns the asks of a session, the oldest first.
+func (s *Store) Asks(ctx context.Context, session event.SessionID) ([]Ask, error) {
+	return many[Ask](ctx, s, askTable, "the asks of session "+string(session), "WHERE session = ? ORDER BY opened, id", session)
+}
+
+// Trust returns what is stored of the trust in a folder: the decision on the folder first, then its files by path.
+func (s *Store) Trust(ctx context.Context, root string) ([]Trusted, error) {
+	return many[Trusted](ctx, s, trustTable, "the trust in "+root, "WHERE root = ? ORDER BY path", root)
+}
+
+// TrustedRoots returns the decisions on folders, by path.
+func (s *Store) TrustedRoots(ctx context.Context) ([]Trusted, error) {
+	return many[Trusted](ctx, s, trustTable, "the trusted folders", "WHERE path = '' ORDER BY root")
+}

@@ -1,0 +1,73 @@
+package tool
+
+import (
+	"encoding/json"
+	"net/url"
+)
+
+// Access is what a call reaches for, as its arguments name it; permissions are decided on it.
+type Access struct {
+	// Paths of files and folders, as the model wrote them.
+	Paths []string
+	// Command line, for bash.
+	Command string
+	// Hosts, as host or host:port.
+	Hosts []string
+	// Call is what else names the call: a subagent's type, a skill's name.
+	Call string
+}
+
+// AccessOf returns what a call reaches for. Broken arguments reach for nothing: the tool refuses them.
+func AccessOf(spec Spec, arguments json.RawMessage) Access {
+	var named struct {
+		Path         string `json:"path"`
+		Patch        string `json:"patch"`
+		Command      string `json:"command"`
+		URL          string `json:"url"`
+		Name         string `json:"name"`
+		SubagentType string `json:"subagent_type"`
+	}
+	if json.Unmarshal(arguments, &named) != nil {
+		return Access{}
+	}
+	var a Access
+	if named.Path != "" {
+		a.Paths = append(a.Paths, named.Path)
+	}
+	switch spec.Name {
+	case "bash":
+		a.Command = named.Command
+	case "patch":
+		files, _, _ := parsePatch(named.Patch)
+		for _, file := range files {
+			a.Paths = append(a.Paths, file.path)
+			if file.moveTo != "" {
+				a.Paths = append(a.Paths, file.moveTo)
+			}
+		}
+	case "webfetch":
+		if u, err := url.Parse(named.URL); err == nil && u.Host != "" {
+			a.Hosts = []string{u.Host}
+		}
+	case "task":
+		a.Call = named.SubagentType
+	case "skill":
+		a.Call = named.Name
+	}
+	return a
+}
+
+// ArgumentsFor puts a subject, such as a command line, a path or an address, where a call of the tool has it.
+func ArgumentsFor(spec Spec, subject string) map[string]string {
+	switch spec.Name {
+	case "bash":
+		return map[string]string{"command": subject}
+	case "webfetch":
+		return map[string]string{"url": subject}
+	case "task":
+		return map[string]string{"subagent_type": subject}
+	case "skill":
+		return map[string]string{"name": subject}
+	}
+	return map[string]string{"path": subject}
+}

@@ -1,0 +1,311 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+type patchArguments struct {
+	Patch string `json:"patch" jsonschema:"the whole patch" alias:"input,patch_text,diff,patch_content"`
+}
+
+func patchTool() Tool {
+	return New(Definition[patchArguments]{
+		Name: "patch",
+		Description: "Propose changes of several places or files at once; all of them are made, or none. Between *** Begin Patch and " +
+			"*** End Patch stands for each file *** Update File: path (then perhaps *** Move to: path), *** Add File: path (each line " +
+			"of its text with + before it) or *** Delete File: path. An update has chunks, in the order of the file: @@, then lines that " +
+			"begin with a space (stays), - (goes) or + (comes). Three lines of context above and below a change; where they fit " +
+			"several places, name a line above behind @@, such as @@ func parse. *** End of File ends a chunk at the file's end.",
+		Effect:  Proposes,
+		Example: patchArguments{Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn nil\n+\t\treturn err\n \t}\n*** End Patch"},
+		Title:   func(a patchArguments) string { return patchTitle(a.Patch) },
+		Run:     patch,
+	})
+}
+
+// patchTitle names the files of a patch, which may be broken.
+func patchTitle(text string) string {
+	files, _, _ := parsePatch(text)
+	if len(files) == 0 {
+		return "patch"
+	}
+	title := "patch " + files[0].path
+	if len(files) > 1 {
+		title += fmt.Sprintf(" and %d more", len(files)-1)
+	}
+	return title
+}
+
+// patchProblems is how many problems of one patch are told.
+const patchProblems = 6
+
+func patch(ctx context.Context, host Host, a patchArguments) (Result, error) {
+	files, notes, faults := parsePatch(a.Patch)
+	if len(faults) > 0 {
+		return Result{}, patchError(faults)
+	}
+	// All of it is tried on a layer of its own first, so that what is wrong shows before anything is written.
+	plan := &patchPlan{host: host, scratch: host.Files().Fork(), broken: map[string]bool{}, notes: notes}
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		if plan.add(file); len(plan.problems) > patchProblems {
+			break
+		}
+	}
+	if len(plan.problems) > 0 {
+		return Result{}, patchError(plan.problems)
+	}
+	if err := commit(host, plan.steps); err != nil {
+		return Result{}, err
+	}
+	return plan.result(), nil
+}
+
+// patchError tells all that is wrong with a patch.
+func patchError(problems []string) error {
+	more := ""
+	if len(problems) > patchProblems {
+		problems, more = problems[:patchProblems], "\n(and more)"
+	}
+	if len(problems) == 1 {
+		return fmt.Errorf("nothing was changed. %s\nMend the patch and send all of it again", problems[0])
+	}
+	return fmt.Errorf("nothing was changed, since not all fits:\n- %s%s\nMend the patch and send all of it again", strings.Join(problems, "\n- "), more)
+}
+
+// patchPlan is what a patch does, as far as it was tried.
+type patchPlan struct {
+	host    Host
+	scratch *workspace.Layer
+	steps   []step
+	// broken are files with a problem: what follows from it is not told.
+	broken   map[string]bool
+	problems []string
+	notes    []string
+	lines    []string // of the answer, one for each section
+}
+
+// step is one change of one file. Texts are nil where there is no file.
+type step struct {
+	path          string
+	before, after *string
+	// moveTo is the new name of a file that only moves; its text stays.
+	moveTo string
+}
+
+func (p *patchPlan) problem(path string, err error) {
+	p.broken[path] = true
+	p.problems = append(p.problems, err.Error())
+}
+
+// add tries one section.
+func (p *patchPlan) add(file *fileSection) {
+	path, err := p.scratch.View().Resolve(file.path)
+	if err != nil {
+		p.problem(file.path, err)
+		return
+	}
+	if p.broken[path] {
+		return
+	}
+	current, err := p.scratch.Read(path)
+	missing := false
+	var problem *workspace.FileError
+	switch {
+	case errors.As(err, &problem) && problem.Kind == workspace.NotFound && file.action == addFile:
+		missing = true
+	case err != nil:
+		err = explain(p.host, path, err)
+		if problem != nil && problem.Kind == workspace.NotFound && file.action == updateFile {
+			err = fmt.Errorf("%w; a new file begins with *** Add File", err)
+		}
+		p.problem(path, err)
+		return
+	}
+	shown := p.scratch.View().Relative(path)
+	if !missing {
+		if err := p.stale(path, file); err != nil {
+			p.problem(path, err)
+			return
+		}
+	}
+	switch file.action {
+	case addFile:
+		if !missing {
+			p.problem(path, fmt.Errorf("%s exists already, so *** Add File does not fit; change it with *** Update File, or delete it first in the same patch", shown))
+			return
+		}
+		if p.try(step{path: path, after: &file.text}) {
+			lines := 0
+			if file.text != "" {
+				lines = len(shownLines(file.text))
+			}
+			p.lines = append(p.lines, fmt.Sprintf("Added %s, %s.", shown, count(lines, "line", "lines")))
+		}
+	case deleteFile:
+		if p.try(step{path: path, before: &current.Text}) {
+			p.lines = append(p.lines, fmt.Sprintf("Deleted %s.", shown))
+		}
+	default:
+		p.update(file, current)
+	}
+}
+
+// update tries a section that updates or moves a file.
+func (p *patchPlan) update(file *fileSection, current workspace.File) {
+	path, shown := current.Path, p.scratch.View().Relative(current.Path)
+	text := newPatchedText(current.Text)
+	for i, c := range file.chunks {
+		if len(p.problems) > patchProblems {
+			return // what is told is enough to mend
+		}
+		if err := text.apply(c); err != nil {
+			p.problem(path, fmt.Errorf("%s, chunk %d of %d (line %d of the patch, %s): %w", shown, i+1, len(file.chunks), c.line, c.describe(), err))
+		}
+	}
+	if p.broken[path] {
+		return
+	}
+	for _, note := range text.notes {
+		p.notes = append(p.notes, shown+": "+note)
+	}
+	after := text.String()
+	to := path
+	if file.moveTo != "" {
+		var err error
+		if to, err = p.scratch.View().Resolve(file.moveTo); err != nil {
+			p.problem(path, err)
+			return
+		}
+	}
+	if after == current.Text && to == path {
+		p.problem(path, fmt.Errorf("%s: the patch changes nothing there; its section has no line with - or + that differs", shown))
+		return
+	}
+	line := fmt.Sprintf("Updated %s at line %s.", shown, numbers(text.at, 20))
+	if to != path {
+		if !p.try(step{path: path, before: &current.Text, moveTo: to}) {
+			return
+		}
+		line = fmt.Sprintf("Moved %s to %s.", shown, p.scratch.View().Relative(to))
+		if after != current.Text {
+			line = fmt.Sprintf("Moved %s to %s, changed at line %s.", shown, p.scratch.View().Relative(to), numbers(text.at, 20))
+		}
+	}
+	if after != current.Text && !p.try(step{path: to, before: &current.Text, after: &after}) {
+		return
+	}
+	p.lines = append(p.lines, line)
+}
+
+// describe names a chunk by its first line that says something.
+func (c *chunk) describe() string {
+	if len(c.above) > 0 {
+		return fmt.Sprintf("@@ %s", clip(strings.Join(c.above, " / "), 80))
+	}
+	for _, op := range c.ops {
+		if !blank(op.text) {
+			return fmt.Sprintf("which begins with %q", clip(op.text, 80))
+		}
+	}
+	return "with blank lines only"
+}
+
+// try carries out a step on the plan's own layer.
+func (p *patchPlan) try(s step) bool {
+	err := s.do(p.scratch, workspace.Author{})
+	if err == nil {
+		p.steps = append(p.steps, s)
+		return true
+	}
+	path := s.path
+	if s.moveTo != "" {
+		path = s.moveTo
+		var problem *workspace.FileError
+		if errors.As(err, &problem) && problem.Kind == workspace.Exists {
+			err = fmt.Errorf("%s cannot move to %s, which exists already; choose another name, or delete it first in the same patch", p.scratch.View().Relative(s.path), p.scratch.View().Relative(path))
+		}
+	}
+	p.broken[s.path] = true
+	p.problem(path, explain(p.host, path, err))
+	return false
+}
+
+// stale refuses a file that changed since the run read it, as edit does. The run
+// may then patch what it is shown; it has not seen the rest.
+func (p *patchPlan) stale(path string, file *fileSection) error {
+	layer := p.host.Files()
+	seen, wasRead := layer.Seen(path)
+	now, err := peek(layer, path)
+	if err != nil || !wasRead || seen == now.Stamp {
+		return nil // a file that is not in the layer was made by this patch
+	}
+	shown := layer.View().Relative(path)
+	text := newPatchedText(now.Text)
+	if file.action == updateFile {
+		for _, c := range file.chunks {
+			if err := text.apply(c); err != nil {
+				break
+			}
+		}
+	}
+	if len(text.at) == 0 {
+		return fmt.Errorf("%s changed since you read it; read it again and make the patch for what it is now", shown)
+	}
+	layer.Glimpse(path, now.Stamp)
+	const around, most = 4, 3
+	var out strings.Builder
+	whole := place{text: now.Text, lines: splitLines(now.Text)}
+	end := 0
+	for _, at := range text.at[:min(len(text.at), most)] {
+		out.WriteString(whole.excerpt(max(at-1-around, end), at+around))
+		end = at + around
+	}
+	return fmt.Errorf("%s changed since you read it. The places now read:\n%sCheck that the patch still fits", shown, out.String())
+}
+
+// result is the answer to a patch that was carried out.
+func (p *patchPlan) result() Result {
+	var result Result
+	added, removed := 0, 0
+	for _, s := range p.steps {
+		result.Paths = append(result.Paths, s.path)
+		if s.moveTo != "" {
+			result.Paths = append(result.Paths, s.moveTo)
+			continue
+		}
+		more, less := countChanges(value(s.before), value(s.after))
+		added, removed = added+more, removed+less
+	}
+	result.Paths = unique(result.Paths)
+	result.Text = strings.Join(append(p.lines, p.notes...), "\n")
+	result.Summary = strings.TrimSpace(count(len(result.Paths), "file", "files") + " " + signed(added, removed))
+	return result
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// unique keeps the first of each string.
+func unique(list []string) []string {
+	known := map[string]bool{}
+	var out []string
+	for _, s := range list {
+		if !known[s] {
+			known[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where the disk
+// says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk that tells
+// them apart has room for both. A name in another Unicode normalization is another name.
+func (l *Layer) clash(path string) error {
+	r, rel := l.view.locate(path)
+	if r == nil {
+		return l.view.outside(path)
+	}
+	parts := strings.Split(rel, string(filepath.Separator))
+	for i, name := range parts {
+		dir := filepath.Join(r.Path, filepath.Join(parts[:i]...))
+		full := filepath.Join(dir, name)
+		onDisk, proposed := l.named(r, dir, name)
+		if slices.Contains(onDisk, name) && !slices.ContainsFunc(onDisk, func(other string) bool { return other != name }) {
+			continue
+		}
+		for _, other := range onDisk {
+			twin := filepath.Join(dir, other)
+			if other != name && l.view.sameFile(full, twin) && l.there(twin) {
+				return &FileError{
+					Kind: Exists, Path: path,
+					Detail: "the disk does not tell letter case apart and has " + twin + " already",
+					Hint:   "write the path as it is there, or move that file to the new name",
+				}
+			}
+		}
+		if slices.Contains(onDisk, name) || slices.Contains(proposed, name) {
+			continue
+		}
+		for _, other := range proposed {
+			twin := filepath.Join(dir, other)
+			if !slices.Contains(onDisk, other) && l.there(twin) {
+				return &FileError{
+					Kind: Exists, Path: path, Detail: "differs in letter case alone from " + twin + ", which is new, too; on many disks they are one",
+					Hint: "write the path as it is there, or choose a name that differs in more",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// there reports whether the layer shows a file at a path or below it.
+func (l *Layer) there(path string) bool {
+	c, err := l.content(path)
+	return err == nil && c.text != nil || hasText(l.overlay(path)) || err != nil
+}
+
+// named lists the names in a folder that are the name in any letter case, itself included: those on disk, and those of
+// documents and proposals.
+func (l *Layer) named(r *root, dir, name string) (onDisk, proposed []string) {
+	if rel, ok := within(r.Path, dir); ok {
+		onDisk = slices.DeleteFunc(r.names(rel), func(other string) bool { return !strings.EqualFold(name, other) })
+	}
+	note := func(path string) {
+		if rel, ok := within(dir, path); ok && rel != "." {
+			if first, _, _ := strings.Cut(rel, string(filepath.Separator)); strings.EqualFold(first, name) {
+				proposed = uniqueStrings(proposed, first)
+			}
+		}
+	}
+	for _, path := range l.overlaid(dir) {
+		note(path)
+	}
+	slices.Sort(onDisk)
+	slices.Sort(proposed)
+	return onDisk, proposed
+}
+
+// names lists what is in a folder of the disk; nothing where it cannot be read.
+func (r *root) names(rel string) []string {
+	dir, err := r.open()
+	if err != nil {
+		return nil
+	}
+	folder, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	return names
+}

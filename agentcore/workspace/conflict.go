@@ -1,0 +1,83 @@
+package workspace
+
+import (
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for them,
+// and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a hunk that is in no conflict, is not known, or whose file is gone.
+func (s *Session) Sides(id event.HunkID) (Conflict, bool) {
+	v := s.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a, _, h := s.find(id)
+	if h == nil || h.gone || a.text == nil || h.state != event.StateConflict {
+		return Conflict{}, false
+	}
+	if h.moveTo != "" {
+		b := v.anchors[h.moveTo]
+		if b == nil || b.text == nil {
+			return Conflict{}, false
+		}
+		return occupied(h.moveTo, a.piles[s].text(a.text), b.text), true
+	}
+	base, ours := h.sides()
+	return Conflict{
+		Path: a.path, StartLine: h.start, EndLine: h.end,
+		Base: base, Ours: ours, Theirs: a.text.index().Slice(h.start, h.end),
+	}, true
+}
+
+// sides is the text that the lines of a conflict had, and what the hunk makes of it.
+func (h *hunk) sides() (base, ours string) {
+	if h.create || h.delete {
+		return h.before, h.after
+	}
+	home := NewIndex(h.home)
+	return h.home, home.Slice(0, h.homeAt) + h.after + home.Slice(h.homeAt+countLines(h.before), home.Len())
+}
+
+// Overwrite opens hunks in conflict again, as the user chose: each now replaces what stands at its lines by the agent's text
+// for them. Hunks that are open stay as they are; any other comes back as a failure.
+func (s *Session) Overwrite(ids []event.HunkID) []HunkFailure {
+	v := s.view
+	defer v.notices.run()
+	s.reread(ids)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var failures []HunkFailure
+	piles := make(map[*anchor]*pile)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		a, p, h := s.find(id)
+		switch {
+		case h == nil:
+			failures = append(failures, HunkFailure{id, s.whySettled(id)})
+		case h.state != event.StateConflict && !h.gone:
+		case h.gone || a.text == nil:
+			failures = append(failures, HunkFailure{id, "the file is gone; reject the edit, or ask the agent again"})
+		case h.moveTo != "":
+			failures = append(failures, HunkFailure{id, "another file is where it is to go; move that one away, or reject the move"})
+		default:
+			_, h.after = h.sides()
+			h.before = a.text.index().Slice(h.start, h.end)
+			h.create = false // the file is there, with another text
+			h.settle(event.StateOpen, "")
+			if h.before == h.after && !h.delete {
+				h.settle(event.StateAccepted, "the text is already there")
+			}
+			p.valid = false
+			p.arrange()
+			if h.state == event.StateConflict {
+				failures = append(failures, HunkFailure{id, "it overlaps another edit; accept or reject that one first"})
+			}
+			piles[a] = p
+		}
+	}
+	s.publishAll(piles)
+	return failures
+}

@@ -1,0 +1,264 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxMoved bounds the files of a folder that is moved at once.
+const maxMoved = 1000
+
+// Move moves a file, or a folder with every file in it that the layer shows, to where nothing is; folders on the way need
+// not exist. The edits of a file, before and after its move, stay one thing with it, and so does what is changed below
+// the layer meanwhile. base is the stamp of the file as for [Layer.Write]; it is not looked at for a folder. Either all
+// files are moved or, on an error, none.
+//
+// The error is a *FileError: NotFound, Stale (with the text as it is now), Exists for a target that is there, Directory
+// for a folder that would go into itself, Protected, Outside, NotRegular for symbolic links, Binary for what is no text
+// and can only be moved by the editor, TooLarge for folders of more than 1000 files.
+//
+// A new file may be written at the old path. The move is then taken for a copy and an edit, since a proposal to move a
+// file cannot also change what is left.
+func (l *Layer) Move(from, to string, base Stamp, author Author) error {
+	from, to = cleanPath(from), cleanPath(to)
+	for _, path := range []string{from, to} {
+		if r, rel := l.view.locate(path); r != nil && rel == "." {
+			return &FileError{Kind: Directory, Path: path, Detail: "is a workspace folder", Hint: "move what is in it"}
+		}
+		if err := l.writable(path); err != nil {
+			return err
+		}
+	}
+	if from == to {
+		return &FileError{Kind: Exists, Path: to, Detail: "is where the file is already", Hint: "choose another path"}
+	}
+	if _, ok := within(from, to); ok {
+		return &FileError{Kind: Directory, Path: to, Detail: "lies in what is to be moved", Hint: "choose a path outside of " + from}
+	}
+	files, err := l.filesIn(from)
+	if err != nil {
+		return err
+	}
+	folder := files != nil
+	if !folder {
+		files = []string{from}
+	}
+	if err := l.vacant(from, to, folder); err != nil {
+		return err
+	}
+	paths := make([]string, 0, 2*len(files))
+	for _, path := range files {
+		target := to + strings.TrimPrefix(path, from)
+		for _, p := range []string{path, target} {
+			if err := l.writable(p); err != nil {
+				return err
+			}
+		}
+		paths = append(paths, path, target)
+	}
+	spots := l.look(paths...)
+	defer l.mu.Unlock()
+	for i := 0; i < len(spots); i += 2 {
+		c, err := l.see(spots[i])
+		switch {
+		case err != nil:
+			return err
+		case c.secret:
+			return l.view.secretError(c.file(spots[i].path).Path)
+		case !folder && base == "" && c.text != nil:
+			return &FileError{Kind: Stale, Path: from, Detail: "was not read", Hint: "read it first, then move it", Current: new(c.file(from))}
+		case !folder && c.text == nil:
+			return &FileError{Kind: NotFound, Path: from, Detail: "no such file", Hint: "list the folder to see what is there"}
+		}
+		if !folder {
+			if err := stale(from, c, c.text, base); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 1; folder && i < len(spots); i += 2 {
+		path := spots[i].path
+		if c, err := l.see(spots[i]); (err != nil || c.text != nil) && !sameName(path, spots[i-1].path) {
+			return &FileError{Kind: Exists, Path: path, Detail: "exists already", Hint: "choose another path for the folder", Cause: err}
+		}
+	}
+	for i := 0; i < len(spots); i += 2 {
+		l.place(spots[i], spots[i+1], []Author{author})
+		path, target := spots[i].path, spots[i+1].path
+		for _, known := range []map[string]sight{l.seen, l.learned} {
+			if s, ok := known[path]; ok {
+				delete(known, path)
+				known[target] = s
+			}
+		}
+	}
+	return nil
+}
+
+// vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
+func (l *Layer) vacant(from, to string, folder bool) error {
+	c, err := l.content(to)
+	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
+		return nil // a new letter case for the same name
+	}
+	switch kind := (*FileError)(nil); {
+	case errors.As(err, &kind) && kind.Kind == Directory:
+		if _, problem := l.filesIn(to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
+			return nil // all that was in it is gone in this layer
+		}
+		return &FileError{Kind: Exists, Path: to, Detail: "is a folder that exists already", Hint: "give the full new path, or move the files one by one"}
+	case err != nil:
+		return &FileError{Kind: Exists, Path: to, Detail: "exists already", Hint: "choose another path", Cause: err}
+	case c.text != nil:
+		return &FileError{
+			Kind: Exists, Path: to, Detail: "exists already",
+			Hint: "choose another path, or delete that file first if it is not wanted", Current: new(c.file(to)),
+		}
+	}
+	return l.creatable(to)
+}
+
+// filesIn lists the files that the layer shows in a folder; nil for what is no folder.
+func (l *Layer) filesIn(dir string) ([]string, error) {
+	c, err := l.content(dir)
+	overlay := l.overlay(dir)
+	kind := (*FileError)(nil)
+	switch {
+	case errors.As(err, &kind) && kind.Kind == Directory:
+	case err != nil:
+		return nil, err
+	case c.text != nil:
+		return nil, l.linked(dir)
+	case !hasText(overlay):
+		return nil, &FileError{Kind: NotFound, Path: dir, Detail: "no such file or folder", Hint: "list the folder to see what is there"}
+	}
+	files := []string{}
+	folders := []string{dir}
+	for len(folders) > 0 {
+		at := folders[0]
+		folders = folders[1:]
+		if err := l.linked(at); err != nil {
+			return nil, err
+		}
+		entries, err := l.entries(at, overlay)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if err := l.view.writable(e.Path); err != nil {
+				return nil, err
+			}
+			if e.Dir {
+				folders = append(folders, e.Path)
+				continue
+			}
+			if err := l.linked(e.Path); err != nil {
+				return nil, err
+			}
+			files = append(files, e.Path)
+		}
+		if len(files) > maxMoved {
+			return nil, &FileError{
+				Kind: TooLarge, Path: dir, Detail: fmt.Sprintf("has more than %d files", maxMoved),
+				Hint: "move smaller folders, or ask the user to move it in the editor",
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, &FileError{Kind: NotFound, Path: dir, Detail: "has no files in it", Hint: "a folder is there once it has a file: write the files at their new path"}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func hasText(overlay map[string]*text) bool {
+	for _, t := range overlay {
+		if t != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// linked refuses a symbolic link: moved, it may lead elsewhere.
+func (l *Layer) linked(path string) error {
+	if l.view.isLink(path) {
+		return &FileError{Kind: NotRegular, Path: path, Detail: "is a symbolic link", Hint: "move the file that it leads to, or ask the user to move the link"}
+	}
+	return nil
+}
+
+// place moves a file to where the layer shows none. The lock is held.
+func (l *Layer) place(from, to spot, movers []Author) {
+	key, own := l.writing(from)
+	if f := l.files[key]; f != nil {
+		movers = slices.Concat(f.movers, movers)
+	}
+	authors := authorsOf(own.hunks, []*hunk{{authors: movers}})
+	l.view.renames.add(rename{from: from.path, to: to.path, layer: l, session: l.session})
+	if to.path == key {
+		l.set(key, newLayerFile(own)) // it is back
+		return
+	}
+	target, there := l.writing(to)
+	if l.files[target] == nil && (there.base == nil || own.base != nil && sameName(key, to.path) && there.base.same(own.base)) {
+		if own.base == nil {
+			l.set(key, nil)
+			l.set(target, newLayerFile(own))
+			return
+		}
+		f := newLayerFile(own)
+		f.moveTo, f.movers = to.path, movers
+		l.set(key, f)
+		return
+	}
+	// Below there is a file which the layer takes away: there is no renaming over it.
+	l.set(target, newLayerFile(there.writeBy(own.text(), authors)))
+	l.set(key, newLayerFile(patch{base: own.base}.writeBy(nil, movers)))
+}
+
+// unmove makes a copy of a file that was moved, and a deletion of what is left. The lock is held.
+func (l *Layer) unmove(key string) {
+	f := l.files[key]
+	own, authors := f.made, f.authors()
+	l.set(key, newLayerFile(patch{base: f.rebased.base}.writeBy(nil, f.movers)))
+	l.set(f.moveTo, newLayerFile(patch{}.writeBy(own, authors)))
+}
+
+// writeBy is write by several authors.
+func (p patch) writeBy(next *text, authors []Author) patch {
+	if p.text().same(next) {
+		return p
+	}
+	result := p.write(next, Author{})
+	for _, h := range result.hunks {
+		h.authors = authors
+	}
+	return result
+}
+
+// sameName reports whether paths differ in letter case alone.
+func sameName(a, b string) bool { return strings.EqualFold(a, b) }
+
+// sameFile reports whether the disk has one file under two names.
+func (v *View) sameFile(a, b string) bool {
+	stat := func(path string) (fs.FileInfo, bool) {
+		r, rel := v.locate(path)
+		if r == nil {
+			return nil, false
+		}
+		dir, err := r.open()
+		if err != nil {
+			return nil, false
+		}
+		info, err := dir.Lstat(rel)
+		return info, err == nil
+	}
+	x, ok := stat(a)
+	y, also := stat(b)
+	return ok && also && os.SameFile(x, y)
+}

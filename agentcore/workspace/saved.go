@@ -1,0 +1,144 @@
+package workspace
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// LayerFile is what a layer does to one file, in a form that survives the process: [Layer.Load] makes the same layer
+// of it. It is a value; nobody changes it.
+type LayerFile struct {
+	// Path is where the layer shows the file or, for one that it deletes, where the file was; no two files of a layer
+	// have the same. It is absolute.
+	Path string
+	// MovedFrom is where the file is below the layer, if the layer moves it; it is empty otherwise.
+	MovedFrom string
+	// Base is the text that the edits were made on, empty for a file that is Created. Text is what they make of it,
+	// empty for one that is Deleted. Both are UTF-8 with their own line endings.
+	Base, Text       string
+	Created, Deleted bool
+	// Stamp is that of Base, empty for a file that is Created.
+	Stamp Stamp
+	// Authors wrote the edits, oldest first.
+	Authors []Author
+}
+
+// Saved returns all that the layer does to files, sorted by path. It reads no file. Conflicts that only the next Merge
+// would report are not part of it.
+func (l *Layer) Saved() []LayerFile {
+	changed, _, _ := l.SavedSince(0)
+	return changed
+}
+
+// SavedSince returns what has changed since a former call returned the generation: the files that the layer does
+// something else to now, sorted by path, and the paths of which it has no edits any more, sorted. Generation 0 is
+// that of the empty layer. It costs the files that changed and a look at each of the layer's files, and reads none.
+func (l *Layer) SavedSince(generation uint64) (changed []LayerFile, dropped []string, now uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+	for key, f := range l.files {
+		if f.generation > generation {
+			changed = append(changed, f.saved(key))
+		}
+	}
+	if generation > 0 {
+		for path, at := range l.dropped {
+			if at > generation {
+				dropped = append(dropped, path)
+			}
+		}
+	}
+	slices.SortFunc(changed, func(a, b LayerFile) int { return cmp.Compare(a.Path, b.Path) })
+	slices.Sort(dropped)
+	return changed, dropped, l.generation
+}
+
+func (f *layerFile) saved(key string) LayerFile {
+	own := f.patch.text()
+	from := ""
+	if f.moveTo != "" {
+		from = key
+	}
+	return LayerFile{
+		Path: f.path(key), MovedFrom: from,
+		Base: f.base.string(), Text: own.string(),
+		Created: f.base == nil, Deleted: own == nil,
+		Stamp: f.base.stamp(), Authors: authorsOf(f.hunks, []*hunk{{authors: f.movers}}),
+	}
+}
+
+// Load puts what a layer of an earlier process did into this one, which has just been forked and has no edits. Edits of
+// a file whose text below has changed meanwhile follow it, as those of a living layer do. It returns the ones that do not
+// fit, sorted by path; Merge will report them again. A file that cannot be read now keeps its edits for later.
+func (l *Layer) Load(files []LayerFile) []Conflict {
+	l.mu.Lock()
+	for _, saved := range files {
+		path := cleanPath(saved.Path)
+		var base, own *text
+		if !saved.Created {
+			base = newText(saved.Base)
+		}
+		if !saved.Deleted {
+			own = newText(saved.Text)
+		}
+		edits := patch{base: base, hunks: hunksBetween(base, own, Author{})}
+		for _, h := range edits.hunks {
+			h.authors = slices.Clone(saved.Authors)
+		}
+		f, key := newLayerFile(edits), path
+		if saved.MovedFrom != "" {
+			key, f.moveTo, f.movers = cleanPath(saved.MovedFrom), path, slices.Clone(saved.Authors)
+		}
+		l.set(key, f)
+	}
+	keys := slices.Sorted(maps.Keys(l.files))
+	l.mu.Unlock()
+	var conflicts []Conflict
+	for _, key := range keys {
+		s := l.look(key)[0]
+		if f := l.files[s.key]; f != nil && s.err == nil {
+			f.on(s.below.text, s.occupant())
+			for _, c := range f.conflicts {
+				c.Path = cmp.Or(c.Path, s.key)
+				conflicts = append(conflicts, c)
+			}
+		}
+		l.mu.Unlock()
+	}
+	slices.SortStableFunc(conflicts, func(a, b Conflict) int { return strings.Compare(a.Path, b.Path) })
+	return conflicts
+}
+
+// set makes f the layer's edits of the file that is at a path below; none where it is nil, or does nothing. The lock is
+// held.
+func (l *Layer) set(key string, f *layerFile) {
+	old := l.files[key]
+	if f != nil && len(f.hunks) == 0 && f.moveTo == "" {
+		f = nil
+	}
+	if f == nil && old == nil {
+		return
+	}
+	l.generation++
+	if old != nil {
+		delete(l.files, key)
+		if l.moved[old.moveTo] == key {
+			delete(l.moved, old.moveTo)
+		}
+		l.dropped[old.path(key)] = l.generation
+	}
+	if f != nil {
+		f.generation = l.generation
+		l.files[key] = f
+		if f.moveTo != "" {
+			l.moved[f.moveTo] = key
+		}
+		delete(l.dropped, f.path(key))
+	}
+}
+
+// path is where the layer shows the file whose edits are kept at a key, or where it deletes it.
+func (f *layerFile) path(key string) string { return cmp.Or(f.moveTo, key) }

@@ -1,0 +1,479 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// keptUndos is how many accepted hunks of a session can be undone; the oldest are forgotten first. Each costs its two
+// texts and, at a change of its file, a comparison of places.
+const keptUndos = 1000
+
+// undone is the detail of a hunk that was accepted and then taken back.
+const undone = "undone"
+
+// undo is an accepted hunk as its own reverse: before is what the hunk brought and stands there now, after what it
+// replaced. It follows the text as an open hunk does, so that undoing is a three-way merge backwards. It belongs
+// to the view's lock.
+type undo struct {
+	hunk
+	// accepted is the hunk as it was when it was settled.
+	accepted Hunk
+	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
+	batch uint64
+	// moved says that it is in another file than people know of.
+	moved bool
+	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
+	covers []cover
+}
+
+// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
+// have it as one.
+func (h *hunk) lands(changes []change) int {
+	own := slices.IndexFunc(changes, func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
+	if own < 0 {
+		return -1
+	}
+	return h.start + shiftOf(changes, own)
+}
+
+// taken makes the reverse of a hunk that stands at exactly its place of the next text; changes lead there.
+func (h *hunk) taken(changes []change) *hunk {
+	start := h.lands(changes)
+	if start < 0 {
+		return nil
+	}
+	return &hunk{start: start, end: start + countLines(h.after), before: h.after, after: h.before, state: event.StateOpen}
+}
+
+// merged makes the reverse of a hunk that is part of the lines [start, end) of the next text, which home with the
+// hunk in it has become.
+func (h *hunk) merged(next *text, start, end int, home string, homeAt int) *hunk {
+	x := NewIndex(home)
+	r := &hunk{
+		start: start, end: end, before: h.after, after: h.before, state: event.StateOpen, homeAt: homeAt,
+		home: x.Slice(0, homeAt) + h.after + x.Slice(homeAt+countLines(h.before), x.Len()),
+	}
+	r.fit(next)
+	return r
+}
+
+// remember keeps a hunk that was just accepted for an undo. The lock is held.
+func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
+	r := h.reverse
+	if r == nil || r.settled() {
+		return
+	}
+	r.id, r.authors, r.notify = h.id, h.authors, false
+	// They are parts of whole texts, which would live as long.
+	r.before, r.after = strings.Clone(r.before), strings.Clone(r.after)
+	accepted.Before, accepted.After = strings.Clone(accepted.Before), strings.Clone(accepted.After)
+	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
+	s.undoable = append(s.undoable, h.id)
+	if len(s.undoable) > keptUndos {
+		if a, p, u := s.findUndo(s.undoable[0]); u != nil {
+			p.undos = slices.DeleteFunc(p.undos, func(other *undo) bool { return other == u })
+			s.view.drop(a, s)
+		}
+		s.undoable = slices.Delete(s.undoable, 0, 1)
+	}
+}
+
+// findUndo returns an accepted hunk that can be undone, or is in conflict. The lock is held.
+func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
+	for _, a := range s.view.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, u := range p.undos {
+				if u.id == id {
+					return a, p, u
+				}
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+// moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
+func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, s *Session) {
+	if taken != nil && taken.session != s {
+		taken = nil
+	}
+	landed := make(map[event.HunkID]int)
+	for _, u := range p.undos {
+		if taken != nil && taken.undo && slices.Contains(taken.ids, u.id) {
+			landed[u.id] = u.lands(changes)
+			u.settle(event.StateAccepted, "")
+		}
+	}
+	for _, u := range p.undos {
+		if u.settled() {
+			continue
+		}
+		u.move(from, next, changes, taken, landed)
+		if u.pending && u.moveTo == "" && !(u.create && next != nil && blank(next)) {
+			u.settle(event.StateOpen, unmade)
+		}
+	}
+}
+
+const unmade = "the editor said that it undid the edit, but its text still has it"
+
+// move carries one undo along a change of the file, which took or undid other hunks of the session where taken says so;
+// landed says at which lines those are that it undid.
+func (u *undo) move(from, next *text, changes []change, taken *expectation, landed map[event.HunkID]int) {
+	switch {
+	case u.moveTo != "":
+		u.followMove(next)
+	case u.create:
+		u.followCreate(next)
+	case u.delete:
+		u.followDelete(next)
+	case next == nil:
+		u.vanish()
+	case taken != nil && !taken.undo:
+		u.gone = false
+		i, j := spanOf(changes, u.start, u.end)
+		i, j = u.reach(changes, i, j, false)
+		u.cover(from, changes, taken.ids)
+		u.followSpan(from, next, changes, i, j, false)
+		if u.settled() {
+			u.settle(event.StateConflict, "a later edit took it back") // which can be undone itself
+		}
+	default:
+		u.gone = false
+		if !u.uncover(next, landed) {
+			u.follow(from, next, changes, false)
+		}
+	}
+}
+
+// takenBack finds the accepted hunks which the next text lacks again, and nothing else has changed: any single one, or
+// those that were accepted together, as the editor's own undo does it.
+func (p *pile) takenBack(from, next *text) *expectation {
+	for i := 0; i < len(p.undos); {
+		j, delta := i, 0
+		var group []*hunk
+		for ; j < len(p.undos) && p.undos[j].batch == p.undos[i].batch; j++ {
+			u := p.undos[j]
+			if u.create || u.delete || u.moveTo != "" || u.gone || u.state != event.StateOpen && !u.pending {
+				continue
+			}
+			if next.is(from, &u.hunk) {
+				return &expectation{undo: true, ids: []event.HunkID{u.id}, changes: []change{u.change()}}
+			}
+			group = append(group, &u.hunk)
+			delta += len(u.after) - len(u.before)
+		}
+		i = j
+		if len(group) < 2 || len(next.s)-len(from.s) != delta {
+			continue
+		}
+		slices.SortFunc(group, inOrder)
+		if overlap(group) || apply(from, group).s != next.s {
+			continue
+		}
+		back := &expectation{undo: true}
+		for _, h := range group {
+			back.ids = append(back.ids, h.id)
+			back.changes = append(back.changes, h.change())
+		}
+		return back
+	}
+	return nil
+}
+
+func overlap(sorted []*hunk) bool {
+	for i, h := range sorted[1:] {
+		if h.start < sorted[i].end {
+			return true
+		}
+	}
+	return false
+}
+
+// publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is held.
+func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
+	var changed []Hunk
+	p.undos = slices.DeleteFunc(p.undos, func(u *undo) bool {
+		back := u.settled()
+		if back && u.moveTo != "" {
+			s.view.unlink(s, a, u.moveTo)
+		}
+		if u.moved && !back && !u.pending {
+			if u.state == event.StateOpen {
+				u.accepted = a.accepted(u)
+			}
+			s.keep(u.accepted)
+			changed = append(changed, u.accepted)
+		}
+		u.moved = false
+		if back || u.pending {
+			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
+		} else if u.accepted.State == event.StateRejected {
+			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
+		} else {
+			return false
+		}
+		u.accepted.Stamp = ""
+		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
+		if told := s.keep(u.accepted); told {
+			changed = append(changed, u.accepted)
+		}
+		if back {
+			s.undoable = slices.DeleteFunc(s.undoable, func(id event.HunkID) bool { return id == u.id })
+		}
+		return back
+	})
+	return changed
+}
+
+// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now. The
+// lock is held.
+func (a *anchor) accepted(u *undo) Hunk {
+	h := a.hunk(&u.hunk)
+	h.State, h.Detail, h.Current = event.StateAccepted, u.accepted.Detail, ""
+	h.Before, h.After, h.Create, h.Delete = h.After, h.Before, h.Delete, h.Create
+	if h.MoveTo != "" {
+		h.Path, h.MoveTo = h.MoveTo, h.Path
+	}
+	return h
+}
+
+// keep remembers a settled hunk, and reports whether that is news. The lock is held.
+func (s *Session) keep(h Hunk) (news bool) {
+	if i := slices.IndexFunc(s.kept, func(known Hunk) bool { return known.ID == h.ID }); i >= 0 {
+		news = s.kept[i].State != h.State || s.kept[i].Detail != h.Detail
+		s.kept[i] = h
+		return news
+	}
+	s.kept = append(s.kept, h)
+	return true
+}
+
+// Accepted returns the accepted hunks that can be undone, in the order of their paths and lines: where they stand now,
+// with Before as what stands there and After as what an undo would bring back. Their state is that of the undo:
+// open, or conflict where the lines were changed since, and Current then holds what stands there. Create says that the
+// undo makes the file again, Delete that it takes it away. There are at most the last 1000 of the session.
+func (s *Session) Accepted() []Hunk {
+	v := s.view
+	v.mu.Lock()
+	var hunks []Hunk
+	var texts []*text
+	for _, a := range v.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, u := range p.undos {
+				if !u.pending {
+					hunks = append(hunks, a.hunk(&u.hunk))
+					texts = append(texts, a.text)
+				}
+			}
+		}
+	}
+	v.mu.Unlock()
+	stamp(hunks, texts)
+	slices.SortStableFunc(hunks, byPlace)
+	return hunks
+}
+
+// UndoEdits returns what the editor has to do to undo accepted hunks: the smallest edits against the text that it
+// shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
+// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, or that cannot be undone any
+// more, comes back as a failure. It reads files that are not open from disk.
+func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
+	v := s.view
+	defer v.notices.run()
+	s.reread(ids)
+	taken := s.takenAgain(ids)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var failures []HunkFailure
+	wanted := make(map[*anchor][]*undo)
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		a, _, u := s.findUndo(id)
+		switch {
+		case u == nil:
+			failures = append(failures, HunkFailure{id, s.whyNotUndone(id)})
+		case u.pending:
+			failures = append(failures, HunkFailure{id, "the editor undid it already"})
+		case u.moveTo != "" && u.gone:
+			failures = append(failures, HunkFailure{id, "the file is gone"})
+		case u.moveTo != "" && slices.Contains(taken, u.moveTo):
+			failures = append(failures, HunkFailure{id, "another file is at its old path; move that one away first"})
+		default:
+			wanted[a] = append(wanted[a], u)
+		}
+	}
+	var edits []FileEdit
+	for a, undos := range wanted {
+		edit, failed := a.undoEdit(s, undos)
+		failures = append(failures, failed...)
+		if edit != nil {
+			edits = append(edits, *edit)
+		}
+	}
+	slices.SortFunc(edits, func(x, y FileEdit) int { return strings.Compare(x.Path, y.Path) })
+	return edits, failures
+}
+
+// whyNotUndone says why there is no undo of a hunk. The lock is held.
+func (s *Session) whyNotUndone(id event.HunkID) string {
+	if _, _, h := s.find(id); h != nil {
+		return "it was not accepted"
+	}
+	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
+	switch {
+	case i < 0:
+		return "there is no such hunk, or it was accepted too long ago"
+	case s.kept[i].State == event.StateAccepted:
+		return "it was accepted too long ago"
+	}
+	return s.whySettled(id)
+}
+
+// undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an older
+// one has to go before it. The edit is nil where nothing can be undone. The lock is held.
+func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) {
+	var left []*undo
+	back := ""
+	reason := ""
+	for _, u := range undos {
+		if u.moveTo != "" {
+			back, reason = u.moveTo, joinAuthors(u.authors).Reason
+			continue
+		}
+		copied := *u
+		left = append(left, &copied)
+	}
+	slices.SortStableFunc(left, func(x, y *undo) int { return int(y.batch) - int(x.batch) })
+	expected := expectation{session: s, undo: true}
+	stack, cur, from := patch{base: a.text}, a.text, a.text
+	if from == nil {
+		from = a.last
+	}
+	for {
+		var group []*hunk
+		group, left = newest(left)
+		if len(group) == 0 {
+			break
+		}
+		next := apply(cur, group)
+		stack = stack.compose(cur, next, group)
+		step := expectation{session: s, undo: true}
+		landed := make(map[event.HunkID]int)
+		for _, h := range group {
+			step.ids = append(step.ids, h.id)
+			step.changes = append(step.changes, h.change())
+		}
+		for _, h := range group {
+			landed[h.id] = h.lands(step.changes)
+		}
+		changes := step.changes
+		if cur == nil && from != nil && next != nil {
+			changes = lineChanges(from.s, next.s)
+		}
+		for _, other := range left {
+			other.move(from, next, changes, &step, landed)
+		}
+		expected.ids = append(expected.ids, step.ids...)
+		if cur = next; next != nil {
+			from = next
+		}
+	}
+	var failures []HunkFailure
+	for _, u := range left {
+		reason := "its lines were changed since: " + u.detail
+		switch {
+		case u.gone:
+			reason = "the file is gone"
+		case u.settled(): // what undid the others undid it, too
+			expected.ids = append(expected.ids, u.id)
+			continue
+		}
+		failures = append(failures, HunkFailure{u.id, reason})
+	}
+	if len(expected.ids) == 0 && back == "" {
+		return nil, failures
+	}
+	edit := s.fileEdit(a)
+	if edit.MoveTo = back; back != "" {
+		defer func() { edit.Reasons = append(edit.Reasons, reason) }()
+	}
+	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
+	for _, h := range stack.hunks {
+		reason := joinAuthors(h.authors).Reason
+		edit.Reasons = append(edit.Reasons, reason)
+		if !h.delete {
+			x := a.text.index()
+			edit.Edits = append(edit.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
+			expected.changes = append(expected.changes, h.change())
+		}
+	}
+	if a.text != nil && cur != nil && len(expected.ids) > 0 {
+		expected.text = cur.s
+		a.expect(expected)
+	}
+	if len(stack.hunks) == 0 && back == "" {
+		return nil, failures // they cancel each other out; ConfirmUndo settles them
+	}
+	return &edit, failures
+}
+
+// newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step: those
+// of one batch where they lie apart.
+func newest(list []*undo) (group []*hunk, left []*undo) {
+	first := slices.IndexFunc(list, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
+	if first < 0 {
+		return nil, list
+	}
+	whole := list[first].create || list[first].delete
+	for i, u := range list {
+		switch {
+		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole && !u.create && !u.delete:
+			group = append(group, &u.hunk)
+		default:
+			left = append(left, u)
+		}
+	}
+	slices.SortFunc(group, inOrder)
+	if overlap(group) {
+		return []*hunk{&list[first].hunk}, slices.Delete(slices.Clone(list), first, first+1)
+	}
+	return group, left
+}
+
+// ConfirmUndo tells the editor's answer to the edits of [Session.UndoEdits]. Where it applied them the hunks are
+// rejected with the detail "undone", but still stand until the next text of their file, or [View.Recheck], lacks them; where
+// that text has them they are accepted again. Where it did not, they stay with the reason.
+func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
+	v := s.view
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	piles := make(map[*anchor]*pile)
+	for _, id := range ids {
+		a, p, u := s.findUndo(id)
+		if u == nil || u.pending || u.state != event.StateOpen {
+			continue
+		}
+		piles[a] = p
+		switch {
+		case !applied:
+			u.detail = reason
+		case a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
+			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
+		}):
+			u.settle(event.StateAccepted, "") // there was nothing to change
+		default:
+			u.pending = true
+			if u.moveTo != "" {
+				v.await(s, a, u.moveTo)
+			}
+		}
+	}
+	s.publishAll(piles)
+}

@@ -1,0 +1,158 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
+const watchedDiffs = 100
+
+// refresher tells the client to ask again: for lenses, and for the texts of our own documents. Whoever changes something
+// tells it, without waiting; one goroutine asks, since each request waits for an answer.
+type refresher struct {
+	server *Server
+	news   chan struct{} // has room for one: something below is to be done
+
+	mu     sync.Mutex
+	lenses bool // are to be asked for again
+	looked bool // the settings may say otherwise whether there are lenses
+	diffs  []diffDocument
+	stale  map[uri.URI]bool
+
+	on bool // the user wanted lenses when it was last looked; owned by run
+}
+
+// diffDocument is a virtual document that the client has asked for.
+type diffDocument struct {
+	uri      uri.URI
+	proposal event.ProposalID
+}
+
+func newRefresher(s *Server) *refresher {
+	return &refresher{server: s, news: make(chan struct{}, 1), stale: map[uri.URI]bool{}}
+}
+
+func (r *refresher) wake() {
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+}
+
+// watch keeps a diff document up to date from now on.
+func (r *refresher) watch(u uri.URI, proposal event.ProposalID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := diffDocument{u, proposal}
+	r.diffs = slices.DeleteFunc(r.diffs, func(known diffDocument) bool { return known == d })
+	r.diffs = append(r.diffs, d)
+	if n := len(r.diffs) - watchedDiffs; n > 0 {
+		r.diffs = slices.Delete(r.diffs, 0, n)
+	}
+}
+
+// proposalChanged says that hunks of a proposal are other than they were. It never waits.
+func (r *refresher) proposalChanged(proposal event.ProposalID) {
+	r.mu.Lock()
+	r.lenses = true
+	for _, d := range r.diffs {
+		if d.proposal == proposal {
+			r.stale[d.uri] = true
+		}
+	}
+	r.mu.Unlock()
+	r.wake()
+}
+
+// settingsChanged says that the user may want lenses now, or none any more. It never waits.
+func (r *refresher) settingsChanged() {
+	r.mu.Lock()
+	r.looked = true
+	r.mu.Unlock()
+	r.wake()
+}
+
+// run asks until ctx ends.
+func (r *refresher) run(ctx context.Context) {
+	for {
+		select {
+		case <-r.news:
+		case <-ctx.Done():
+			return
+		}
+		r.mu.Lock()
+		lenses, looked, stale := r.lenses, r.looked, slices.Sorted(maps.Keys(r.stale))
+		r.lenses, r.looked = false, false
+		clear(r.stale)
+		r.mu.Unlock()
+		if lenses || looked {
+			r.tell(ctx, "lenses", r.renewLenses(ctx, lenses))
+		}
+		for _, u := range stale {
+			if r.server.client.textDocumentContent() {
+				params := protocol.TextDocumentContentRefreshParams{URI: u}
+				r.tell(ctx, string(u), r.server.client.call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, &params, nil))
+			}
+		}
+	}
+}
+
+// renewLenses registers the lenses with a client that takes registrations, or takes them back; any other has to ask for them
+// again when the user wants them or does not any more. changed says that those which there were are not right any more.
+func (r *refresher) renewLenses(ctx context.Context, changed bool) error {
+	c, on := r.server.client, r.server.lensesOn()
+	switched := on != r.on
+	if switched && yes(c.codeLens().DynamicRegistration) {
+		if err := c.registerLenses(ctx, on); err != nil {
+			return err
+		}
+		r.on = on
+		return nil // the client asks by itself
+	}
+	r.on = on
+	if !switched && !(on && changed) || !c.refreshesLenses() {
+		return nil
+	}
+	return c.call(ctx, protocol.MethodWorkspaceCodeLensRefresh, nil, nil)
+}
+
+func (r *refresher) tell(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.server.logger.Warn("the editor does not show what is new", "what", what, "error", err)
+	}
+}
+
+// registerLenses registers lenses for all documents, or takes the registration back.
+func (c *client) registerLenses(ctx context.Context, on bool) error {
+	const id = "agentls.lenses"
+	if !on {
+		params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: protocol.MethodTextDocumentCodeLens}}}
+		if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
+			return fmt.Errorf("take the lenses back: %w", err)
+		}
+		return nil
+	}
+	selector := protocol.DocumentSelector{&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"}}
+	raw, err := protocol.Marshal(&protocol.CodeLensRegistrationOptions{
+		TextDocumentRegistrationOptions: protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector},
+	})
+	if err != nil {
+		return fmt.Errorf("encode the registration of the lenses: %w", err)
+	}
+	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{
+		ID: id, Method: protocol.MethodTextDocumentCodeLens, RegisterOptions: protocol.LSPAny(raw),
+	}}}
+	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
+		return fmt.Errorf("register the lenses: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// kindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are about, and
+// no quick fixes, so that accepted lines have no light bulb for ever.
+const kindUndo = kindAgent + ".undo"
+
+// Undo answers `agent/undo`.
+func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.AcceptResult, error) {
+	if _, err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	session := s.opened()
+	if session == nil {
+		return nil, nothingToUndo(p.Run)
+	}
+	undoable, err := session.Undoable(ctx, p.Run)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.Clone(p.Hunks)
+	if len(ids) == 0 {
+		for _, h := range undoable {
+			ids = append(ids, h.ID)
+		}
+	}
+	// What another run did is not to be undone by mistake. What nobody can undo any more is told with its own reason.
+	var foreign []event.HunkID
+	for _, h := range session.Proposal().Accepted() {
+		if slices.Contains(ids, h.ID) && !slices.ContainsFunc(undoable, func(own workspace.Hunk) bool { return own.ID == h.ID }) {
+			foreign = append(foreign, h.ID)
+		}
+	}
+	ids = slices.DeleteFunc(ids, func(id event.HunkID) bool { return slices.Contains(foreign, id) })
+	if len(ids)+len(foreign) == 0 {
+		return nil, nothingToUndo(p.Run)
+	}
+	a := &acceptance{decision: undoing{session.Proposal()}, session: session, left: uniqueHunks(ids)}
+	for _, id := range foreign {
+		a.fail(id, fmt.Sprintf("it is an edit of another run than %s", p.Run))
+	}
+	if len(a.left) == 0 {
+		return &a.result, nil
+	}
+	return s.carryOut(ctx, a)
+}
+
+func nothingToUndo(run event.RunID) error {
+	return &agentcore.Error{
+		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no accepted edit of the run %q can be undone", run),
+		Hint: "only accepted edits can be, the last thousand of this workspace; an edit that is still open is rejected with agent/proposal/reject",
+	}
+}
+
+// undoing is the decision to take accepted hunks back.
+type undoing struct{ proposal *workspace.Session }
+
+func (d undoing) edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure) {
+	return d.proposal.UndoEdits(ids)
+}
+
+func (d undoing) confirm(ids []event.HunkID, applied bool, reason string) {
+	d.proposal.ConfirmUndo(ids, applied, reason)
+}
+
+func (d undoing) outcome(id event.HunkID) (outcome, string) {
+	if h, known := d.proposal.Hunk(id); !known || h.State != event.StateAccepted {
+		return outcomeMade, ""
+	}
+	for _, h := range d.proposal.Accepted() {
+		if h.ID != id {
+			continue
+		}
+		if h.State == event.StateConflict {
+			return outcomeFailed, "it was not undone: " + h.Detail
+		}
+		return outcomeOpen, ""
+	}
+	return outcomeFailed, "it cannot be undone any more"
+}
+
+func (d undoing) label(edits []workspace.FileEdit) string {
+	count := 0
+	for _, e := range edits {
+		count += max(1, len(e.Edits))
+	}
+	return "undo " + plural(count, "edit")
+}
+
+// undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
+func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
+	if !s.client.applyEdit() {
+		return nil
+	}
+	var list []action
+	inFile := map[event.RunID][]event.HunkID{}
+	agents := map[event.RunID]string{}
+	var touched []event.RunID
+	for _, h := range session.Proposal().Accepted() {
+		if h.Path != path || h.State != event.StateOpen {
+			continue
+		}
+		inFile[h.Author.Run] = append(inFile[h.Author.Run], h.ID)
+		agents[h.Author.Run] = agentName(h.Author)
+		if from, to := shownLines(h, x); !overlaps(from, to, first, last) {
+			continue
+		}
+		what := "this edit"
+		switch {
+		case h.Delete:
+			what = "the new file"
+		case h.MoveTo != "":
+			what = "the rename"
+		}
+		list = append(list, action{
+			title: "agentls: Undo " + what + " of " + agentName(h.Author) + because(h.Author.Reason), kind: kindUndo,
+			command: methods.CommandUndo, argument: methods.UndoParams{Run: h.Author.Run, Hunks: []event.HunkID{h.ID}},
+		})
+		if !slices.Contains(touched, h.Author.Run) {
+			touched = append(touched, h.Author.Run)
+		}
+	}
+	for _, run := range touched {
+		if len(inFile[run]) > 1 {
+			list = append(list, action{
+				title: fmt.Sprintf("agentls: Undo everything %s did in this file (%d)", agents[run], len(inFile[run])), kind: kindUndo,
+				command: methods.CommandUndo, argument: methods.UndoParams{Run: run, Hunks: inFile[run]},
+			})
+		}
+	}
+	return list
+}
+
+// agentName names the agent behind an edit.
+func agentName(a workspace.Author) string {
+	if a.Agent == "" {
+		return "an agent"
+	}
+	return a.Agent
+}
+
+// because adds the reason of an edit to a title.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + shortened(reason)
+}
