@@ -51,6 +51,10 @@ func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process: %w", err)
 	}
+	// A change of rights may have taken it back.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with the starting process: %w", err)
+	}
 	return nil
 }
 
