@@ -104,6 +104,8 @@ var imports = map[string]because{
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
+		"agentcore/sandbox":         "commands run in it",
+		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/store":           "commits before it publishes",

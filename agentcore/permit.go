@@ -75,7 +75,7 @@ func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) permi
 	request.Call, request.Hosts = access.Call, access.Hosts
 	if access.Command != "" {
 		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
-		request.Sandbox = r.session.sandboxLevel()
+		request.Sandbox = r.sandboxLevel()
 	}
 	if len(access.Hosts) > 0 {
 		request.Effect = permission.Network
@@ -114,6 +114,9 @@ func (r *run) permissionPaths(name string, write bool) []permission.Path {
 // model, empty where it may. The error is that of the run's context.
 func (r *run) permit(c *call) (refusal string, err error) {
 	request := r.permissionRequest(c.spec, c.arguments)
+	if refusal := r.untrusted(request); refusal != "" {
+		return refusal, nil
+	}
 	decision := r.policy.Decide(request, r.engine.grants.all())
 	switch decision.Action {
 	case permission.Allow:
