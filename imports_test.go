@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
+		"agentcore/permission":   "how far a folder is trusted",
 		"agentcore/secret":       "finds keys, keeps them out of logs",
 		"agentcore/sandbox":      "is started again to set up sandboxes",
 		"agentcore/skill":        "loads the user's skills",

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -12,7 +14,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,7 +25,6 @@ import (
 type inner struct {
 	spec   spec
 	status *os.File
-	over   atomic.Pointer[string] // the limit that was reached
 }
 
 // stepError is an error with the step that failed.
@@ -64,7 +64,7 @@ func enter() int {
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
-		os.Exit(1)
+		syscall.Exit(1)
 	}()
 	if in.spec.Probe {
 		in.tell(status{Checks: in.probe()})
@@ -88,7 +88,7 @@ func (in *inner) tell(s status) {
 		_, err = in.status.Write(append(line, '\n'))
 	}
 	if err != nil {
-		os.Exit(1)
+		syscall.Exit(1)
 	}
 }
 
@@ -236,7 +236,7 @@ func (in *inner) guard() {
 			continue
 		}
 		in.tell(status{Limit: what})
-		os.Exit(1)
+		syscall.Exit(1)
 	}
 }
 

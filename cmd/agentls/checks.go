@@ -19,12 +19,13 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
 // checkConfig tells which configuration files there are and what is wrong in them.
-func checkConfig(dirs config.Dirs, dir string, problems []config.Problem) []check {
+func checkConfig(dirs config.Dirs, dir string, trust agentcore.FolderTrust, problems []config.Problem) []check {
 	var checks []check
 	user := check{Name: "configuration", Outcome: checkOK, Detail: dirs.File}
 	if _, err := os.Stat(dirs.File); errors.Is(err, fs.ErrNotExist) {
@@ -33,10 +34,12 @@ func checkConfig(dirs config.Dirs, dir string, problems []config.Problem) []chec
 	checks = append(checks, user)
 	project := filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
 	if _, err := os.Stat(project); err == nil {
-		checks = append(checks, check{
-			Name: "project configuration", Outcome: checkWarning, Detail: project + " is not used: this folder is not trusted",
-			Hint: "only an editor whose user trusts the folder makes it count",
-		})
+		c := check{Name: "project configuration", Outcome: checkOK, Detail: project}
+		if trust.Standing != permission.Trusted {
+			c.Outcome, c.Detail = checkWarning, project+" is not used: this folder is not trusted"
+			c.Hint = "look at it and trust it with `agentls trust`"
+		}
+		checks = append(checks, c)
 	}
 	for _, p := range problems {
 		outcome := checkWarning

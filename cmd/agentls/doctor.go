@@ -70,7 +70,7 @@ are kept apart, checkers on PATH, git and the workspace folder. The exit code is
 
 // examine carries out all checks in the order of the listing.
 func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
-	cfg, problems, dirs, err := p.load(s, p.dir)
+	cfg, problems, dirs, trust, err := p.loadFolder(ctx, s, p.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	programs := make(chan []check, 1)
 	go func() { programs <- p.checkPrograms(ctx) }()
 	checks := []check{{Name: "version", Outcome: checkOK, Detail: version()}}
-	checks = append(checks, checkConfig(dirs, p.dir, problems)...)
+	checks = append(checks, checkConfig(dirs, p.dir, trust, problems)...)
 	checks = append(checks, checkState(ctx, dirs))
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
 	checks = append(checks, p.checkModel(dirs, cfg))
