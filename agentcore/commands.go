@@ -76,7 +76,10 @@ func (e *Engine) sandboxReport() sandbox.Report {
 	return e.probed
 }
 
-func (e *Engine) sandboxDir() string { return filepath.Join(e.stateDir, "sandbox") }
+// SandboxDir is where an engine with that state folder keeps its sandboxes, and tries out what the machine offers.
+func SandboxDir(stateDir string) string { return filepath.Join(stateDir, "sandbox") }
+
+func (e *Engine) sandboxDir() string { return SandboxDir(e.stateDir) }
 
 func (e *Engine) outputDir() string { return filepath.Join(e.stateDir, "outputs") }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -15,19 +16,22 @@ import (
 type Snapshot struct {
 	layer *Layer
 	files map[string]shot
+	taken time.Time
 }
 
 // shot is a file of a snapshot: nil for one that is not there, and its bytes.
 type shot struct {
 	text *text
 	data []byte
+	// same tells that the disk has it as well.
+	same bool
 }
 
 // Snapshot returns what the layer shows where the disk has something else: open documents, and what the session and
 // the layers add, change or take away. Files that look like secrets are left out, unless the user let the run touch
 // them. It reads the disk; nothing counts as seen by the run.
 func (l *Layer) Snapshot() Snapshot {
-	s := Snapshot{l, map[string]shot{}}
+	s := Snapshot{l, map[string]shot{}, time.Now()}
 	for _, root := range l.view.Roots() {
 		for path, t := range l.overlay(root.Path) {
 			if permission.Secret(filepath.ToSlash(path)) && !l.allows(path) {
@@ -35,6 +39,7 @@ func (l *Layer) Snapshot() Snapshot {
 			}
 			disk, err := l.view.readDisk(path)
 			if err == nil && disk.text.same(t) {
+				s.files[path] = shot{text: t, same: true}
 				continue
 			}
 			format := disk.format
@@ -45,7 +50,7 @@ func (l *Layer) Snapshot() Snapshot {
 			if err != nil {
 				continue // no file is read in another encoding than it can be written in
 			}
-			s.files[path] = shot{t, data}
+			s.files[path] = shot{text: t, data: data}
 		}
 	}
 	return s
@@ -58,6 +63,8 @@ func (s Snapshot) Files() iter.Seq2[string, []byte] {
 		for _, path := range slices.Sorted(maps.Keys(s.files)) {
 			data := s.files[path].data
 			switch {
+			case s.files[path].same:
+				continue
 			case s.files[path].text == nil:
 				data = nil
 			case data == nil:
@@ -185,6 +192,9 @@ func (s Snapshot) before(path string, w Written, now content, format Format) (ba
 	if !w.Existed {
 		return nil, true
 	}
+	if s.layer.view.changedSince(path, s.taken) {
+		return nil, false
+	}
 	disk, err := s.layer.view.readDisk(path)
 	if err != nil {
 		disk = diskFile{}
@@ -199,6 +209,20 @@ func (s Snapshot) before(path string, w Written, now content, format Format) (ba
 		}
 	}
 	return nil, false
+}
+
+// changedSince reports whether the file on disk was written after a moment, or is gone.
+func (v *View) changedSince(path string, moment time.Time) bool {
+	r, rel := v.locate(path)
+	if r == nil {
+		return true
+	}
+	dir, err := r.open()
+	if err != nil {
+		return true
+	}
+	info, err := dir.Stat(rel)
+	return err != nil || info.ModTime().After(moment)
 }
 
 // putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
