@@ -252,7 +252,7 @@ func TestCommandWithoutSandboxAsks(t *testing.T) {
 func TestCommandsNeedTrustOrASandbox(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("touch a")}},
-		answered([]string{"denied: ", "does not trust"}),
+		answered([]string{"denied: there is no full sandbox here"}),
 	)
 	cfg := config.Default()
 	cfg.Sandbox = config.SandboxOff
