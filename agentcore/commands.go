@@ -26,6 +26,8 @@ const (
 	maxKeptOutput = 8 << 20
 	// keptOutputs is how long that is.
 	keptOutputs = 7 * 24 * time.Hour
+	// maxKept is how many files are named that a command left in its sandbox.
+	maxKept = 20
 	// maxBackground is how many commands of one run may be in the background at once.
 	maxBackground = 16
 )
@@ -285,7 +287,11 @@ func (c *commands) result(r sandbox.Result) tool.CommandResult {
 			result.Whole = r.OutputFile
 		}
 	}
-	for _, kept := range r.Kept {
+	for i, kept := range r.Kept {
+		if i == maxKept {
+			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
+			break
+		}
 		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s", c.run.session.view.Relative(c.shown(kept.Path)), kept.Reason))
 	}
 	return result
