@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // newPolicy makes what a run may do: what its parent may, and within that what its definition and the configuration
@@ -138,6 +139,27 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		return denied(decision, why), nil
 	}
 	return denied(decision, decision.Reason), nil
+}
+
+// Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
+// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may change without
+// being asked, whatever was granted for one call. It may read the disk.
+func (s *Session) Unreviewed(h workspace.Hunk) bool {
+	if h.State != event.StateOpen || h.Shared {
+		return false
+	}
+	r, err := s.engine.run(h.Author.Run)
+	if err != nil || r.session != s {
+		return false // of a former process, or long over
+	}
+	if mode := r.policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
+		return false
+	}
+	request := permission.Request{Tool: "edit", Effect: permission.Propose, Paths: r.permissionPaths(h.Path, true)}
+	if h.MoveTo != "" {
+		request.Paths = append(request.Paths, r.permissionPaths(h.MoveTo, true)...)
+	}
+	return r.policy.Decide(request, nil).Action == permission.Allow
 }
 
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
