@@ -143,6 +143,9 @@ type Server interface {
 	// they were saved and after a restart. What the user did since stays; where the user changed the same
 	// lines, the edit is not taken back, and the result says so.
 	Undo(ctx context.Context, params *UndoParams) (*AcceptResult, error)
+	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
+	// lies in a folder acts before that.
+	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
@@ -182,6 +185,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.DiffProposal)
 	case MethodUndo:
 		result, err = call(ctx, params, s.Undo)
+	case MethodTrust:
+		result, err = call(ctx, params, s.Trust)
 	default:
 		return nil, false, nil
 	}
@@ -206,8 +211,7 @@ func Proposed(name string) bool {
 		MethodModels, CommandModels,
 		MethodUsage, CommandUsage,
 		MethodSkills, CommandSkills,
-		MethodMCP, CommandMCP,
-		MethodTrust, CommandTrust:
+		MethodMCP, CommandMCP:
 		return true
 	}
 	return false
@@ -249,6 +253,7 @@ func Commands() []string {
 		CommandRejectProposal,
 		CommandDiffProposal,
 		CommandUndo,
+		CommandTrust,
 	}
 }
 
