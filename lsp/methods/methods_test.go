@@ -105,6 +105,10 @@ func (d *documented) DiffProposal(_ context.Context, p *ProposalParams) (*Propos
 	return answer[ProposalDiff](d, MethodDiffProposal, p)
 }
 
+func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, error) {
+	return answer[TrustResult](d, MethodTrust, p)
+}
+
 func (d *documented) Review(_ context.Context, p *ReviewParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandReview, p)
 }
