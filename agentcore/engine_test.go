@@ -19,10 +19,14 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	sandbox.Dispatch()
+	goleak.VerifyTestMain(m)
+}
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
 const watchdog = 60 * time.Second

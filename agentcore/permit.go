@@ -90,7 +90,7 @@ func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) (perm
 	request.Call, request.Hosts = access.Call, access.Hosts
 	if access.Command != "" {
 		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
-		request.Sandbox = r.session.sandboxLevel()
+		request.Sandbox = r.sandboxLevel()
 	}
 	if len(access.Hosts) > 0 {
 		request.Effect = permission.Network
@@ -158,6 +158,9 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
 		return denied(permission.Decision{Advice: "name a file of the workspace"}, err.Error()), nil
+	}
+	if refusal := r.untrusted(request); refusal != "" {
+		return refusal, nil
 	}
 	decision := r.policy.Decide(request, r.engine.grants.all())
 	switch decision.Action {
@@ -237,11 +240,25 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 		return permission.Explanation{}, err
 	}
 	defer r.cancel(nil)
+	return r.explain(toolName, subject)
+}
+
+// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain] does
+// for an agent.
+func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	return r.explain(toolName, subject)
+}
+
+func (r *run) explain(toolName, subject string) (permission.Explanation, error) {
 	name, ok := tool.Resolve(toolName)
 	if !ok {
 		name = toolName
 	}
-	t := s.engine.tools[name]
+	t := r.engine.tools[name]
 	if t == nil {
 		return permission.Explanation{}, notFound("tool", toolName, "see the tools of an agent with `agentls agents show`")
 	}
@@ -254,7 +271,7 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	if err != nil {
 		return permission.Explanation{}, fmt.Errorf("find %q: %w", subject, err)
 	}
-	return r.policy.Explain(request, s.engine.grants.all()), nil
+	return r.policy.Explain(request, r.engine.grants.all()), nil
 }
 
 // pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.

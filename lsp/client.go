@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -110,6 +111,15 @@ func (c *client) knowsProtocol() bool {
 	return len(c.caps.Experimental) > 0 && json.Unmarshal(c.caps.Experimental, &known) == nil && known.Agentls != nil
 }
 
+// announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
+func (c *client) announced() methods.Support {
+	var known experimental
+	if len(c.caps.Experimental) == 0 || json.Unmarshal(c.caps.Experimental, &known) != nil || known.Agentls == nil {
+		return methods.Support{}
+	}
+	return *known.Agentls
+}
+
 // hidesErrors says whether the client only logs the error that answers a command, as Helix does; LSP has no
 // capability for that.
 func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") }
@@ -123,8 +133,8 @@ func (c *client) messageRequest() bool {
 	return c.caps.Window != nil && c.caps.Window.ShowMessage != nil
 }
 
-// ask shows a question until the user answers it, which may be never, or ctx ends. The answer is the title that was chosen, empty for none.
-func (c *client) ask(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
+// choose shows a question until the user answers it, which may be never, or ctx ends. The answer is the title that was chosen, empty for none.
+func (c *client) choose(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
 	params := protocol.ShowMessageRequestParams{Type: kind, Message: text}
 	for _, title := range titles {
 		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: title})

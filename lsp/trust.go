@@ -269,7 +269,7 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 		}
 		return
 	}
-	answer, err := s.client.ask(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
+	answer, err := s.client.choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.logger.Warn("the user could not be asked about a folder", "error", err)

@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -128,6 +129,32 @@ func checkWorkspace(dir string) check {
 		return check{Name: "workspace", Outcome: checkOK, Detail: dir + " is in no git repository"}
 	}
 	return check{Name: "workspace", Outcome: checkOK, Detail: dir + ", in the git repository " + top}
+}
+
+// checkSandbox tries out how commands of agents are kept apart here.
+func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
+	result := check{Name: "sandbox", Outcome: checkOK}
+	if cfg.Sandbox == config.SandboxOff {
+		result.Detail = "is off: commands of agents run as you would run them, where a rule or you allow it"
+		return result
+	}
+	report := sandbox.Probe(ctx, agentcore.SandboxDir(dirs.State))
+	first, _, _ := strings.Cut(report.String(), "\n")
+	result.Detail = strings.TrimPrefix(first, "sandbox: ")
+	if reason := report.Reason(); reason != "" {
+		result.Detail += "; " + reason
+	}
+	switch report.Level {
+	case sandbox.Full:
+		if cfg.SandboxNetwork {
+			result.Detail += ", with the network"
+		}
+	case sandbox.Bubblewrap:
+	default:
+		result.Outcome = checkWarning
+		result.Hint = "agents ask before each command; on Linux, allow user namespaces, or install bubblewrap"
+	}
+	return result
 }
 
 // program is one that agentls uses where it is on PATH.
