@@ -410,10 +410,19 @@ func TestNonsense(t *testing.T) {
 		if result.Status != event.StatusCompleted || len(result.ToolCalls) != 3 {
 			t.Fatalf("unexpected result: %+v", result)
 		}
+		// What names no file that there could be is denied before any tool sees it.
+		denied := 0
 		for _, c := range result.ToolCalls {
-			if c.Status != event.CallError {
+			switch c.Status {
+			case event.CallDenied:
+				denied++
+			case event.CallError:
+			default:
 				t.Errorf("a broken call ended as %s", c.Status)
 			}
+		}
+		if denied != 1 {
+			t.Errorf("%d calls were denied, want that of ../../etc/passwd alone", denied)
 		}
 	})
 }

@@ -104,6 +104,8 @@ func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
 
 func (h host) Trusted() bool { return h.run.session.trusted.Load() }
 
+func (h host) MayRead(path string) bool { return h.run.mayRead(path, h.call.spec.Name) }
+
 func (h host) Skill(name string) (string, []string, error) {
 	s, err := h.run.skills.Find(name)
 	if err != nil {

@@ -112,6 +112,8 @@ type Host interface {
 	EditorDiagnostics(path string) []Diagnostic
 	// Trusted reports whether checkers may load the configuration that lies in the workspace.
 	Trusted() bool
+	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.
+	MayRead(path string) bool
 	// Skill returns the instructions of a skill, and the other files of its folder by absolute path. The error
 	// names the skills that there are.
 	Skill(name string) (text string, files []string, err error)
