@@ -99,6 +99,9 @@ func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) (perm
 	for _, name := range access.Paths {
 		paths, err := r.permissionPaths(name, spec.Effect == tool.Proposes)
 		if err != nil {
+			if _, attached, failure := (host{run: r}).Attached(name); spec.Effect == tool.Reads && attached && failure == nil {
+				continue // the run may know it although it lies elsewhere: a skill's file, a command's output
+			}
 			return request, err
 		}
 		request.Paths = append(request.Paths, paths...)
@@ -200,9 +203,16 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if mode := r.policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
 	}
-	request := permission.Request{Tool: "edit", Effect: permission.Propose, Paths: r.permissionPaths(h.Path, true)}
-	if h.MoveTo != "" {
-		request.Paths = append(request.Paths, r.permissionPaths(h.MoveTo, true)...)
+	request := permission.Request{Tool: "edit", Effect: permission.Propose}
+	for _, path := range []string{h.Path, h.MoveTo} {
+		if path == "" {
+			continue
+		}
+		paths, err := r.permissionPaths(path, true)
+		if err != nil {
+			return false // such as one outside of the workspace: the user looks at it
+		}
+		request.Paths = append(request.Paths, paths...)
 	}
 	return r.policy.Decide(request, nil).Action == permission.Allow
 }
