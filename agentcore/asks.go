@@ -32,6 +32,8 @@ type Ask struct {
 	Reason string
 	// Always are the rules that an answer for longer than once would add; empty where only once can be answered.
 	Always []permission.Rule
+	// Longer is Always as people read it, such as "bash(git push*)"; empty where Always is.
+	Longer string
 	// Path is the document that the run was launched on; empty for none.
 	Path             string
 	Created, Expires time.Time
@@ -120,6 +122,11 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 		Title: permission.Visible(fmt.Sprintf("%s wants to %s", r.pathOfAgents(), c.title)), Detail: r.engine.redactor.Text(detail), Reason: decision.Reason,
 		Always: decision.Always, Created: now,
 	}}
+	var longer []string
+	for _, rule := range a.Always {
+		longer = append(longer, rule.Calls())
+	}
+	a.Longer = r.engine.redactor.Text(strings.Join(longer, ", "))
 	a.Title = r.engine.redactor.Text(a.Title)
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		a.Path = paths[0]

@@ -134,13 +134,14 @@ func (r *run) writeCommands(b *strings.Builder) {
 	}
 }
 
-// untrusted returns why a command may not run in a workspace that the user does not trust, or "".
+// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
+// full sandbox, since what it runs is the workspace's own.
 func (r *run) untrusted(request permission.Request) string {
-	if request.Command == "" || request.Sandbox == permission.Full || r.session.trusted.Load() {
+	if request.Command == "" || r.session.trusted.Load() {
 		return ""
 	}
-	return "denied: there is no full sandbox here, and outside of one nothing runs in a workspace that the user does not trust. " +
-		"Go on without it and say what the user should run"
+	return "denied: no command runs in this workspace, since the user does not trust it yet. " +
+		"Go on without it, and say what the user should run, or that `agentls trust` or the editor's own trust allows it"
 }
 
 // open returns the run's sandbox.

@@ -195,11 +195,25 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 		return permission.Explanation{}, err
 	}
 	defer r.cancel(nil)
+	return r.explain(toolName, subject)
+}
+
+// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain] does
+// for an agent.
+func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	return r.explain(toolName, subject)
+}
+
+func (r *run) explain(toolName, subject string) (permission.Explanation, error) {
 	name, ok := tool.Resolve(toolName)
 	if !ok {
 		name = toolName
 	}
-	t := s.engine.tools[name]
+	t := r.engine.tools[name]
 	if t == nil {
 		return permission.Explanation{}, notFound("tool", toolName, "see the tools of an agent with `agentls agents show`")
 	}
@@ -208,7 +222,7 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	if err != nil {
 		return permission.Explanation{}, fmt.Errorf("put %q into a call of %s: %w", subject, name, err)
 	}
-	return r.policy.Explain(r.permissionRequest(spec, arguments), s.engine.grants.all()), nil
+	return r.policy.Explain(r.permissionRequest(spec, arguments), r.engine.grants.all()), nil
 }
 
 // pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.

@@ -48,6 +48,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 	actions := s.authoredActions(path, p.Range)
 	if session := s.opened(); session != nil {
 		if x, _, err := s.textOf(path); err == nil {
+			actions = append(actions, s.askActions(path, x)...)
 			first, last := touchedLines(p.Range)
 			actions = append(actions, s.findingActions(session, path, x, first, last)...)
 			actions = append(actions, s.proposalActions(session, path, x, first, last)...)

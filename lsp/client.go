@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -108,6 +109,15 @@ func (c *client) publishDiagnostics() (protocol.PublishDiagnosticsClientCapabili
 func (c *client) knowsProtocol() bool {
 	var known experimental
 	return len(c.caps.Experimental) > 0 && json.Unmarshal(c.caps.Experimental, &known) == nil && known.Agentls != nil
+}
+
+// announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
+func (c *client) announced() methods.Support {
+	var known experimental
+	if len(c.caps.Experimental) == 0 || json.Unmarshal(c.caps.Experimental, &known) != nil || known.Agentls == nil {
+		return methods.Support{}
+	}
+	return *known.Agentls
 }
 
 // hidesErrors says whether the client only logs the error that answers a command, as Helix does; LSP has no

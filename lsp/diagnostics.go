@@ -186,6 +186,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	x, version, err := s.textOf(path)
 	if err == nil {
 		params.Diagnostics = s.diagnosticsOf(session, path, x)
+		params.Diagnostics = append(params.Diagnostics, s.askDiagnostics(path, x)...)
 		params.Diagnostics = append(params.Diagnostics, s.authoredDiagnostics(path, x, version >= 0)...)
 	}
 	if edits%2 == 1 || s.edits.Load() != edits {
@@ -291,6 +292,7 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 type diagnosticData struct {
 	Finding event.FindingID `json:"finding,omitempty"`
 	Hunk    event.HunkID    `json:"hunk,omitempty"`
+	Ask     event.AskID     `json:"ask,omitempty"`
 }
 
 func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {

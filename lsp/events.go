@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
@@ -35,6 +36,14 @@ func (s *Server) surface(ctx context.Context, e event.Event) {
 		s.progress.begin(e.Run, body)
 	case event.RunProgress:
 		s.progress.report(e.Run, body)
+	case event.RunStatusChanged:
+		s.progress.waits(e.Run, body)
+	case event.ToolCallFinished:
+		s.refused(ctx, e.Run, body)
+	case event.AskOpened:
+		s.asks.opened(e.Session, body.Ask)
+	case event.AskResolved:
+		s.asks.resolved(body.Ask)
 	case event.FindingReported:
 		s.diagnostics.touch(event.FilePath(body.Finding.URI))
 	case event.FindingCleared:
@@ -73,6 +82,18 @@ func (s *Server) notice(ctx context.Context, n event.Notice) {
 		if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
 			s.logger.Warn("a notice could not be logged", "error", err)
 		}
+	}
+}
+
+// refused tells of a call that was not allowed, which changes what comes of a run.
+func (s *Server) refused(ctx context.Context, id event.RunID, call event.ToolCallFinished) {
+	if call.Status != event.CallDenied {
+		return
+	}
+	info, _ := s.runInfo(id)
+	text := fmt.Sprintf("agentls: %s: %s was denied: %s", info.Agent, call.Tool, permission.Visible(call.Summary))
+	if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+		s.logger.Warn("a denied call could not be logged", "error", err)
 	}
 }
 

@@ -57,6 +57,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
+	s.asks = newAsker(s)
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	return &protocol.InitializeResult{
@@ -89,7 +90,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -180,6 +181,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	events := engine.Subscribe("", 0)
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
 	s.goes(s.diagnostics.run)
+	s.goes(s.asks.run)
 	return nil
 }
 

@@ -24,13 +24,14 @@ var _ methods.CommandServer = (*Server)(nil)
 
 // Run answers `agent/run`.
 func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
-	if p.PermissionMode != "" && p.PermissionMode != methods.PermissionModeDefault {
-		return nil, unsupported("permissionMode "+string(p.PermissionMode), "leave it out: every edit is proposed, and nothing else is changed")
+	mode, err := modeOf(p.PermissionMode)
+	if err != nil {
+		return nil, err
 	}
 	if p.Iterations > 1 {
 		return nil, unsupported("iterations", "leave it out, and run the agent again")
 	}
-	request := agentcore.RunRequest{Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each)}
+	request := agentcore.RunRequest{Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode}
 	if l := p.Limits; l != nil {
 		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
 		if l.MaxCost != nil {
@@ -267,6 +268,9 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id even
 	snapshot := &methods.SessionSnapshot{Session: info, Seq: seq, Tree: tree}
 	if session, err := engine.Session(id); err == nil {
 		snapshot.Findings = session.Findings("")
+		for _, ask := range session.Asks() {
+			snapshot.Asks = append(snapshot.Asks, askOf(ask))
+		}
 		if session.Undecided() {
 			snapshot.Proposals = []methods.Proposal{s.proposalOf(session)}
 		}

@@ -37,6 +37,8 @@ type runProgress struct {
 
 	mu      sync.Mutex
 	message string
+	former  string // the message before the run began to wait
+	waiting bool   // the message says what the run waits for
 	percent uint32
 	end     string
 	ended   bool
@@ -118,8 +120,25 @@ func (b *progressBoard) get(run event.RunID) *runProgress {
 func (b *progressBoard) report(run event.RunID, r event.RunProgress) {
 	if p := b.get(run); p != nil {
 		p.set(func() {
-			p.message = r.Message
+			p.message, p.waiting = r.Message, false
 			p.percent = max(p.percent, uint32(min(max(r.BudgetUsed, 0), 100)))
+		})
+	}
+}
+
+// waits shows what a run waits for, until it goes on.
+func (b *progressBoard) waits(run event.RunID, change event.RunStatusChanged) {
+	if change.Status != event.StatusWaiting && change.Status != event.StatusRunning {
+		return
+	}
+	if p := b.get(run); p != nil {
+		p.set(func() {
+			if p.waiting {
+				p.message = p.former
+			}
+			if p.waiting = change.Status == event.StatusWaiting && change.Reason != ""; p.waiting {
+				p.former, p.message = p.message, change.Reason
+			}
 		})
 	}
 }

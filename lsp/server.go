@@ -40,7 +40,7 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(agentcore.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor; none of our requests waits for a person. 0 means a minute.
+	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers. 0 means a minute.
 	AnswerTime time.Duration
 	// Redactor knows secrets; nil means that the engine makes one.
 	Redactor *secret.Redactor
@@ -66,6 +66,7 @@ type Server struct {
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches
+	asks        *asker
 	reloader    *reloader
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 

@@ -25,6 +25,7 @@ func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	doc := s.documents.open(p.TextDocument)
 	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
 	s.diagnostics.touch(doc.path)
+	s.asks.wake()
 	return nil
 }
 
@@ -49,6 +50,7 @@ func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
 	}
 	s.view.CloseDocument(doc.path)
 	s.diagnostics.touch(doc.path)
+	s.asks.wake()
 	return nil
 }
 

@@ -57,11 +57,14 @@ type Rule struct {
 }
 
 // Text is the rule as people write it: `deny bash(git push*)`.
-func (r Rule) Text() string {
+func (r Rule) Text() string { return string(r.Action) + " " + r.Calls() }
+
+// Calls are those that the rule is about, as people write them: `bash(git push*)`.
+func (r Rule) Calls() string {
 	if r.Pattern == "" {
-		return Visible(fmt.Sprintf("%s %s", r.Action, r.Tool))
+		return Visible(r.Tool)
 	}
-	return Visible(fmt.Sprintf("%s %s(%s)", r.Action, r.Tool, r.Pattern))
+	return Visible(fmt.Sprintf("%s(%s)", r.Tool, r.Pattern))
 }
 
 // Check returns what is wrong with a rule, for whoever wrote it. A rule with an error allows nothing; one that denies or

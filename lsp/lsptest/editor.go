@@ -80,6 +80,9 @@ type Editor struct {
 	notifications []Notification
 	registered    map[string]registration // by id
 	answers       []answer
+	prompts       []prompt          // that the user has yet to answer
+	withdrawn     []string          // texts of prompts that the server took back
+	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text
 	applied       []EditAnswer
 	refusal       string   // for the next applyEdit
@@ -110,6 +113,7 @@ const (
 type answer struct {
 	message *regexp.Regexp
 	title   string // "" dismisses
+	hold    bool   // it is left open
 }
 
 // call is a request of ours under way.

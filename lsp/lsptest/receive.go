@@ -28,13 +28,16 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 		return
 	}
 	result, err := e.asked(r.Method, params)
-	if err != nil {
+	switch {
+	case errors.Is(err, errHeld):
+		e.hold(r)
+	case err != nil:
 		var code *jsonrpc2.Error
 		if !errors.As(err, &code) {
 			code = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
 		}
 		e.reply(r, nil, code)
-	} else {
+	default:
 		e.reply(r, result, nil)
 	}
 	for _, send := range e.behindReply {
@@ -68,7 +71,9 @@ func (e *Editor) notified(method string, params json.RawMessage) {
 		e.progressed(params)
 	case "textDocument/publishDiagnostics":
 		e.publish(params)
-	case "$/cancelRequest", "$/logTrace", "telemetry/event":
+	case "$/cancelRequest":
+		e.withdraw(params)
+	case "$/logTrace", "telemetry/event":
 	case "agent/event":
 		if !e.subscribed {
 			e.fault("agent/event without agent/subscribe")
@@ -105,7 +110,7 @@ func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
 	case "window/workDoneProgress/create":
 		return nil, e.createProgress(lookup(params, "token"))
 	case "window/showMessageRequest":
-		return e.prompt(params)
+		return e.showPrompt(params)
 	case "window/showDocument":
 		return e.show(params)
 	case "client/registerCapability":
@@ -119,7 +124,10 @@ func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
 	}
 	e.conforms(method, "params", params)
 	e.notifications = append(e.notifications, Notification{method, params})
-	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this editor has no answer to " + method}
+	if method == "agent/ask" {
+		return e.askPermission(params)
+	}
+	return nil, methodNotFound(method)
 }
 
 func (e *Editor) message(method string, params json.RawMessage) Message {
@@ -139,28 +147,6 @@ func (e *Editor) message(method string, params json.RawMessage) Message {
 	}
 	e.messages = append(e.messages, m)
 	return m
-}
-
-// prompt answers a question as the user would, who dismisses what nobody told him to answer.
-func (e *Editor) prompt(params json.RawMessage) (any, error) {
-	m := e.message("window/showMessageRequest", params)
-	for _, a := range e.answers {
-		if !a.message.MatchString(m.Text) {
-			continue
-		}
-		for _, title := range m.Titles {
-			if title == a.title {
-				return struct {
-					Title string `json:"title"`
-				}{title}, nil
-			}
-		}
-		if a.title != "" {
-			e.fault("window/showMessageRequest %q has no choice %q, only %q", m.Text, a.title, m.Titles)
-		}
-		return nil, nil
-	}
-	return nil, nil
 }
 
 // show opens a document for the user.

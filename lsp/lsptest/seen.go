@@ -93,6 +93,12 @@ func (p *play) wait(args []string) error {
 		})
 	case "message", "log", "question":
 		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
+	case "ask":
+		return p.waitMessage("agent/ask", arg(1))
+	case "withdrawn":
+		return e.wait(p.ctx, what, func() bool {
+			return slices.ContainsFunc(e.withdrawn, func(message string) bool { return strings.Contains(message, arg(1)) })
+		})
 	case "event":
 		return e.wait(p.ctx, what, func() bool {
 			return slices.ContainsFunc(e.notifications, func(n Notification) bool {

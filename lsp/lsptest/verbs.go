@@ -62,7 +62,7 @@ func (p *play) do(l line) error {
 		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command}, "request": {1, 2, p.request},
 		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
 		"lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
-		"answer": {2, 2, p.setAnswer}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
+		"answer": {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose}, "unable": {0, 0, p.unable}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
 		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
@@ -135,7 +135,7 @@ func (p *play) setAnswer(args []string) error {
 	if err != nil {
 		return err
 	}
-	p.answers = append(p.answers, answer{expression, args[1]})
+	p.answers = append(p.answers, answer{message: expression, title: args[1]})
 	if p.editor != nil {
 		p.editor.mu.Lock()
 		p.editor.answers = p.answers

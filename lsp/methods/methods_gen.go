@@ -143,6 +143,17 @@ type Server interface {
 	// they were saved and after a restart. What the user did since stays; where the user changed the same
 	// lines, the edit is not taken back, and the result says so.
 	Undo(ctx context.Context, params *UndoParams) (*AcceptResult, error)
+	// Asks answers `agent/asks`. Lists the questions for permission that are open.
+	Asks(ctx context.Context, params *AsksParams) (*AskList, error)
+	// AnswerAsk answers `agent/ask/answer`. Answers a question for permission.
+	AnswerAsk(ctx context.Context, params *AnswerAskParams) error
+	// Grants answers `agent/grants`. Lists the remembered permissions.
+	Grants(ctx context.Context, params *GrantsParams) (*GrantList, error)
+	// Revoke answers `agent/revoke`. Takes a remembered permission back.
+	Revoke(ctx context.Context, params *RevokeParams) error
+	// Explain answers `agent/explain`. Explains how a call would be decided: which rule, from which layer,
+	// and what an "always" would allow. Nothing is run.
+	Explain(ctx context.Context, params *ExplainParams) (*Explanation, error)
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
@@ -182,6 +193,16 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.DiffProposal)
 	case MethodUndo:
 		result, err = call(ctx, params, s.Undo)
+	case MethodAsks:
+		result, err = call(ctx, params, s.Asks)
+	case MethodAnswerAsk:
+		result, err = callNoResult(ctx, params, s.AnswerAsk)
+	case MethodGrants:
+		result, err = call(ctx, params, s.Grants)
+	case MethodRevoke:
+		result, err = callNoResult(ctx, params, s.Revoke)
+	case MethodExplain:
+		result, err = call(ctx, params, s.Explain)
 	default:
 		return nil, false, nil
 	}
@@ -198,11 +219,6 @@ func Proposed(name string) bool {
 		MethodExportSession, CommandExportSession,
 		MethodForkSession, CommandForkSession,
 		MethodTranscript, CommandTranscript,
-		MethodAsks, CommandAsks,
-		MethodAnswerAsk, CommandAnswerAsk,
-		MethodGrants, CommandGrants,
-		MethodRevoke, CommandRevoke,
-		MethodExplain, CommandExplain,
 		MethodModels, CommandModels,
 		MethodUsage, CommandUsage,
 		MethodSkills, CommandSkills,
@@ -249,6 +265,11 @@ func Commands() []string {
 		CommandRejectProposal,
 		CommandDiffProposal,
 		CommandUndo,
+		CommandAsks,
+		CommandAnswerAsk,
+		CommandGrants,
+		CommandRevoke,
+		CommandExplain,
 	}
 }
 

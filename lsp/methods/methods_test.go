@@ -105,6 +105,28 @@ func (d *documented) DiffProposal(_ context.Context, p *ProposalParams) (*Propos
 	return answer[ProposalDiff](d, MethodDiffProposal, p)
 }
 
+func (d *documented) Asks(_ context.Context, p *AsksParams) (*AskList, error) {
+	return answer[AskList](d, MethodAsks, p)
+}
+
+func (d *documented) AnswerAsk(_ context.Context, p *AnswerAskParams) error {
+	d.params = p
+	return d.err
+}
+
+func (d *documented) Grants(_ context.Context, p *GrantsParams) (*GrantList, error) {
+	return answer[GrantList](d, MethodGrants, p)
+}
+
+func (d *documented) Revoke(_ context.Context, p *RevokeParams) error {
+	d.params = p
+	return d.err
+}
+
+func (d *documented) Explain(_ context.Context, p *ExplainParams) (*Explanation, error) {
+	return answer[Explanation](d, MethodExplain, p)
+}
+
 func (d *documented) Review(_ context.Context, p *ReviewParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandReview, p)
 }
@@ -174,7 +196,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 16 {
+	if served != 21 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -366,7 +388,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 19 {
+	if len(slices.Compact(commands)) != 24 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

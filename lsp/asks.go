@@ -1,0 +1,371 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// choice is one answer to a question for permission, as a person reads it.
+type choice struct {
+	title    string
+	decision methods.Decision
+	scope    methods.Scope
+	// longer says that it holds for more than the one call, which not every call can be named for.
+	longer bool
+}
+
+var choices = []choice{
+	{"Allow once", methods.DecisionAllow, methods.ScopeOnce, false},
+	{"Allow for this run", methods.DecisionAllow, methods.ScopeRun, true},
+	{"Always allow", methods.DecisionAllow, methods.ScopeProject, true},
+	{"Deny", methods.DecisionDeny, methods.ScopeOnce, false},
+}
+
+// choicesOf are the answers that an ask can have.
+func choicesOf(ask agentcore.Ask) []choice {
+	return slices.DeleteFunc(slices.Clone(choices), func(c choice) bool { return c.longer && len(ask.Always) == 0 })
+}
+
+// asker brings the questions for permission before the user, one prompt at a time and the oldest first. One that the
+// editor does not bring an answer to becomes a diagnostic with code actions, until it is answered or its time is over.
+// Its goroutine is run; the other methods may be called from any goroutine and never wait.
+type asker struct {
+	server *Server
+	news   chan struct{} // has room for one: something below, or what documents are open, has changed
+
+	mu   sync.Mutex
+	open []*question // the oldest first
+
+	hosts map[event.AskID]string // the documents that show a question; owned by run
+}
+
+// question is an ask on its way to its answer. The asker's lock guards what changes.
+type question struct {
+	session event.SessionID
+	id      event.AskID
+	// over ends with the question, however that ends; end ends it.
+	over context.Context
+	end  context.CancelFunc
+	// prompted says that it was brought before the user, or is.
+	prompted bool
+	// listed says that it is shown as a diagnostic.
+	listed bool
+}
+
+func newAsker(s *Server) *asker {
+	return &asker{server: s, news: make(chan struct{}, 1), hosts: map[event.AskID]string{}}
+}
+
+// opened takes in an ask that is stored.
+func (a *asker) opened(session event.SessionID, id event.AskID) {
+	over, end := context.WithCancel(a.server.background)
+	a.mu.Lock()
+	a.open = append(a.open, &question{session: session, id: id, over: over, end: end})
+	a.mu.Unlock()
+	a.wake()
+}
+
+// resolved takes back whatever shows an ask: it was answered somewhere, its time is over, or its run has ended.
+func (a *asker) resolved(id event.AskID) {
+	a.mu.Lock()
+	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
+		if q.id == id {
+			q.end()
+		}
+		return q.id == id
+	})
+	a.mu.Unlock()
+	a.wake()
+}
+
+// wake has run look again: at what is open, and where it is to be shown.
+func (a *asker) wake() {
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+// promptResult is what came of a prompt: the answer, nil where there is none.
+type promptResult struct {
+	answer *methods.AskAnswer
+	err    error
+}
+
+// run works until ctx ends.
+func (a *asker) run(ctx context.Context) {
+	var current *question
+	var answers chan promptResult
+	late := time.NewTimer(time.Hour) // set anew for each prompt
+	defer late.Stop()
+	for {
+		if current == nil {
+			if current = a.next(); current != nil {
+				answers = make(chan promptResult, 1)
+				late.Reset(a.server.client.answerTime)
+				a.prompt(current, answers)
+			}
+		}
+		a.place(ctx)
+		select {
+		case <-a.news:
+		case p := <-answers:
+			a.took(ctx, current, p)
+			current, answers = nil, nil
+		case <-late.C:
+			// Nobody can tell a user who thinks from an editor that swallows prompts: there is a second way from now on.
+			if current != nil {
+				a.list(func(*question) bool { return true })
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// next is the oldest question that was not brought before the user yet.
+func (a *asker) next() *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, q := range a.open {
+		if !q.prompted {
+			q.prompted = true
+			return q
+		}
+	}
+	return nil
+}
+
+// list has questions shown as diagnostics from now on.
+func (a *asker) list(which func(*question) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, q := range a.open {
+		q.listed = q.listed || which(q)
+	}
+}
+
+// prompt asks the user on a goroutine that ends with the question at the latest.
+func (a *asker) prompt(q *question, answers chan<- promptResult) {
+	a.server.goes(func(context.Context) {
+		var p promptResult
+		defer func() { answers <- p }()
+		if ask, open := a.server.ask(q.session, q.id); open {
+			p.answer, p.err = a.server.client.ask(q.over, ask)
+		}
+	})
+}
+
+// took passes an answer on, or shows the question in another way.
+func (a *asker) took(ctx context.Context, q *question, p promptResult) {
+	if q.over.Err() != nil || ctx.Err() != nil {
+		return // it was answered elsewhere
+	}
+	if p.err != nil {
+		a.server.logger.Warn("the editor shows no prompt", "ask", q.id, "error", p.err)
+	}
+	if p.answer == nil {
+		a.list(func(other *question) bool { return other == q })
+		return
+	}
+	err := a.server.answerAsk(&methods.AnswerAskParams{Ask: q.id, Decision: p.answer.Decision, Scope: p.answer.Scope})
+	var failure *agentcore.Error
+	if err != nil && !(errors.As(err, &failure) && failure.Kind == string(methods.KindNotFound)) { // else somebody was quicker
+		a.list(func(other *question) bool { return other == q })
+		a.server.tell(ctx, protocol.MessageTypeWarning, "agentls could not take the answer: "+err.Error())
+	}
+}
+
+// listedAsks are the asks that are shown as diagnostics, the oldest first.
+func (a *asker) listedAsks() []agentcore.Ask {
+	a.mu.Lock()
+	listed := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return !q.listed })
+	a.mu.Unlock()
+	var list []agentcore.Ask
+	for _, q := range listed {
+		if ask, open := a.server.ask(q.session, q.id); open {
+			list = append(list, ask)
+		}
+	}
+	return list
+}
+
+// place has the documents published that show a question, or did so.
+func (a *asker) place(ctx context.Context) {
+	now := map[event.AskID]string{}
+	for _, ask := range a.listedAsks() {
+		host := a.server.askHost(ask)
+		now[ask.ID] = host
+		former, known := a.hosts[ask.ID]
+		if !known && (host == "" || !a.server.showsDiagnostics()) {
+			a.server.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
+				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, \"decision\": \"allow\" or \"deny\"}, or with a code action in an open document", methods.CommandAnswerAsk, ask.ID))
+		}
+		if former != host {
+			a.server.diagnostics.touch(former, host)
+		}
+	}
+	for id, host := range a.hosts {
+		if _, still := now[id]; !still {
+			a.server.diagnostics.touch(host)
+		}
+	}
+	a.hosts = maps.Clone(now)
+}
+
+// ask finds an open ask.
+func (s *Server) ask(session event.SessionID, id event.AskID) (agentcore.Ask, bool) {
+	found, err := s.engine.Session(session)
+	if err != nil {
+		return agentcore.Ask{}, false // it was closed, and its asks with it
+	}
+	for _, ask := range found.Asks() {
+		if ask.ID == id {
+			return ask, true
+		}
+	}
+	return agentcore.Ask{}, false
+}
+
+func (s *Server) showsDiagnostics() bool {
+	_, announced := s.client.publishDiagnostics()
+	return announced
+}
+
+// askHost is the document that shows an ask: the one that its run, or one above it, was launched on, else the first open
+// one; "" where none is open. It may read the store.
+func (s *Server) askHost(ask agentcore.Ask) string {
+	path := ask.Path
+	if path == "" {
+		path = s.launches.path(s, ask.Run)
+	}
+	if path != "" && s.documents.get(path) != nil {
+		return path
+	}
+	if open := s.documents.paths(); len(open) > 0 {
+		return slices.Min(open)
+	}
+	return path
+}
+
+// maxDetail bounds what a prompt shows of a call, in characters.
+const maxDetail = 2000
+
+// questionText is an ask as a person reads it: what is asked for, the whole of it, and what an answer for longer would allow.
+func questionText(ask agentcore.Ask) string {
+	parts := []string{cut(ask.Title, maxDetail)}
+	if ask.Detail != "" {
+		parts = append(parts, cut(ask.Detail, maxDetail))
+	}
+	if len(ask.Always) > 0 {
+		parts = append(parts, "“Always allow” would allow "+cut(ask.Longer, maxDetail))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// cut takes the middle out of a text of more than limit characters, and says so.
+func cut(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	half := limit / 2
+	return string(runes[:half]) + fmt.Sprintf(" […%d characters left out; agent/asks has them…] ", len(runes)-2*half) + string(runes[len(runes)-half:])
+}
+
+// askDiagnostics are the questions that wait for an answer in a document.
+func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diagnostic {
+	var list []protocol.Diagnostic
+	for _, ask := range s.asks.listedAsks() {
+		if s.askHost(ask) == path {
+			list = append(list, s.askDiagnostic(ask, x))
+		}
+	}
+	return list
+}
+
+func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
+	d := s.diagnostic(s.documents.encoding.lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
+	d.Code = protocol.String("ask")
+	return d
+}
+
+// askActions answer the questions that wait, in every document, since a run waits for them.
+func (s *Server) askActions(path string, x *workspace.Index) []action {
+	var list []action
+	for _, ask := range s.asks.listedAsks() {
+		var shown *protocol.Diagnostic
+		if s.askHost(ask) == path && s.showsDiagnostics() {
+			d := s.askDiagnostic(ask, x)
+			shown = &d
+		}
+		for _, c := range choicesOf(ask) {
+			list = append(list, action{
+				title: c.title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
+				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: c.decision, Scope: c.scope},
+			})
+		}
+	}
+	return list
+}
+
+// askOf is an ask on the wire.
+func askOf(ask agentcore.Ask) methods.Ask {
+	return methods.Ask{
+		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title, Detail: ask.Detail,
+		Always: ask.Longer, Created: ask.Created, Expires: ask.Expires,
+	}
+}
+
+// answerAsk passes the user's answer on.
+func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
+	if p.Decision != methods.DecisionAllow && p.Decision != methods.DecisionDeny {
+		return &agentcore.Error{
+			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
+		}
+	}
+	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope)})
+}
+
+// ask asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt
+// back. The answer is nil where the user closed it or the editor can ask nobody, of which the error says why.
+func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AskAnswer, error) {
+	if c.announced().Asks {
+		answer, err := methods.Client{Conn: c.conn}.Ask(ctx, pointer(askOf(ask)))
+		if err == nil || ctx.Err() != nil {
+			return answer, err
+		}
+	}
+	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "agentls: " + questionText(ask)}
+	for _, one := range choicesOf(ask) {
+		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: one.title})
+	}
+	var chosen *protocol.MessageActionItem
+	// It is a person who answers: the bound of other requests does not hold, but that of the question.
+	if err := c.conn.Call(ctx, protocol.MethodWindowShowMessageRequest, &params, &chosen); err != nil {
+		return nil, fmt.Errorf("ask the user: %w", err)
+	}
+	if chosen == nil {
+		return nil, nil
+	}
+	for _, one := range choicesOf(ask) {
+		if one.title == chosen.Title {
+			return &methods.AskAnswer{Decision: one.decision, Scope: one.scope}, nil
+		}
+	}
+	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", chosen.Title)
+}

@@ -1,0 +1,164 @@
+package lsptest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// prompt is a question that the user has yet to answer.
+type prompt struct {
+	request *jsonrpc2.Request
+	message Message
+}
+
+// errHeld says that a request is answered later.
+var errHeld = errors.New("the user has yet to answer")
+
+// methodNotFound answers a request as a client does that does not implement it.
+func methodNotFound(method string) error {
+	return &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this editor has no answer to " + method}
+}
+
+// showPrompt answers window/showMessageRequest as the user would, who dismisses what nobody told him to answer. The lock is held, as
+// for all below but the verbs.
+func (e *Editor) showPrompt(params json.RawMessage) (any, error) {
+	const method = "window/showMessageRequest"
+	m := e.message(method, params)
+	if e.noPrompts {
+		return nil, methodNotFound(method)
+	}
+	for _, a := range e.answers {
+		if a.message.MatchString(m.Text) {
+			if a.hold {
+				return nil, errHeld
+			}
+			return e.chosen(m, a.title), nil
+		}
+	}
+	return nil, nil
+}
+
+// askPermission answers agent/ask, which clients without an answer do not implement.
+func (e *Editor) askPermission(params json.RawMessage) (any, error) {
+	const method = "agent/ask"
+	m := Message{Method: method, Text: text(lookup(params, "title")) + "\n" + text(lookup(params, "detail")), Titles: []string{"Allow once", "Deny"}}
+	if text(lookup(params, "always")) != "" {
+		m.Titles = slices.Insert(m.Titles, 1, "Allow for this run", "Always allow")
+	}
+	for _, a := range e.answers {
+		if a.message.MatchString(m.Text) {
+			e.messages = append(e.messages, m)
+			if a.hold {
+				return nil, errHeld
+			}
+			return e.chosen(m, a.title), nil
+		}
+	}
+	return nil, methodNotFound(method)
+}
+
+// chosen is the result of a prompt with the choice of a title, nil for "".
+func (e *Editor) chosen(m Message, title string) any {
+	if title == "" {
+		return nil
+	}
+	if !slices.Contains(m.Titles, title) {
+		e.fault("%s %q has no choice %q, only %q", m.Method, m.Text, title, m.Titles)
+		return nil
+	}
+	if m.Method == "agent/ask" {
+		answers := map[string][2]string{
+			"Allow once": {"allow", "once"}, "Allow for this run": {"allow", "run"}, "Always allow": {"allow", "project"}, "Deny": {"deny", "once"},
+		}
+		return struct {
+			Decision string `json:"decision"`
+			Scope    string `json:"scope"`
+		}{answers[title][0], answers[title][1]}
+	}
+	return struct {
+		Title string `json:"title"`
+	}{title}
+}
+
+// hold keeps a prompt for the user to answer.
+func (e *Editor) hold(r *jsonrpc2.Request) {
+	e.prompts = append(e.prompts, prompt{r, e.messages[len(e.messages)-1]})
+	shown := 0
+	for _, p := range e.prompts {
+		if p.message.Method == r.Method {
+			shown++
+		}
+	}
+	if shown > 1 {
+		e.fault("%s while another prompt is shown", r.Method)
+	}
+}
+
+// withdraw takes a prompt off the screen that the server no longer wants answered.
+func (e *Editor) withdraw(params json.RawMessage) {
+	var p struct {
+		ID jsonrpc2.ID `json:"id"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		e.fault("$/cancelRequest: bad params %s", shorten(string(params)))
+		return
+	}
+	for i, one := range e.prompts {
+		if one.request.ID == p.ID {
+			e.prompts = slices.Delete(e.prompts, i, i+1)
+			e.withdrawn = append(e.withdrawn, one.message.Text)
+			e.reply(one.request, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
+			return
+		}
+	}
+}
+
+// holdPrompts leaves prompts open: "expression".
+func (p *play) holdPrompts(args []string) error {
+	expression, err := regexp.Compile(args[0])
+	if err != nil {
+		return fmt.Errorf("the expression of the message: %w", err)
+	}
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	p.answers = append(p.answers, answer{message: expression, hold: true})
+	p.editor.answers = p.answers
+	return nil
+}
+
+// choose answers a prompt that is held, or will be: "text" "title", "" to dismiss it.
+func (p *play) choose(args []string) error {
+	e := p.editor
+	at := -1
+	err := e.wait(p.ctx, fmt.Sprintf("a prompt with %q", args[0]), func() bool {
+		at = slices.IndexFunc(e.prompts, func(one prompt) bool { return strings.Contains(one.message.Text, args[0]) })
+		return at >= 0
+	})
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	at = slices.IndexFunc(e.prompts, func(one prompt) bool { return strings.Contains(one.message.Text, args[0]) })
+	if at < 0 {
+		return errors.New("the prompt was taken back")
+	}
+	one := e.prompts[at]
+	e.prompts = slices.Delete(e.prompts, at, at+1)
+	e.reply(one.request, e.chosen(one.message, args[1]), nil)
+	return nil
+}
+
+// unable has the editor not implement window/showMessageRequest.
+func (p *play) unable([]string) error {
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	p.editor.noPrompts = true
+	return nil
+}

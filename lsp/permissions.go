@@ -1,0 +1,140 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// Asks answers `agent/asks`.
+func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskList, error) {
+	session, err := s.ofSession(ctx, p.Session)
+	if err != nil {
+		return nil, err
+	}
+	list := &methods.AskList{}
+	if session != nil {
+		for _, ask := range session.Asks() {
+			list.Asks = append(list.Asks, askOf(ask))
+		}
+	}
+	return list, nil
+}
+
+// ofSession is the open session of that id or, for "", the window's, which is nil where nothing was started yet.
+func (s *Server) ofSession(ctx context.Context, id event.SessionID) (*agentcore.Session, error) {
+	engine, err := s.open(ctx)
+	if err != nil || id == "" {
+		return s.opened(), err
+	}
+	return engine.Session(id)
+}
+
+// AnswerAsk answers `agent/ask/answer`.
+func (s *Server) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) error {
+	if _, err := s.open(ctx); err != nil {
+		return err
+	}
+	return s.answerAsk(p)
+}
+
+// Grants answers `agent/grants`.
+func (s *Server) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.GrantList, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Session != "" {
+		if _, err := engine.Session(p.Session); err != nil {
+			return nil, err
+		}
+	}
+	list := &methods.GrantList{}
+	for _, g := range engine.Grants(p.Session) {
+		if p.Session != "" || s.binds(g) {
+			list.Grants = append(list.Grants, grantOf(g))
+		}
+	}
+	return list, nil
+}
+
+// binds reports whether a grant is about this connection's workspace.
+func (s *Server) binds(g permission.Grant) bool {
+	if g.Scope != permission.Project {
+		return true // of this process
+	}
+	for _, r := range s.view.Roots() {
+		if r.Path == g.Root {
+			return true
+		}
+	}
+	return false
+}
+
+func grantOf(g permission.Grant) methods.Grant {
+	return methods.Grant{
+		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision), Scope: methods.Scope(g.Scope),
+		Session: g.Session, Run: g.Run, Created: g.Created,
+	}
+}
+
+// Revoke answers `agent/revoke`.
+func (s *Server) Revoke(ctx context.Context, p *methods.RevokeParams) error {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Revoke(ctx, event.GrantID(p.Grant))
+}
+
+// Explain answers `agent/explain`.
+func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*methods.Explanation, error) {
+	session, err := s.current(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var found permission.Explanation
+	if p.Run != "" {
+		found, err = s.engine.ExplainRun(p.Run, p.Tool, p.Call)
+	} else {
+		found, err = session.Explain(p.Agent, p.Tool, p.Call)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return explanationOf(found), nil
+}
+
+func explanationOf(e permission.Explanation) *methods.Explanation {
+	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
+	if e.Rule != nil {
+		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: methods.Layer(e.Layer)}
+	}
+	var always []string
+	for _, rule := range e.Always {
+		always = append(always, rule.Calls())
+	}
+	result.Always = strings.Join(always, ", ")
+	return result
+}
+
+// modes are the permission modes that a run can be started with.
+var modes = []methods.PermissionMode{
+	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits, methods.PermissionModeBypass,
+}
+
+// modeOf is the mode that a run is to have; "" is the definition's own.
+func modeOf(m methods.PermissionMode) (permission.Mode, error) {
+	if m != "" && !slices.Contains(modes, m) {
+		return "", &agentcore.Error{
+			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no permissionMode %q", m), Hint: "write default, plan, accept_edits or bypass, or leave it out",
+		}
+	}
+	return permission.Mode(m), nil
+}
