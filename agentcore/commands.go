@@ -45,7 +45,7 @@ type commands struct {
 	box    *sandbox.Box
 	// real finds a workspace folder by where it is without symbolic links.
 	real       map[string]string
-	direct     bool // a command ran without a sandbox
+	directs    int // how many commands ran without a sandbox
 	background map[string]*background
 	// outputs are the files that hold outputs, which the run may read.
 	outputs map[string]bool
@@ -451,7 +451,7 @@ func cut(output []byte, limit int) []byte {
 func (c *commands) close() error {
 	c.mu.Lock()
 	c.closed = true
-	box, processes, direct := c.box, slices.Collect(maps.Values(c.background)), c.direct
+	box, processes, direct := c.box, slices.Collect(maps.Values(c.background)), c.directs > 0
 	c.mu.Unlock()
 	for _, b := range processes {
 		b.process.Kill()
@@ -464,7 +464,7 @@ func (c *commands) close() error {
 		<-b.process.Done() // it was killed
 	}
 	if direct {
-		err = errors.Join(err, endStrays(c.run.id))
+		err = errors.Join(err, endStrays(runVariable(c.run.id)))
 	}
 	return err
 }

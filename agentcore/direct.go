@@ -22,12 +22,14 @@ const (
 	directDelay = 2 * time.Second
 )
 
-// direct is a command without a sandbox: the leader of a group of processes, which end together. Its methods may be
-// called from any goroutine.
+// direct is a command without a sandbox: the leader of a group of processes, which end together, and what has left the
+// group. Its methods may be called from any goroutine.
 type direct struct {
 	cmd    *exec.Cmd
 	output *outputFile
-	done   chan struct{}
+	// variable is in the environment of its processes, and of no others.
+	variable string
+	done     chan struct{}
 
 	mu     sync.Mutex
 	ended  bool // its group may belong to others by now
@@ -42,7 +44,8 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 		c.mu.Unlock()
 		return nil, sandbox.ErrClosed
 	}
-	c.direct = true
+	c.directs++
+	own := fmt.Sprintf("AGENTLS_COMMAND=%s-%d", c.run.id, c.directs)
 	c.mu.Unlock()
 	e := c.run.engine
 	dir := c.run.session.home()
@@ -62,10 +65,10 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 	if err != nil {
 		return nil, fmt.Errorf("keep the output of a command: %w", err)
 	}
-	p := &direct{output: &outputFile{file: file}, done: make(chan struct{})}
+	p := &direct{output: &outputFile{file: file}, variable: own, done: make(chan struct{})}
 	p.cmd = exec.Command(shell, "-c", command.Script)
 	p.cmd.Dir = dir
-	p.cmd.Env = append(e.redactor.Environ(os.Environ()), runVariable(c.run.id), "PWD="+dir)
+	p.cmd.Env = append(e.redactor.Environ(os.Environ()), runVariable(c.run.id), own, "PWD="+dir)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = p.output, p.output, directDelay
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -97,6 +100,8 @@ func (p *direct) Kill() {
 	defer p.mu.Unlock()
 	if !p.ended {
 		killGroup(p.cmd)
+		// What cannot be looked for is looked for again when the run ends, which tells.
+		_ = endStrays(p.variable)
 	}
 }
 

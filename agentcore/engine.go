@@ -151,7 +151,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.log.store = e.store
 	interrupted, err := e.store.MarkInterrupted(ctx)
 	if err == nil {
-		err = endStrays(runIDs(interrupted)...)
+		var variables []string
+		for _, former := range interrupted {
+			variables = append(variables, runVariable(former.ID))
+		}
+		err = endStrays(variables...)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
@@ -167,14 +171,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
-}
-
-func runIDs(rows []store.Run) []event.RunID {
-	ids := make([]event.RunID, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	return ids
 }
 
 // committed publishes events. It runs on the store's goroutine.

@@ -7,22 +7,20 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-
-	"github.com/agentls/agentls/agentcore/event"
 )
 
-// endStrays ends processes of runs that have left their group, or whose server is gone: each has the run in its environment. A
-// process that starts others meanwhile is found again in the next round.
-func endStrays(runs ...event.RunID) error {
+// endStrays ends the processes that have one of the variables, as NAME=value, in their environment: those that have left
+// their group, or whose server is gone. A process that starts others meanwhile is found again in the next round.
+func endStrays(variables ...string) error {
 	ours := map[string]bool{}
-	for _, id := range runs {
-		ours[runVariable(id)] = true
+	for _, variable := range variables {
+		ours[variable] = true
 	}
 	const rounds = 20
 	for round, found := 0, len(ours) > 0; found && round < rounds; round++ {
 		environs, err := filepath.Glob("/proc/[0-9]*/environ")
 		if err != nil {
-			return fmt.Errorf("look for processes of runs: %w", err)
+			return fmt.Errorf("look for processes of commands: %w", err)
 		}
 		found = false
 		for _, name := range environs {

@@ -96,7 +96,8 @@ func TestBashCommand(t *testing.T) {
 		}
 	}
 	want := []tool.Command{
-		{Script: "go  vet", Why: "made by go vet", Timeout: 2 * time.Minute}, {Script: "go  vet", Why: "check", Timeout: 5 * time.Second},
+		{Script: "go  vet", Why: "made by go vet", Timeout: 2 * time.Minute},
+		{Script: "go  vet", Why: "check", Timeout: 5 * time.Second},
 		{Script: "server", Why: "made by server"},
 	}
 	ran := h.Commands()
