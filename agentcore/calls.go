@@ -53,6 +53,8 @@ var noting = []string{"todo", "task", "question", "plan_enter", "plan_exit"}
 // allows reports whether the run may use a tool: its definition and mode do, and there is a use for it.
 func (r *run) allows(spec tool.Spec) bool {
 	switch {
+	case spec.Name == "bash_output", spec.Name == "bash_kill":
+		return r.offers("bash")
 	case !r.definition.Allows(spec.Name):
 		return false
 	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, spec.Name):

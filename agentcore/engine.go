@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
@@ -65,6 +66,8 @@ type Engine struct {
 	openModel func(Choice) (model.Model, error)
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
+	stateDir  string // absolute
+	keysFile  string
 	grants    grants
 	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
@@ -74,6 +77,10 @@ type Engine struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
+
+	// probe finds probed, what of a sandbox the machine offers, when first needed.
+	probe  sync.Once
+	probed sandbox.Report
 
 	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
 	storeFailing atomic.Bool
@@ -116,10 +123,15 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Redactor == nil {
 		o.Redactor = &secret.Redactor{}
 	}
+	stateDir, err := filepath.Abs(o.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("find the state folder: %w", err)
+	}
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
+		stateDir: stateDir, keysFile: o.KeysFile,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 	}
 	for _, t := range o.Tools {
@@ -131,15 +143,21 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.SetConfig(o.Config)
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
-	var err error
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
 		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.store = e.store
-	if _, err := e.store.MarkInterrupted(ctx); err != nil {
+	interrupted, err := e.store.MarkInterrupted(ctx)
+	if err == nil {
+		err = endStrays(runIDs(interrupted)...)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	}
+	if err := e.forgetOutputs(); err != nil {
+		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
 	if err := e.loadGrants(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
@@ -149,6 +167,14 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
+}
+
+func runIDs(rows []store.Run) []event.RunID {
+	ids := make([]event.RunID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }
 
 // committed publishes events. It runs on the store's goroutine.

@@ -19,10 +19,14 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	sandbox.Dispatch()
+	goleak.VerifyTestMain(m)
+}
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
 const watchdog = 60 * time.Second
@@ -406,10 +410,19 @@ func TestNonsense(t *testing.T) {
 		if result.Status != event.StatusCompleted || len(result.ToolCalls) != 3 {
 			t.Fatalf("unexpected result: %+v", result)
 		}
+		// What names no file that there could be is denied before any tool sees it.
+		denied := 0
 		for _, c := range result.ToolCalls {
-			if c.Status != event.CallError {
+			switch c.Status {
+			case event.CallDenied:
+				denied++
+			case event.CallError:
+			default:
 				t.Errorf("a broken call ended as %s", c.Status)
 			}
+		}
+		if denied != 1 {
+			t.Errorf("%d calls were denied, want that of ../../etc/passwd alone", denied)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -103,6 +104,8 @@ func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
 
 func (h host) Trusted() bool { return h.run.session.trusted.Load() }
 
+func (h host) MayRead(path string) bool { return h.run.mayRead(path, h.call.spec.Name) }
+
 func (h host) Skill(name string) (string, []string, error) {
 	s, err := h.run.skills.Find(name)
 	if err != nil {
@@ -116,11 +119,30 @@ func (h host) Skill(name string) (string, []string, error) {
 }
 
 func (h host) Attached(path string) (string, bool, error) {
+	if text, ok, err := h.run.commands.attached(path); ok {
+		return text, true, err
+	}
 	text, err := h.run.skills.Read(path)
 	if errors.Is(err, skill.ErrNotOfSkill) {
 		return "", false, nil
 	}
 	return text, true, err
+}
+
+func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
+	return h.run.commands.foreground(ctx, command, h.Author(command.Why))
+}
+
+func (h host) StartCommand(ctx context.Context, command tool.Command) (string, error) {
+	return h.run.commands.start(ctx, command)
+}
+
+func (h host) CommandOutput(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
+	return h.run.commands.output(ctx, id, wait)
+}
+
+func (h host) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {
+	return h.run.commands.kill(ctx, id)
 }
 
 func (h host) Progress(message string) {

@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -19,7 +21,7 @@ import (
 // let it.
 func (r *run) newPolicy() *permission.Policy {
 	layers := policyLayers(r.definition, r.config)
-	mode := permission.Mode(r.definition.PermissionMode)
+	mode := modeOf(r.definition)
 	if r.request.PermissionMode != "" {
 		mode = r.request.PermissionMode
 	}
@@ -31,6 +33,16 @@ func (r *run) newPolicy() *permission.Policy {
 	})
 }
 
+// modeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a repository does not
+// spare the user any question.
+func modeOf(d *agent.Definition) permission.Mode {
+	mode := permission.Mode(d.PermissionMode)
+	if d.Source.Layer == agent.LayerProject && mode != permission.Plan {
+		return permission.Default
+	}
+	return mode
+}
+
 // policyLayers are the rules for an agent, the weakest first.
 func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 	var layers []permission.Layer
@@ -38,11 +50,14 @@ func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 		layers = append(layers, set)
 	}
 	if len(d.Rules) > 0 {
-		own := permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject}
-		for _, rule := range d.Rules {
-			own.Rules = append(own.Rules, permission.Rule{Tool: rule.Tool, Pattern: rule.Pattern, Action: permission.Action(rule.Action)})
+		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: d.Rules})
+	}
+	if len(cfg.NetworkAllow) > 0 {
+		network := permission.Layer{Name: "network.allow"}
+		for _, host := range cfg.NetworkAllow {
+			network.Rules = append(network.Rules, permission.Rule{Tool: "webfetch", Pattern: host, Action: permission.Allow})
 		}
-		layers = append(layers, own)
+		layers = append(layers, network)
 	}
 	for _, p := range cfg.Permissions {
 		name := p.Origin.Layer.String()
@@ -69,32 +84,58 @@ var effects = map[tool.Effect]permission.Effect{
 	tool.Reads: permission.Read, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
 }
 
-// permissionRequest is a call as a policy sees it.
-func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) permission.Request {
+// permissionRequest is a call as a policy sees it. It fails where a file that the call names can be none.
+func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) (permission.Request, error) {
 	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
 	access := tool.AccessOf(spec, arguments)
 	request.Call, request.Hosts = access.Call, access.Hosts
 	if access.Command != "" {
 		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
-		request.Sandbox = r.session.sandboxLevel()
+		request.Sandbox = r.sandboxLevel()
 	}
 	if len(access.Hosts) > 0 {
 		request.Effect = permission.Network
 	}
 	for _, name := range access.Paths {
-		request.Paths = append(request.Paths, r.permissionPaths(name, spec.Effect == tool.Proposes)...)
+		paths, err := r.permissionPaths(name, spec.Effect == tool.Proposes)
+		if err != nil {
+			return request, err
+		}
+		request.Paths = append(request.Paths, paths...)
 	}
-	return request
+	return request, nil
+}
+
+// mayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by a rule or since it looks
+// like one with secrets, and where a rule wants the user to be asked.
+func (r *run) mayRead(name, toolName string) bool {
+	names := []permission.Path{{Name: name}}
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			names = append(names, permission.Path{Name: real})
+		}
+	}
+	for _, t := range []string{"read", toolName} {
+		d := r.policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, r.engine.grants.all())
+		// Outside of the workspace the call itself was asked for.
+		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // permissionPaths is a file as a policy sees it: by its name, and where a link leads.
-func (r *run) permissionPaths(name string, write bool) []permission.Path {
+func (r *run) permissionPaths(name string, write bool) ([]permission.Path, error) {
 	resolved, err := r.session.view.Resolve(name)
 	if err != nil {
-		return nil // the tool says what is wrong with it
+		if _, attached := r.skills.Read(name); !write && !errors.Is(attached, skill.ErrNotOfSkill) {
+			return nil, nil // a file of a skill, which the run may read
+		}
+		return nil, err
 	}
 	if !filepath.IsAbs(resolved) {
-		return nil // a document without a file
+		return nil, nil // a document without a file
 	}
 	names := []string{resolved}
 	if real, err := filepath.EvalSymlinks(resolved); err == nil && real != resolved {
@@ -108,13 +149,20 @@ func (r *run) permissionPaths(name string, write bool) []permission.Path {
 			paths[i].Linked = linked(name)
 		}
 	}
-	return paths
+	return paths, nil
 }
 
 // permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
 // model, empty where it may. The error is that of the run's context.
 func (r *run) permit(c *call) (refusal string, err error) {
-	request := r.permissionRequest(c.spec, c.arguments)
+	request, err := r.permissionRequest(c.spec, c.arguments)
+	if err != nil {
+		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
+		return denied(permission.Decision{Advice: "name a file of the workspace"}, err.Error()), nil
+	}
+	if refusal := r.untrusted(request); refusal != "" {
+		return refusal, nil
+	}
 	decision := r.policy.Decide(request, r.engine.grants.all())
 	switch decision.Action {
 	case permission.Allow:
@@ -152,9 +200,16 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if mode := r.policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
 	}
-	request := permission.Request{Tool: "edit", Effect: permission.Propose, Paths: r.permissionPaths(h.Path, true)}
-	if h.MoveTo != "" {
-		request.Paths = append(request.Paths, r.permissionPaths(h.MoveTo, true)...)
+	request := permission.Request{Tool: "edit", Effect: permission.Propose}
+	for _, name := range []string{h.Path, h.MoveTo} {
+		if name == "" {
+			continue
+		}
+		paths, err := r.permissionPaths(name, true)
+		if err != nil {
+			return false // what cannot be looked at is the user's to decide
+		}
+		request.Paths = append(request.Paths, paths...)
 	}
 	return r.policy.Decide(request, nil).Action == permission.Allow
 }
@@ -241,7 +296,11 @@ func (r *run) explain(toolName, subject string) (permission.Explanation, error) 
 	if err != nil {
 		return permission.Explanation{}, fmt.Errorf("put %q into a call of %s: %w", subject, name, err)
 	}
-	return r.policy.Explain(r.permissionRequest(spec, arguments), r.engine.grants.all()), nil
+	request, err := r.permissionRequest(spec, arguments)
+	if err != nil {
+		return permission.Explanation{}, fmt.Errorf("find %q: %w", subject, err)
+	}
+	return r.policy.Explain(request, r.engine.grants.all()), nil
 }
 
 // pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.

@@ -206,6 +206,9 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 		fmt.Fprintf(b, "started by: %s; it sees only your last message\n", r.parent.definition.Slug)
 	}
 	fmt.Fprintf(b, "limits: %d turns, %s\n", r.limits.MaxTurns, duration(r.limits.Timeout))
+	if r.offers("bash") {
+		r.writeCommands(b)
+	}
 	b.WriteString("</environment>\n")
 }
 

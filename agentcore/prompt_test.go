@@ -284,8 +284,10 @@ func TestPlaceOfARun(t *testing.T) {
 	}
 	open(1, script.Turn{Expect: []script.Expect{without}, Answer: []script.Step{script.Text("done")}})
 	w.wait(w.start(each))
-	// There is no task tool.
-	w.with(script.New("test", script.Turn{Expect: []script.Expect{without, script.System("You cannot run commands.")}, Answer: []script.Step{script.Text("done")}}), nil)
+	// There is no task tool, and none to run commands.
+	w.with(script.New("test", script.Turn{Expect: []script.Expect{without, script.System("You cannot run commands.")}, Answer: []script.Step{script.Text("done")}}), func(o *agentcore.Options) {
+		o.Tools = slices.DeleteFunc(tool.Builtin(), func(t tool.Tool) bool { return t.Spec().Name == "bash" })
+	})
 	w.wait(w.start(alone))
 }
 

@@ -69,6 +69,7 @@ type run struct {
 	layer      *workspace.Layer
 	policy     *permission.Policy
 	clock      clock
+	commands   commands
 	created    time.Time
 
 	ctx    context.Context
@@ -155,6 +156,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
 		created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
 	}
+	r.commands.run = r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
@@ -226,6 +228,7 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
 		err = merge
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
@@ -64,19 +65,39 @@ func (r *run) withSecrets(c *call) json.RawMessage {
 	if decoder.Decode(&arguments) != nil {
 		return c.arguments // the tool says what is wrong
 	}
-	home := ""
-	for _, path := range tool.AccessOf(c.spec, c.arguments).Paths {
-		if resolved, err := r.session.view.Resolve(path); err == nil {
-			if file, err := r.layer.Fork().Read(resolved); err == nil {
-				home += file.Text + "\n"
-			}
-		}
+	home := r.textOf(tool.AccessOf(c.spec, c.arguments).Paths)
+	restore := func(text string) string { return r.engine.redactor.Restore(text, home) }
+	if c.spec.Name == "patch" {
+		restore = r.restorePatch
 	}
-	restored, err := json.Marshal(eachText(arguments, func(text string) string { return r.engine.redactor.Restore(text, home) }))
+	restored, err := json.Marshal(eachText(arguments, restore))
 	if err != nil {
 		return c.arguments
 	}
 	return restored
+}
+
+// restorePatch puts secrets back into each section of a patch by itself: what stands in one file must not get to another that the same
+// patch is about.
+func (r *run) restorePatch(patch string) string {
+	var restored strings.Builder
+	for _, section := range tool.PatchSections(patch) {
+		restored.WriteString(r.engine.redactor.Restore(section.Text, r.textOf(section.Paths)))
+	}
+	return restored.String()
+}
+
+// textOf is the text of files as the run sees them, by the paths that the model gave.
+func (r *run) textOf(paths []string) string {
+	var texts strings.Builder
+	for _, path := range paths {
+		if resolved, err := r.session.view.Resolve(path); err == nil {
+			if file, err := r.layer.Fork().Read(resolved); err == nil {
+				texts.WriteString(file.Text + "\n")
+			}
+		}
+	}
+	return texts.String()
 }
 
 // eachText returns a decoded JSON value with every string in it replaced.

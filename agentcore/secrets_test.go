@@ -49,6 +49,44 @@ func called(name, arguments string) model.Message {
 	return model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Call{ID: name, Name: name, Arguments: json.RawMessage(arguments)}}}
 }
 
+func TestSecretsStayInTheirFileOfAPatch(t *testing.T) {
+	const key = "own-key-0123456789abcdef"
+	for name, patch := range map[string]string{
+		"envelope": "*** Begin Patch\n*** Update File: a.sh\n-curl '[secret OWN_KEY]'\n+curl -f '[secret OWN_KEY]'\n*** Add File: b.sh\n+curl '[secret OWN_KEY]'\n*** End Patch\n",
+		"diff":     "--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-curl '[secret OWN_KEY]'\n+curl -f '[secret OWN_KEY]'\n--- /dev/null\n+++ b/b.sh\n@@ -0,0 +1 @@\n+curl '[secret OWN_KEY]'\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			arguments, err := json.Marshal(map[string]string{"patch": patch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := &leaker{turns: []model.Message{
+				called("read", `{"path": "a.sh"}`), called("patch", string(arguments)),
+				{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "done"}}},
+			}}
+			w := newWorld(t, map[string]string{"a.sh": "curl '" + key + "'\n"})
+			w.closeEngine()
+			redactor := &secret.Redactor{}
+			redactor.Add("OWN_KEY", key)
+			w.openWith(agentcore.Options{
+				StateDir: w.state, Redactor: redactor, Getenv: func(string) string { return "" },
+				OpenModel: func(agentcore.Choice) (model.Model, error) { return l, nil },
+			})
+			w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "change it"}))
+			got := map[string]string{}
+			for _, h := range w.session.Proposal().Hunks() {
+				got[filepath.Base(h.Path)] = h.After
+			}
+			if want := "curl -f '" + key + "'\n"; got["a.sh"] != want {
+				t.Errorf("the file's own secret: %q, want %q", got["a.sh"], want)
+			}
+			if want := "curl '[secret OWN_KEY]'\n"; got["b.sh"] != want {
+				t.Errorf("the other file: %q, want %q", got["b.sh"], want)
+			}
+		})
+	}
+}
+
 func TestSecretsReachNobody(t *testing.T) {
 	const key = "own-key-0123456789abcdef"
 	coded := base64.StdEncoding.EncodeToString([]byte(key))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -198,6 +197,3 @@ func (s *Session) Runs() []RunInfo {
 func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
 }
-
-// sandboxLevel is how well commands of the session's runs are kept apart.
-func (s *Session) sandboxLevel() permission.Level { return permission.None }

@@ -128,6 +128,27 @@ func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") 
 // before it would leave that line behind. LSP has no capability for that.
 func (c *client) showsEmptyLine() bool { return strings.EqualFold(c.name, "neovim") }
 
+// messageRequest says whether the client shows questions (LSP 3.18, ShowMessageRequestClientCapabilities).
+func (c *client) messageRequest() bool {
+	return c.caps.Window != nil && c.caps.Window.ShowMessage != nil
+}
+
+// choose shows a question until the user answers it, which may be never, or ctx ends. The answer is the title that was chosen, empty for none.
+func (c *client) choose(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
+	params := protocol.ShowMessageRequestParams{Type: kind, Message: text}
+	for _, title := range titles {
+		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: title})
+	}
+	var answer *protocol.MessageActionItem
+	if err := c.conn.Call(ctx, protocol.MethodWindowShowMessageRequest, &params, &answer); err != nil {
+		return "", fmt.Errorf("ask the user: %w", err)
+	}
+	if answer == nil {
+		return "", nil
+	}
+	return answer.Title, nil
+}
+
 // show tells the user something in a message box; log only in the editor's log.
 func (c *client) show(ctx context.Context, kind protocol.MessageType, text string) error {
 	return c.conn.Notify(ctx, protocol.MethodWindowShowMessage, &protocol.ShowMessageParams{Type: kind, Message: text})

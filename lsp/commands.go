@@ -59,6 +59,15 @@ func (s *Server) present(ctx context.Context, result any) {
 		s.presentFailures(ctx, r.Failed)
 	case *methods.RejectResult:
 		s.presentFailures(ctx, r.Failed)
+	case *methods.TrustResult:
+		text := pathOf(r.Folder) + " is not trusted"
+		if r.Trusted {
+			text = pathOf(r.Folder) + " is trusted"
+		}
+		for _, item := range r.Items {
+			text += "; " + item.Kind + " " + item.Description
+		}
+		s.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 	case *methods.ProposalDiff:
 		s.goes(func(ctx context.Context) {
 			if err := s.showDiff(ctx, r); err != nil && ctx.Err() == nil {

@@ -24,7 +24,8 @@ type experimental struct {
 
 // initializationOptions are ours beside the configuration keys, which may stand there too.
 type initializationOptions struct {
-	Trusted bool `json:"trusted"`
+	// Trusted is the editor's own answer whether the user trusts the workspace; nil where it has none.
+	Trusted *bool `json:"trusted"`
 }
 
 // initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
@@ -37,12 +38,12 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	}
 	s.documents = newDocuments(negotiate(offered))
 	s.documents.kindOf = s.authoredKind
+	var options initializationOptions
 	// Neovim writes an empty table as [].
 	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
-		var options initializationOptions
-		// What is no object, or has no truth value there, trusts nobody; the former is told with the other settings.
-		if err := json.Unmarshal(raw, &options); err == nil {
-			s.trusted = options.Trusted
+		// What is no object, or has no truth value there, is no answer; the former is told with the other settings.
+		if err := json.Unmarshal(raw, &options); err != nil {
+			options.Trusted = nil
 		}
 		s.settings.initial = json.RawMessage(raw)
 	}
@@ -61,6 +62,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.acceptor = newAcceptor(s)
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
+	s.trust = newTrust(s, options.Trusted)
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -179,6 +181,9 @@ func (s *Server) openEngine(ctx context.Context) error {
 		return err
 	}
 	s.engine = engine
+	if err := s.reloader.begin(ctx); err != nil {
+		return err
+	}
 	events := engine.Subscribe("", 0)
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
 	s.goes(s.diagnostics.run)

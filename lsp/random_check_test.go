@@ -184,7 +184,20 @@ func (g *game) checkHunks() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, h := range session.Proposal().Hunks() {
+	hunks := session.Proposal().Hunks()
+	for _, h := range hunks {
+		path, err := filepath.Rel(g.root, h.Path)
+		if err != nil {
+			return err
+		}
+		if h.Create && h.State == event.StateOpen && g.targets[path] {
+			// The old path got another file, so that the move is a copy, also of what the user has typed since.
+			for _, t := range tokensOf(h.After) {
+				g.movedByAgents[t], g.removedByAgents[t] = true, true
+			}
+		}
+	}
+	for _, h := range hunks {
 		former := g.states[h.ID]
 		g.states[h.ID] = h.State
 		path, err := filepath.Rel(g.root, h.Path)
@@ -291,11 +304,11 @@ func (g *game) checkAccepted(hunks []workspace.Hunk, result methods.AcceptResult
 			continue
 		}
 		g.count("a hunk was accepted")
-		path, err := filepath.Rel(g.root, h.Path)
-		if err != nil {
-			return err
+		text := ""
+		for _, at := range g.places(h, hunks, result.Applied) {
+			here, _, _ := g.shown(at)
+			text += here
 		}
-		text, _, _ := g.shown(path)
 		g.mu.Lock()
 		for _, t := range lostTokens(lostText(h), text) {
 			if strict && !g.removedByUser[t] {
@@ -305,6 +318,24 @@ func (g *game) checkAccepted(hunks []workspace.Hunk, result methods.AcceptResult
 		g.mu.Unlock()
 	}
 	return nil
+}
+
+// places are where the text of a hunk that was applied may be: in its file, or where that was moved to at the same time.
+func (g *game) places(h workspace.Hunk, hunks []workspace.Hunk, applied []event.HunkID) []string {
+	paths := []string{h.Path}
+	for _, other := range hunks {
+		if other.Path == h.Path && other.MoveTo != "" && slices.Contains(applied, other.ID) {
+			paths = append(paths, other.MoveTo)
+		}
+	}
+	for i, path := range paths {
+		rel, err := filepath.Rel(g.root, path)
+		if err != nil {
+			panic(err) // both are absolute
+		}
+		paths[i] = rel
+	}
+	return paths
 }
 
 // lostText is what taking a hunk brings, as tokens.

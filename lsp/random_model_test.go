@@ -131,6 +131,7 @@ type plan struct {
 	added, removed []string // tokens
 	moved          []string // tokens that go to another file
 	gone           bool     // the file goes
+	to             string   // where it goes, empty for nowhere
 }
 
 var toolLine = regexp.MustCompile(`^\d+\t(.*)$`)
@@ -173,6 +174,9 @@ func (g *game) learn(r *puppet) {
 			}
 			for _, t := range p.moved {
 				g.movedByAgents[t] = true
+			}
+			if p.to != "" {
+				g.targets[p.to] = true
 			}
 			g.mu.Unlock()
 		}
@@ -293,8 +297,8 @@ func (g *game) moveCall(rng *rand.Rand, r *puppet, path string) (string, toolArg
 	p := plan{path: path, lines: []string{}, removed: all, gone: true}
 	section := "*** Delete File: " + path
 	if rng.IntN(2) == 0 {
-		p.moved = all
-		section = fmt.Sprintf("*** Update File: %s\n*** Move to: moved-%s.txt", path, g.agentToken()[:5])
+		p.moved, p.to = all, fmt.Sprintf("moved-%s.txt", g.agentToken()[:5])
+		section = fmt.Sprintf("*** Update File: %s\n*** Move to: %s", path, p.to)
 	}
 	r.made[path] = true
 	return "patch", toolArguments{Patch: "*** Begin Patch\n" + section + "\n*** End Patch\n"}, p

@@ -171,6 +171,7 @@ type game struct {
 	removedByUser   map[string]bool // tokens
 	removedByAgents map[string]bool // tokens that calls which went well have replaced
 	movedByAgents   map[string]bool // tokens that such calls brought to another file
+	targets         map[string]bool // paths that such calls moved files to
 	// removing and moving are the tokens that the calls which are under way replace or move.
 	removing, moving map[string]bool
 	// decided is what the hunks that are just being accepted add and remove, nil while none is; strict says that they
@@ -207,7 +208,7 @@ func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map
 	g = &game{
 		seed: seed, counts: counts, root: filepath.Join(dir, "work"), puppets: newPuppets(), initial: map[string]string{},
 		blind: map[string]bool{}, spared: map[string]bool{}, states: map[event.HunkID]event.ProposalState{}, removedByUser: map[string]bool{}, removedByAgents: map[string]bool{},
-		movedByAgents: map[string]bool{},
+		movedByAgents: map[string]bool{}, targets: map[string]bool{},
 	}
 	rng := rand.New(rand.NewPCG(seed, 1<<32))
 	if g.profile, err = lsptest.LoadProfile([]string{"rich", "neovim", "minimal"}[rng.IntN(5)*3/5]); err != nil {

@@ -26,8 +26,9 @@ import (
 // no editor looks at the user's folders outside the workspace.
 type reloader struct {
 	server *Server
-	news   chan struct{} // has room for one: something may have changed
-	loader agent.Loader  // owned by load, which runs before run and then in it
+	news   chan struct{}      // has room for one: something may have changed
+	asks   chan chan struct{} // who waits for the next reload; it is closed behind it
+	loader agent.Loader       // owned by load, which runs before run and then in it
 	now    atomic.Pointer[vocabulary]
 
 	mu      sync.Mutex
@@ -39,7 +40,7 @@ type reloader struct {
 }
 
 func newReloader(s *Server) *reloader {
-	r := &reloader{server: s, news: make(chan struct{}, 1), faulty: map[string]bool{}, told: map[string]bool{}}
+	r := &reloader{server: s, news: make(chan struct{}, 1), asks: make(chan chan struct{}), faulty: map[string]bool{}, told: map[string]bool{}}
 	return r
 }
 
@@ -96,15 +97,7 @@ func (r *reloader) concerns(path string) bool {
 }
 
 // roots are the workspace folders whose files count: those that the user trusts.
-func (r *reloader) roots() []string {
-	var list []string
-	if r.server.trusted {
-		for _, root := range r.server.view.Roots() {
-			list = append(list, root.Path)
-		}
-	}
-	return list
-}
+func (r *reloader) roots() []string { return r.server.trust.roots() }
 
 // home is the user's home folder, "" for none.
 func (r *reloader) home() string {
@@ -138,7 +131,12 @@ func (r *reloader) watched() []watch.Target {
 	if dirs.File != "" && filepath.Dir(dirs.File) != dirs.Config {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
-	for _, base := range append(r.roots(), r.home()) {
+	// Folders that are not trusted are watched, too: what appears there is asked about.
+	var roots []string
+	for _, root := range r.server.view.Roots() {
+		roots = append(roots, root.Path)
+	}
+	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
 			continue
 		}
@@ -146,8 +144,13 @@ func (r *reloader) watched() []watch.Target {
 			list = append(list, watch.Target{Path: filepath.Join(base, filepath.FromSlash(name)), Base: base, Depth: deep})
 		}
 	}
-	for _, root := range r.roots() {
+	for _, root := range roots {
 		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep})
+	}
+	for _, name := range r.server.trust.actors() {
+		if !slices.ContainsFunc(list, func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {
+			list = append(list, watch.Target{Path: name})
+		}
 	}
 	return list
 }
@@ -174,8 +177,10 @@ func (r *reloader) run(ctx context.Context) {
 	}
 	r.touch() // for what has changed since the first load
 	for {
+		var waiting chan struct{}
 		select {
 		case <-r.news:
+		case waiting = <-r.asks:
 		case <-ctx.Done():
 			return
 		}
@@ -186,7 +191,51 @@ func (r *reloader) run(ctx context.Context) {
 			watcher.Set(targets)
 		}
 		r.server.guarded(func() { r.reload(ctx) })
+		if waiting != nil {
+			close(waiting)
+		}
 	}
+}
+
+// again has everything read again, and waits for that.
+func (r *reloader) again(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case r.asks <- done:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.server.background.Done():
+		return context.Cause(r.server.background)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.server.background.Done():
+		return context.Cause(r.server.background)
+	}
+}
+
+// begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run has not begun.
+func (r *reloader) begin(ctx context.Context) error {
+	s := r.server
+	s.trust.read(ctx)
+	if s.trust.editor != nil || len(r.roots()) == 0 {
+		return nil
+	}
+	s.settings.load(s)
+	next, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	if !s.trust.unchanged(ctx) {
+		return nil // the first reload looks again
+	}
+	s.engine.SetConfig(s.settings.current())
+	s.engine.SetAgents(next.registry)
+	s.engine.SetSkills(next.skills)
+	return nil
 }
 
 // load reads everything, and keeps what was there before of what cannot be read at all.
@@ -211,6 +260,7 @@ func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
 // reload reads everything again and tells who works with it.
 func (r *reloader) reload(ctx context.Context) {
 	s := r.server
+	s.trust.read(ctx)
 	s.settings.load(s)
 	s.refresher.settingsChanged()
 	s.engine.SetConfig(s.settings.current())
@@ -222,8 +272,13 @@ func (r *reloader) reload(ctx context.Context) {
 		}
 		return
 	}
+	if !s.trust.unchanged(ctx) {
+		r.touch() // what was read may not be what is trusted
+		return
+	}
 	s.engine.SetAgents(next.registry)
 	s.engine.SetSkills(next.skills)
+	s.trust.ask(ctx)
 	r.report(ctx, next)
 	s.diagnostics.touch(s.documents.authored()...)
 }

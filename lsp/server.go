@@ -57,7 +57,6 @@ type Server struct {
 	documents *documents
 	view      *workspace.View
 	settings  settings
-	trusted   bool
 	// edits is odd while a message about documents is worked on, and grows with each.
 	edits atomic.Uint64
 
@@ -69,6 +68,7 @@ type Server struct {
 	asks        *asker
 	acceptor    *acceptor
 	reloader    *reloader
+	trust       *trust
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscribeMu sync.Mutex
@@ -290,7 +290,7 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}
-	session.SetTrusted(s.trusted)
+	session.SetTrusted(s.trust.all())
 	s.session.Store(session)
 	s.diagnostics.touch(s.documents.paths()...)
 	return session, nil

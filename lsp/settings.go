@@ -54,11 +54,11 @@ func (c *settings) load(s *Server) {
 		home = "" // only used to shorten paths for people
 	}
 	sources := config.Sources{
-		Getenv: s.options.Getenv, Home: home, UserFile: s.options.Dirs.File, Trusted: s.trusted,
+		Getenv: s.options.Getenv, Home: home, UserFile: s.options.Dirs.File,
 		Initialization: c.initial, Settings: asked, Flags: s.options.Flags,
 	}
 	if roots := s.view.Roots(); len(roots) > 0 {
-		sources.ProjectDir = roots[0].Path
+		sources = s.trust.sources(sources, roots[0].Path)
 	}
 	loaded, problems := config.Load(sources)
 	c.mu.Lock()

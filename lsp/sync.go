@@ -57,6 +57,7 @@ func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
 func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
 	path := pathOf(p.TextDocument.URI)
 	s.view.DiskChanged([]string{path})
+	s.trust.didSave(path)
 	s.reloader.changed([]string{path})
 	return nil
 }

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ var protectedNames = map[string]string{
 	".vscode": "the editor acts on it", ".idea": "the editor acts on it", ".envrc": "the shell runs it on entering the folder",
 	".husky": "git runs the hooks in it", ".githooks": "git runs the hooks in it",
 }
+
+// ProtectedNames are the names of files and folders that act by themselves in a workspace folder, sorted.
+func ProtectedNames() []string { return slices.Sorted(maps.Keys(protectedNames)) }
 
 // Protected reports whether a slash path below a root names something that acts by itself, and why: version
 // control, editor and agent settings, hooks. Letter case, trailing dots and spaces, streams of NTFS and

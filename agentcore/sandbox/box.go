@@ -272,6 +272,10 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		r.TimedOut, err = true, nil
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", timeout))
 	}
+	if err != nil && s.Started && !s.Done && ctx.Err() == nil {
+		r.Exit, r.Signal, err = 128+9, "SIGKILL", nil
+		r.Notes = append(r.Notes, "the sandbox ended before the command did; it may have run out of processes or memory")
+	}
 	if err == nil {
 		err = rerr
 	}

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -238,7 +240,7 @@ func serverPlay() int {
 		println(err.Error())
 		return 1
 	}
-	_, err = b.Run(context.Background(), Command{Script: `(setsid sleep 1000 &); trap '' TERM; sleep 1000`})
+	_, err = b.Run(context.Background(), Command{Script: `(setsid sleep 1000 &); trap '' TERM; sleep 1000; true`})
 	println(err.Error())
 	return 1
 }
@@ -270,6 +272,26 @@ func TestServerKilled(t *testing.T) {
 	}
 	if left, err := os.ReadDir(state); err != nil || len(left) > 0 {
 		t.Errorf("left in the state folder: %v, %v", left, err)
+	}
+}
+
+// TestControlEnds closes the control pipe, which is what the end of the starting process does, and sends no signal.
+func TestControlEnds(t *testing.T) {
+	b, _ := open(t, nil)
+	s, err := b.spec(Command{Script: "sleep 1000; true"}, b.roots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := b.machine.launcher.launch(s, nil, nil, b.newSpool())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-c.began()
+	if err := c.control.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.wait(); err == nil || s.Done {
+		t.Errorf("the command ended by itself: %+v", s)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -12,7 +14,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,7 +25,6 @@ import (
 type inner struct {
 	spec   spec
 	status *os.File
-	over   atomic.Pointer[string] // the limit that was reached
 }
 
 // stepError is an error with the step that failed.
@@ -64,7 +64,7 @@ func enter() int {
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
-		os.Exit(1)
+		syscall.Exit(1)
 	}()
 	if in.spec.Probe {
 		in.tell(status{Checks: in.probe()})
@@ -88,7 +88,7 @@ func (in *inner) tell(s status) {
 		_, err = in.status.Write(append(line, '\n'))
 	}
 	if err != nil {
-		os.Exit(1)
+		syscall.Exit(1)
 	}
 }
 
@@ -132,11 +132,31 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace the kernel counts this one for the namespace, but never for the machine's root.
+	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
 	if err := set(unix.RLIMIT_NPROC, uint64(in.spec.Limits.Processes)); err != nil {
 		return fmt.Errorf("limit the processes: %w", err)
 	}
 	return nil
+}
+
+// minPIDs is the least value of pid_max that the kernel takes.
+const minPIDs = 301
+
+// boundPIDs bounds the processes of the namespace for root too, whom RLIMIT_NPROC does not bound. Before Linux 6.14
+// pid_max was the whole machine's, and must not be touched.
+func boundPIDs(processes int) error {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("read the kernel's version: %w", err)
+	}
+	if major < 6 || major == 6 && minor < 14 {
+		return nil
+	}
+	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(processes, minPIDs))), 0)
 }
 
 // run starts the command, reaps whatever ends, and returns when the command does.
@@ -216,7 +236,7 @@ func (in *inner) guard() {
 			continue
 		}
 		in.tell(status{Limit: what})
-		os.Exit(1)
+		syscall.Exit(1)
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -61,7 +63,7 @@ func (s *spec) mount() error {
 	if err != nil {
 		return failed("devices", err)
 	}
-	covers, err := newCovers(s.Masks)
+	covers, err := newCovers()
 	if err != nil {
 		return failed("mask", err)
 	}
@@ -88,6 +90,9 @@ func (s *spec) mount() error {
 	}
 	if err := mountDevices(devices); err != nil {
 		return failed("devices", err)
+	}
+	if err := boundPIDs(s.Limits.Processes); err != nil {
+		return failed("limits", err)
 	}
 	for _, path := range slices.Concat(s.ReadOnly, []string{
 		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
@@ -276,8 +281,7 @@ func setReadOnly(path string) error {
 // covers are an empty file and an empty folder that nobody may open.
 type covers struct{ file, dir int }
 
-// coverFolder is where both are mounted while they are made; procfs is there on every machine and is covered later.
-func newCovers([]string) (covers, error) {
+func newCovers() (covers, error) {
 	root, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC, "mode=0", "size=4k")
 	if err != nil {
 		return covers{}, err

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 import (
@@ -50,6 +52,10 @@ func dropCapabilities() error {
 	// Nobody inside may look into this process, which still holds the pipes to the outside.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process: %w", err)
+	}
+	// A change of rights may have taken it back.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with the starting process: %w", err)
 	}
 	return nil
 }

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sandbox
 
 // spec is what the process that sets up a sandbox is told by the one that starts it, as JSON on the control pipe.

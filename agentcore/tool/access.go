@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 )
 
 // Access is what a call reaches for, as its arguments name it; permissions are decided on it.
@@ -55,6 +56,47 @@ func AccessOf(spec Spec, arguments json.RawMessage) Access {
 		a.Call = named.Name
 	}
 	return a
+}
+
+// PatchSections cuts a patch into the parts that are each about one file, or about one that moves, so that one of them
+// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What stands in front of
+// the first section has none, and of a broken patch the whole is one part without paths.
+func PatchSections(text string) []PatchSection {
+	files, _, faults := parsePatch(text)
+	if len(faults) > 0 {
+		return []PatchSection{{Text: text}}
+	}
+	lines := splitLines(text)
+	list := []PatchSection{{}}
+	from := 0
+	for _, file := range files {
+		// A line that is no header was miscounted: nothing is taken for a part of a file that it is not of.
+		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from || !isHeader(text[lines[file.line-1].start:]) {
+			return []PatchSection{{Text: text}}
+		}
+		at := lines[file.line-1].start
+		list[len(list)-1].Text = text[from:at]
+		from = at
+		section := PatchSection{Paths: []string{file.path}}
+		if file.moveTo != "" {
+			section.Paths = append(section.Paths, file.moveTo)
+		}
+		list = append(list, section)
+	}
+	list[len(list)-1].Text = text[from:]
+	return list
+}
+
+// isHeader reports whether a text begins with the header of a section.
+func isHeader(text string) bool {
+	text = strings.TrimLeft(text, " \t")
+	return strings.HasPrefix(text, "***") || strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "--- ")
+}
+
+// PatchSection is a part of a patch.
+type PatchSection struct {
+	Text  string
+	Paths []string
 }
 
 // ArgumentsFor puts a subject, such as a command line, a path or an address, where a call of the tool has it.

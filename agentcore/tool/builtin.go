@@ -5,6 +5,7 @@ package tool
 func Builtin() []Tool {
 	return []Tool{
 		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(), patchTool(), notebookEditTool(),
+		bashTool(), bashOutputTool(), bashKillTool(),
 		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(),
 	}
 }

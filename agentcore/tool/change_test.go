@@ -55,6 +55,15 @@ func TestGone(t *testing.T) {
 		refused(t, h, tool, arguments, "a.go is gone since you read it", "elsewhere")
 		call(t, h, tool, arguments)
 		same(t, "the new file", h.Text("a.go"), "one\n2\n")
+
+		renamed := tooltest.New(t, map[string]string{"a.go": "one\ntwo\n"})
+		call(t, renamed, "read", `{"path":"a.go"}`)
+		if err := os.Rename(renamed.Path("a.go"), renamed.Path("b.go")); err != nil {
+			t.Fatal(err)
+		}
+		renamed.Files().View().Rename(renamed.Path("a.go"), renamed.Path("b.go"))
+		refused(t, renamed, tool, arguments, "a.go is gone since you read it", "elsewhere")
+		call(t, renamed, "edit", `{"path":"b.go","old_string":"two","new_string":"2"}`)
 	}
 }
 

@@ -152,6 +152,9 @@ func (s *search) walk(ctx context.Context, starts []string, include globPattern,
 	if len(starts) == 1 && isFile(s.layer, starts[0]) {
 		send(func() hits {
 			// A file that was asked for by name is not skipped in silence.
+			if !s.host.MayRead(starts[0]) {
+				return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Relative(starts[0]))}
+			}
 			if _, err := s.layer.Read(starts[0]); err != nil {
 				return hits{err: explain(s.host, starts[0], err)}
 			}

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -111,12 +112,25 @@ type Host interface {
 	EditorDiagnostics(path string) []Diagnostic
 	// Trusted reports whether checkers may load the configuration that lies in the workspace.
 	Trusted() bool
+	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.
+	MayRead(path string) bool
 	// Skill returns the instructions of a skill, and the other files of its folder by absolute path. The error
 	// names the skills that there are.
 	Skill(name string) (text string, files []string, err error)
 	// Attached reads a file that lies outside the workspace but belongs to what the run may know, such as one
 	// in a skill's folder. ok is false for any other path.
 	Attached(path string) (text string, ok bool, err error)
+	// RunCommand runs a command to its end. What it changed in text files is then part of Files. The error says why there is no
+	// result.
+	RunCommand(ctx context.Context, command Command) (CommandResult, error)
+	// StartCommand starts a command in the background, which ends with the run at the latest. What it changes is
+	// lost. The id names it in the run.
+	StartCommand(ctx context.Context, command Command) (id string, err error)
+	// CommandOutput returns how far a command in the background is, once it has ended or the time is over. The error
+	// names those that there are.
+	CommandOutput(ctx context.Context, id string, wait time.Duration) (BackgroundCommand, error)
+	// KillCommand ends a command in the background and returns when nothing of it is left.
+	KillCommand(ctx context.Context, id string) (BackgroundCommand, error)
 	// Progress tells people how a long call goes.
 	Progress(message string)
 }

@@ -42,7 +42,7 @@ type found struct {
 }
 
 // walk yields what lies below the starts, sorted within each. A start that is a file is yielded alone, with
-// its base name as the relative path.
+// its base name as the relative path. Files that the run may not read are left out.
 func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[found, error] {
 	layer := host.Files().Fork()
 	return func(yield func(found, error) bool) {
@@ -55,6 +55,9 @@ func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[
 				if err != nil {
 					yield(found{}, explain(host, start, err))
 					return
+				}
+				if !entry.Dir && !host.MayRead(entry.Path) {
+					continue
 				}
 				if !yield(found{entry, relativeTo(start, entry.Path)}, nil) {
 					return

@@ -279,26 +279,37 @@ func (h *hunk) shares(c change) bool {
 	}
 	lines := make(map[string]bool)
 	for line := range strings.Lines(h.after) {
-		lines[line] = strings.ContainsFunc(line, isWord)
+		lines[closeUp(line)] = strings.ContainsFunc(line, isWord)
 	}
 	for line := range strings.Lines(c.old) {
-		delete(lines, line)
+		delete(lines, closeUp(line))
 	}
 	for line := range strings.Lines(c.text) {
-		if lines[line] {
+		if lines[closeUp(line)] {
 			return true
 		}
 	}
 	return false
 }
 
-// begins reports whether a text begins with whole lines, and ends whether it ends with them.
+// begins reports whether a text begins with lines, and ends whether it ends with them, as a formatter may have laid them out.
 func begins(text, lines string) bool {
-	return strings.HasPrefix(text, lines) && lineStart(text, len(lines))
+	return closeUp(NewIndex(text).Slice(0, countLines(lines))) == closeUp(lines)
 }
 
 func ends(text, lines string) bool {
-	return strings.HasSuffix(text, lines) && lineStart(text, len(text)-len(lines))
+	x := NewIndex(text)
+	return closeUp(x.Slice(max(x.Len()-countLines(lines), 0), x.Len())) == closeUp(lines)
+}
+
+// closeUp returns text without the white space that formatters change: at the ends of its lines, and how much there is within them.
+func closeUp(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.Join(strings.Fields(line), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it

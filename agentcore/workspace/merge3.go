@@ -35,7 +35,7 @@ func widen(a, b *Index, pieces []piece) []change {
 // Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or
 // lines that touch, and not in the same way, the merged text keeps the lines of base and a Conflict tells
 // both sides; its lines are those of the merged text, and its Path is empty. It joins nothing that `git
-// merge-file` would call a conflict, but for two sides of which one has all changes of the other, and is
+// merge-file` would call a conflict, but where git misses the shortest script of a large change, and is
 // more careful where lines repeat, so that it depends on the alignment which of them a change is for.
 func Merge3(base, ours, theirs string) (string, []Conflict) {
 	if ours == theirs || base == theirs {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/build"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -201,7 +202,8 @@ func moduleVersions(t *testing.T) [][]string {
 		return nil
 	})
 	var versions [][]string
-	for _, dirs := range modules {
+	for _, module := range slices.Sorted(maps.Keys(modules)) { // there is a bound: the same files each time
+		dirs := modules[module]
 		if len(dirs) < 2 {
 			continue
 		}

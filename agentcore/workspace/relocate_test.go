@@ -254,6 +254,9 @@ func TestUserRenames(t *testing.T) {
 	if now, ok := run.Seen(m.at("lib/a")); !ok || now == seen || seen == "" {
 		t.Errorf("the run has seen %q, %v", now, ok)
 	}
+	if now, ok := run.Seen(m.at("dir/a")); !ok || now != seen {
+		t.Errorf("a run that has not heard of the rename may make a new file at the former path: %q, %v", now, ok)
+	}
 	merge(t, run)
 	m.hunks("lib/a:ONE", "lib/a:FIVE", "+lib/late", "lib/m>lib/moved", "lib/n>out", "+lib/newer", "other>lib/in")
 

@@ -113,10 +113,11 @@ func (l *Layer) rename(r rename) {
 		}
 		l.set(at, f)
 	}
+	// What the run knows counts at both paths: it has not heard of the new one, and what it would write to the old one, where
+	// nothing is now, was made from the text that has moved.
 	for _, known := range []map[string]sight{l.seen, l.learned} {
 		for path, s := range maps.Clone(known) {
 			if at := r.path(path); at != path && (r.editor || path == r.from) {
-				delete(known, path)
 				known[at] = s
 			}
 		}

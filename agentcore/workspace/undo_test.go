@@ -161,6 +161,17 @@ func TestEditorsOwnUndo(t *testing.T) {
 	p.undone(ids...)
 }
 
+// TestTakenBackFormatted: the file is closed without the deletion, and a formatter had saved what stands there.
+func TestTakenBackFormatted(t *testing.T) {
+	p := propose(t, "one  \n\n\ttwo\nthree \nfour\n", "\ttwo\nthree \nfour\n")
+	ids := p.accept()
+	p.show("one\n\n    two\nthree\nfour\n")
+	p.undone(ids...)
+	if edits, failed := p.UndoEdits(ids); len(edits) != 0 || len(failed) != 1 {
+		t.Errorf("the lines would be there twice: %+v, %+v", edits, failed)
+	}
+}
+
 func TestUndoOfLayers(t *testing.T) {
 	newer := func(t *testing.T) (p *proposal, older, newer []event.HunkID) {
 		p = propose(t, five, "one\nTWO\nthree\nfour\nfive\n")

@@ -48,19 +48,19 @@ func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs conf
 
 // knownAgents returns all definitions, also those registered at run time.
 func (p *process) knownAgents(ctx context.Context, s *settings, project string) (registry *agent.Registry, err error) {
-	var projects []string
-	if project != "" {
-		root, _, err := p.chooseRoot(project, nil)
-		if err != nil {
-			return nil, err
-		}
-		projects = append(projects, root.Path)
+	root, _, err := p.chooseRoot(project, nil)
+	if err != nil {
+		return nil, err
 	}
-	cfg, problems, dirs, err := p.load(s, "")
+	cfg, problems, dirs, trust, err := p.loadFolder(ctx, s, root.Path)
 	if err != nil {
 		return nil, err
 	}
 	p.tellProblems(problems, true)
+	projects := trustedFolders(trust, root.Path)
+	if project != "" {
+		projects = []string{root.Path} // to list is not to act
+	}
 	if registry, err = p.agents(ctx, cfg, dirs, projects...); err != nil {
 		return nil, err
 	}

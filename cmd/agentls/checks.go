@@ -19,11 +19,13 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
 // checkConfig tells which configuration files there are and what is wrong in them.
-func checkConfig(dirs config.Dirs, dir string, problems []config.Problem) []check {
+func checkConfig(dirs config.Dirs, dir string, trust agentcore.FolderTrust, problems []config.Problem) []check {
 	var checks []check
 	user := check{Name: "configuration", Outcome: checkOK, Detail: dirs.File}
 	if _, err := os.Stat(dirs.File); errors.Is(err, fs.ErrNotExist) {
@@ -32,10 +34,12 @@ func checkConfig(dirs config.Dirs, dir string, problems []config.Problem) []chec
 	checks = append(checks, user)
 	project := filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
 	if _, err := os.Stat(project); err == nil {
-		checks = append(checks, check{
-			Name: "project configuration", Outcome: checkWarning, Detail: project + " is not used: this folder is not trusted",
-			Hint: "only an editor whose user trusts the folder makes it count",
-		})
+		c := check{Name: "project configuration", Outcome: checkOK, Detail: project}
+		if trust.Standing != permission.Trusted {
+			c.Outcome, c.Detail = checkWarning, project+" is not used: this folder is not trusted"
+			c.Hint = "look at it and trust it with `agentls trust`"
+		}
+		checks = append(checks, c)
 	}
 	for _, p := range problems {
 		outcome := checkWarning
@@ -125,6 +129,32 @@ func checkWorkspace(dir string) check {
 		return check{Name: "workspace", Outcome: checkOK, Detail: dir + " is in no git repository"}
 	}
 	return check{Name: "workspace", Outcome: checkOK, Detail: dir + ", in the git repository " + top}
+}
+
+// checkSandbox tries out how commands of agents are kept apart here.
+func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
+	result := check{Name: "sandbox", Outcome: checkOK}
+	if cfg.Sandbox == config.SandboxOff {
+		result.Detail = "is off: commands of agents run as you would run them, where a rule or you allow it"
+		return result
+	}
+	report := sandbox.Probe(ctx, agentcore.SandboxDir(dirs.State))
+	first, _, _ := strings.Cut(report.String(), "\n")
+	result.Detail = strings.TrimPrefix(first, "sandbox: ")
+	if reason := report.Reason(); reason != "" {
+		result.Detail += "; " + reason
+	}
+	switch report.Level {
+	case sandbox.Full:
+		if cfg.SandboxNetwork {
+			result.Detail += ", with the network"
+		}
+	case sandbox.Bubblewrap:
+	default:
+		result.Outcome = checkWarning
+		result.Hint = "agents ask before each command; on Linux, allow user namespaces, or install bubblewrap"
+	}
+	return result
 }
 
 // program is one that agentls uses where it is on PATH.

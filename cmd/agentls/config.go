@@ -31,8 +31,8 @@ func (p *process) configCommand(s *settings) *cobra.Command {
 or a flag. What is wrong in a source is told on standard error with its place. A project's .agentls/config.toml
 counts only in a folder that you trust; editors have their own settings on top.`,
 		Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			cfg, problems, dirs, err := p.load(s, p.dir)
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, problems, dirs, _, err := p.loadFolder(c.Context(), s, p.dir)
 			if err != nil {
 				return err
 			}

@@ -33,8 +33,8 @@ func (p *process) doctorCommand(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, checkers on PATH, git and
-the workspace folder. The exit code is 1 if a check failed.`,
+whether they have a key (never the key itself), the model that a run would get and why, how commands of agents
+are kept apart, checkers on PATH, git and the workspace folder. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			checks, err := p.examine(c.Context(), s)
@@ -70,7 +70,7 @@ the workspace folder. The exit code is 1 if a check failed.`,
 
 // examine carries out all checks in the order of the listing.
 func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
-	cfg, problems, dirs, err := p.load(s, p.dir)
+	cfg, problems, dirs, trust, err := p.loadFolder(ctx, s, p.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +78,12 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	programs := make(chan []check, 1)
 	go func() { programs <- p.checkPrograms(ctx) }()
 	checks := []check{{Name: "version", Outcome: checkOK, Detail: version()}}
-	checks = append(checks, checkConfig(dirs, p.dir, problems)...)
+	checks = append(checks, checkConfig(dirs, p.dir, trust, problems)...)
 	checks = append(checks, checkState(ctx, dirs))
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
 	checks = append(checks, p.checkModel(dirs, cfg))
 	checks = append(checks, checkWorkspace(p.dir))
+	checks = append(checks, checkSandbox(ctx, dirs, cfg))
 	return append(checks, <-programs...), nil
 }
 

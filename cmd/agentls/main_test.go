@@ -19,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
 // updates says whether to write the expected outputs in testdata/*.txtar anew; the flag is that of package lsptest.
@@ -28,6 +29,7 @@ func updates() bool { return flag.Lookup("update").Value.String() == "true" }
 const scriptVariable = "AGENTLS_TEST_MODEL"
 
 func TestMain(m *testing.M) {
+	sandbox.Dispatch()
 	testscript.Main(m, map[string]func(){"agentls": scripted, "nothing": nothing})
 }
 

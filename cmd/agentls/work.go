@@ -102,12 +102,14 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems, dirs, err := p.load(f.settings, root.Path)
+	cfg, problems, dirs, trust, err := p.loadFolder(ctx, f.settings, root.Path)
 	if err != nil {
 		return err
 	}
 	p.tellProblems(problems, f.quiet)
-	agents, err := p.agents(ctx, cfg, dirs)
+	p.tellUntrusted(trust, f.quiet)
+	projects := trustedFolders(trust, root.Path)
+	agents, err := p.agents(ctx, cfg, dirs, projects...)
 	if err != nil {
 		return err
 	}
@@ -125,10 +127,14 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err := readable(view, paths); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	// A project's own skills need trust, which the command line has no way to give.
-	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home))
+	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
 	if err != nil {
 		return fmt.Errorf("load the skills: %w", err)
+	}
+	if len(projects) > 0 {
+		if err := trust.Unchanged(ctx); err != nil {
+			return &exitError{exitUsage, err}
+		}
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: dirs.State, Config: cfg, Agents: agents, Skills: skills, OpenModel: p.openModel, Getenv: p.getenv,
@@ -147,7 +153,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	} else {
 		request.Context.Paths = paths
 	}
-	err = p.conduct(ctx, f, engine, view, request)
+	err = p.conduct(ctx, f, engine, view, len(projects) > 0, request)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
@@ -156,12 +162,13 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	return err
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it.
-func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, request agentcore.RunRequest) error {
+// conduct starts the run, follows it to its end, and delivers what came of it. trusted says that the user trusts the folder.
+func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted bool, request agentcore.RunRequest) error {
 	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
 	if err != nil {
 		return err
 	}
+	session.SetTrusted(trusted)
 	w := &watch{
 		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
 		findings: map[event.FindingID]reported{}, asks: terminalAsks{engine: engine},

@@ -15,7 +15,7 @@ import (
 //
 //	wait progress begin|end ["title"]   a progress was begun; all that were begun have ended (and one at least)
 //	wait diagnostics PATH N             the document has N diagnostics
-//	wait diagnostic PATH "text"         the document has a diagnostic with the text in it
+//	wait diagnostic PATH "text" [N]     the document has N diagnostics with the text in it; without N, some
 //	wait message|log|question "text"    the server said so
 //	wait event TYPE ["text"]            an agent/event of the type, with the text in it
 //	wait shown "text"                   a document was shown that holds the text
@@ -75,8 +75,21 @@ func (p *play) wait(args []string) error {
 		}
 		return nil
 	case "diagnostic":
+		n := 0
+		if len(args) > 3 {
+			var err error
+			if n, err = number(3); err != nil {
+				return err
+			}
+		}
 		return e.wait(p.ctx, what, func() bool {
-			return slices.ContainsFunc(e.diagnostics[e.URI(arg(1))].list, func(d Diagnostic) bool { return strings.Contains(d.Message, arg(2)) })
+			found := 0
+			for _, d := range e.diagnostics[e.URI(arg(1))].list {
+				if strings.Contains(d.Message, arg(2)) {
+					found++
+				}
+			}
+			return found > 0 && (n == 0 || found == n)
 		})
 	case "message", "log", "question":
 		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))

@@ -66,7 +66,7 @@ func (p *play) do(l line) error {
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
 		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
-		"wait": {1, 3, p.wait},
+		"wait": {1, 4, p.wait},
 		// What has to be seen.
 		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 3, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},

@@ -154,6 +154,9 @@ type Server interface {
 	// Explain answers `agent/explain`. Explains how a call would be decided: which rule, from which layer,
 	// and what an "always" would allow. Nothing is run.
 	Explain(ctx context.Context, params *ExplainParams) (*Explanation, error)
+	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
+	// lies in a folder acts before that.
+	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
@@ -203,6 +206,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.Revoke)
 	case MethodExplain:
 		result, err = call(ctx, params, s.Explain)
+	case MethodTrust:
+		result, err = call(ctx, params, s.Trust)
 	default:
 		return nil, false, nil
 	}
@@ -222,8 +227,7 @@ func Proposed(name string) bool {
 		MethodModels, CommandModels,
 		MethodUsage, CommandUsage,
 		MethodSkills, CommandSkills,
-		MethodMCP, CommandMCP,
-		MethodTrust, CommandTrust:
+		MethodMCP, CommandMCP:
 		return true
 	}
 	return false
@@ -270,6 +274,7 @@ func Commands() []string {
 		CommandGrants,
 		CommandRevoke,
 		CommandExplain,
+		CommandTrust,
 	}
 }
 

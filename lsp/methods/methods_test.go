@@ -105,6 +105,10 @@ func (d *documented) DiffProposal(_ context.Context, p *ProposalParams) (*Propos
 	return answer[ProposalDiff](d, MethodDiffProposal, p)
 }
 
+func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, error) {
+	return answer[TrustResult](d, MethodTrust, p)
+}
+
 func (d *documented) Asks(_ context.Context, p *AsksParams) (*AskList, error) {
 	return answer[AskList](d, MethodAsks, p)
 }

@@ -1361,8 +1361,8 @@ func (v MCPList) MarshalJSON() ([]byte, error) {
 
 // TrustParams are the params of `agent/trust`.
 type TrustParams struct {
-	// A workspace folder.
-	Folder uri.URI `json:"folder"`
+	// A workspace folder; absent means the first one.
+	Folder uri.URI `json:"folder,omitzero"`
 	// Trust what the folder holds now, or trust it no longer; absent only asks.
 	Change string `json:"change,omitzero"`
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -38,6 +39,9 @@ type Host struct {
 	untrusted   bool
 	version     int32
 	skills      map[string]Skill
+	commands    map[string]tool.CommandResult
+	background  map[string]tool.BackgroundCommand
+	ran         []tool.Command
 }
 
 // Skill is what a Host answers to the skill tool.
@@ -235,6 +239,9 @@ func (h *Host) Trusted() bool {
 	return !h.untrusted
 }
 
+// MayRead implements tool.Host: everything may be read.
+func (h *Host) MayRead(string) bool { return true }
+
 // SetTrusted says whether the workspace is trusted; a new Host's is.
 func (h *Host) SetTrusted(trusted bool) {
 	h.mu.Lock()
@@ -273,6 +280,58 @@ func (h *Host) Attached(path string) (string, bool, error) {
 		}
 	}
 	return "", false, nil
+}
+
+// SetCommands says what commands lead to: by their script, and in the background by their id.
+func (h *Host) SetCommands(run map[string]tool.CommandResult, background map[string]tool.BackgroundCommand) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.commands, h.background = run, background
+}
+
+// Commands are those that were run or started so far, in order.
+func (h *Host) Commands() []tool.Command {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.ran)
+}
+
+// RunCommand implements tool.Host.
+func (h *Host) RunCommand(_ context.Context, command tool.Command) (tool.CommandResult, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ran = append(h.ran, command)
+	result, ok := h.commands[command.Script]
+	if !ok {
+		return result, fmt.Errorf("the test has no command %q", command.Script)
+	}
+	return result, nil
+}
+
+// StartCommand implements tool.Host. The id is the script.
+func (h *Host) StartCommand(_ context.Context, command tool.Command) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ran = append(h.ran, command)
+	return command.Script, nil
+}
+
+// CommandOutput implements tool.Host.
+func (h *Host) CommandOutput(_ context.Context, id string, _ time.Duration) (tool.BackgroundCommand, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	state, ok := h.background[id]
+	if !ok {
+		return state, fmt.Errorf("there is no command %q", id)
+	}
+	return state, nil
+}
+
+// KillCommand implements tool.Host.
+func (h *Host) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {
+	state, err := h.CommandOutput(ctx, id, 0)
+	state.Ended = true
+	return state, err
 }
 
 // Progress implements tool.Host.

@@ -1,0 +1,284 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+const (
+	// commandTime is how long a command may take that names no time, commandTimeMax how long any may.
+	commandTime    = 2 * time.Minute
+	commandTimeMax = 10 * time.Minute
+	// waitMax bounds how long bash_output waits.
+	waitMax = 5 * time.Minute
+	// namedMax is how many changed files are named, toldMax of how many more is said.
+	namedMax = 100
+	toldMax  = 20
+	// conflictLimit is in bytes of each side of a conflict that is shown.
+	conflictLimit = 2000
+)
+
+// Command is a command line for the Host.
+type Command struct {
+	// Script is for bash, or sh where there is no bash.
+	Script string
+	// Why is the reason of the edits that it leads to.
+	Why string
+	// Timeout ends it; 0 is none, which only a command in the background may have.
+	Timeout time.Duration
+}
+
+// CommandResult is what came of a command.
+type CommandResult struct {
+	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is then the
+	// file that has all of it, which Host.Attached reads, and Size its length in bytes.
+	Output string
+	Whole  string
+	Size   int64
+	// Exit is the exit code; Signal names the signal that ended the command, if one did.
+	Exit   int
+	Signal string
+	// TimedOut tells that Command.Timeout ended it.
+	TimedOut bool
+	// Files are what it changed in the workspace, by path.
+	Files []workspace.Taken
+	// Notes say what else the reader should know.
+	Notes []string
+}
+
+// BackgroundCommand is how far a command in the background is.
+type BackgroundCommand struct {
+	Command Command
+	// Output is what came since it was last asked for.
+	Output string
+	// Ended is set once nothing of the command is left; then Result is set, but for its Output.
+	Ended  bool
+	Result CommandResult
+}
+
+type bashArguments struct {
+	Command     string `json:"command" jsonschema:"the command line for bash" alias:"cmd,script"`
+	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"time limit in milliseconds, default 120000, at most 600000" minimum:"1" alias:"timeout"`
+	Description string `json:"description,omitempty" jsonschema:"what the command is for, in a few words" alias:"explanation,purpose"`
+	Background  bool   `json:"background,omitempty" jsonschema:"do not wait for its end: answers an id for bash_output and bash_kill" alias:"run_in_background,is_background"`
+}
+
+func bashTool() Tool {
+	return New(Definition[bashArguments]{
+		Name: "bash",
+		Description: "Run a command line in the workspace folder and get its output and exit code. It starts afresh each time: no folder or variable " +
+			"stays from the call before, and nobody can type an answer. For reading, searching and editing files use the tools for that. " +
+			"What a command changes in text files is proposed to the user, as edits are; see the environment for what commands see and reach. " +
+			"Start servers and watchers in the background.",
+		Effect:  Acts,
+		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
+		Title: func(a bashArguments) string {
+			if a.Background {
+				return "start " + a.Command
+			}
+			return "run " + a.Command
+		},
+		Run: bash,
+	})
+}
+
+func bash(ctx context.Context, host Host, a bashArguments) (Result, error) {
+	if strings.TrimSpace(a.Command) == "" {
+		return Result{}, errors.New("the command is empty; say what to run")
+	}
+	why := strings.TrimSpace(a.Description)
+	if why == "" {
+		why = "made by " + clip(strings.Join(strings.Fields(a.Command), " "), titleLimit)
+	}
+	command := Command{Script: a.Command, Why: why, Timeout: time.Duration(a.TimeoutMs) * time.Millisecond}
+	if command.Timeout > commandTimeMax {
+		return Result{}, fmt.Errorf("timeout_ms is %d, and %d at most; run what takes longer in the background", a.TimeoutMs, commandTimeMax.Milliseconds())
+	}
+	if a.Background {
+		id, err := host.StartCommand(ctx, command)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{
+			Text:    fmt.Sprintf("Started in the background as %s. See its output with bash_output, end it with bash_kill; it ends with this run at the latest.", id),
+			Summary: "started as " + id,
+		}, nil
+	}
+	if command.Timeout == 0 {
+		command.Timeout = commandTime
+	}
+	result, err := host.RunCommand(ctx, command)
+	if err != nil {
+		return Result{}, err
+	}
+	view := host.Files().View()
+	told := Result{Text: result.Output, Summary: result.ending()}
+	if result.Output == "" {
+		told.Text = "(no output)"
+	}
+	told.Text = strings.TrimSuffix(told.Text, "\n") + "\n\n" + result.report(view)
+	changed := 0
+	for _, file := range result.Files {
+		if file.Changed {
+			told.Paths = append(told.Paths, file.Path)
+			changed++
+		}
+	}
+	if changed > 0 {
+		told.Summary += ", changed " + count(changed, "file", "files")
+	}
+	return told, nil
+}
+
+// ending says how a command ended, in a few words.
+func (r CommandResult) ending() string {
+	switch {
+	case r.TimedOut:
+		return "timed out"
+	case r.Signal != "":
+		return "ended by " + r.Signal
+	}
+	return fmt.Sprintf("exit code %d", r.Exit)
+}
+
+// report is all that the model hears of a result but for its output.
+func (r CommandResult) report(view *workspace.View) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, r.ending())
+	if r.Whole != "" {
+		fmt.Fprintf(&b, "the output has %d bytes; all of it is in %s, see parts of it with read\n", r.Size, r.Whole)
+	}
+	var changed []string
+	more := 0
+	for _, file := range r.Files {
+		if !file.Changed {
+			continue
+		}
+		if len(changed) == namedMax {
+			more++
+			continue
+		}
+		name := view.Relative(file.Path)
+		switch {
+		case file.Created:
+			name += " (new)"
+		case file.Deleted:
+			name += " (deleted)"
+		}
+		changed = append(changed, name)
+	}
+	if more > 0 {
+		changed = append(changed, fmt.Sprintf("and %d more", more))
+	}
+	if len(changed) > 0 {
+		fmt.Fprintf(&b, "changed files (proposed, not written): %s\n", strings.Join(changed, ", "))
+	}
+	told := 0
+	for _, file := range r.Files {
+		if file.Problem == nil && len(file.Conflicts)+len(file.Notes) == 0 {
+			continue
+		}
+		if told++; told > toldMax {
+			fmt.Fprintln(&b, "there is more of this kind; run the command on fewer files to see it")
+			break
+		}
+		name := view.Relative(file.Path)
+		if file.Problem != nil {
+			fmt.Fprintf(&b, "left out: %s\n", problemOf(name, file.Problem))
+		}
+		for _, c := range file.Conflicts {
+			fmt.Fprintf(&b, "left out: %s was changed at line %d while the command ran. The command made of it:\n%s\nIt now reads:\n%s\nEdit it by hand if it is still wanted.\n",
+				name, c.StartLine+1, side(c.Ours), side(c.Theirs))
+		}
+		for _, note := range file.Notes {
+			fmt.Fprintf(&b, "%s: %s\n", name, note)
+		}
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// problemOf says why a file was left out, by the name that models know.
+func problemOf(name string, err error) string {
+	if problem, ok := errors.AsType[*workspace.FileError](err); ok {
+		told := *problem
+		told.Path = name
+		return told.Error()
+	}
+	return name + ": " + err.Error()
+}
+
+// side is one side of a conflict.
+func side(text string) string {
+	switch {
+	case text == "":
+		return "(nothing)"
+	case len(text) > conflictLimit:
+		return strings.ToValidUTF8(text[:conflictLimit], "") + "…"
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+type bashOutputArguments struct {
+	ID     string `json:"id" jsonschema:"the id that bash answered" alias:"bash_id,shell_id,terminal_id"`
+	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end, in milliseconds; default not at all, at most 300000" minimum:"0" alias:"timeout,timeout_ms"`
+}
+
+func bashOutputTool() Tool {
+	return New(Definition[bashOutputArguments]{
+		Name:        "bash_output",
+		Description: "Get what a command in the background has put out since the last call, and whether it has ended.",
+		Effect:      Notes,
+		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
+		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },
+		Run: func(ctx context.Context, host Host, a bashOutputArguments) (Result, error) {
+			state, err := host.CommandOutput(ctx, a.ID, min(time.Duration(a.WaitMs)*time.Millisecond, waitMax))
+			if err != nil {
+				return Result{}, err
+			}
+			return state.result(host), nil
+		},
+	})
+}
+
+type bashKillArguments struct {
+	ID string `json:"id" jsonschema:"the id that bash answered" alias:"bash_id,shell_id,terminal_id"`
+}
+
+func bashKillTool() Tool {
+	return New(Definition[bashKillArguments]{
+		Name:        "bash_kill",
+		Description: "End a command in the background with all that it started, and get the rest of its output.",
+		Effect:      Notes,
+		Example:     bashKillArguments{ID: "bash-1"},
+		Title:       func(a bashKillArguments) string { return "end " + a.ID },
+		Run: func(ctx context.Context, host Host, a bashKillArguments) (Result, error) {
+			state, err := host.KillCommand(ctx, a.ID)
+			if err != nil {
+				return Result{}, err
+			}
+			return state.result(host), nil
+		},
+	})
+}
+
+// result is how far a command is, for the model.
+func (c BackgroundCommand) result(host Host) Result {
+	text, summary := c.Output, "still running"
+	if text == "" {
+		text = "(no new output)"
+	}
+	text = strings.TrimSuffix(text, "\n") + "\n\n"
+	if c.Ended {
+		summary = c.Result.ending()
+		return Result{Text: text + c.Result.report(host.Files().View()), Summary: summary}
+	}
+	return Result{Text: text + "it is still running\n", Summary: summary}
+}

@@ -1,0 +1,318 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// FolderTrust is how far the user trusts a workspace folder, and what acts in it, or would.
+type FolderTrust struct {
+	// Root is the folder as an absolute path without symbolic links.
+	Root string
+	permission.Trust
+	// Never says that the user does not want to be asked.
+	Never bool
+	// Actors are the files as they are now, by path.
+	Actors []permission.Actor
+	// Decided is when the user said so; zero where nothing is stored.
+	Decided time.Time
+}
+
+// Hash is what was hashed of a file by its absolute path; ok is false for one that does not act.
+func (t FolderTrust) Hash(name string) (hash string, ok bool) {
+	rel, err := filepath.Rel(t.Root, name)
+	if err != nil {
+		return "", false
+	}
+	i := slices.IndexFunc(t.Actors, func(a permission.Actor) bool { return a.Path == filepath.ToSlash(rel) })
+	if i < 0 {
+		return "", false
+	}
+	return t.Actors[i].Hash, true
+}
+
+// The decisions on a folder, as they are stored.
+const (
+	trusted   = "trusted"
+	untrusted = "untrusted" // never ask
+)
+
+// realRoot is the name that trust in a folder is stored under, so that it holds whatever links lead there.
+func realRoot(root string) (string, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the folder %s: %w", root, err)
+	}
+	return real, nil
+}
+
+// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, and the files of the folder that hooks and MCP servers
+// of its configuration name. It reads the disk, and fails where there is more than can be looked at.
+func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder %s: %w", root, err)
+	}
+	defer dir.Close() // only read from
+	actors, err := permission.Actors(ctx, dir)
+	if err != nil || !slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+		return actors, err
+	}
+	more := programs(projectConfig(root), root, dir)
+	if len(more) == 0 {
+		return actors, nil
+	}
+	return permission.Actors(ctx, dir, more...)
+}
+
+// projectConfig is what the folder's own configuration alone says.
+func projectConfig(root string) *config.Config {
+	cfg, _ := config.Load(config.Sources{ProjectDir: root, Trusted: true}) // who uses it tells the problems
+	return cfg
+}
+
+// programs are the files of a folder that the commands of its configuration name, as slash paths.
+func programs(cfg *config.Config, root string, dir *os.Root) []string {
+	var words []string
+	for _, hooks := range cfg.Hooks {
+		for _, h := range hooks {
+			for _, word := range h.Command {
+				words = append(words, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
+			}
+		}
+	}
+	for _, server := range cfg.MCP {
+		words = append(append(words, server.Command), server.Args...)
+	}
+	var list []string
+	for _, word := range words {
+		if filepath.IsAbs(word) {
+			if rel, err := filepath.Rel(root, word); err == nil {
+				word = rel
+			}
+		}
+		if word = filepath.Clean(word); word == "." || !filepath.IsLocal(word) {
+			continue
+		}
+		if info, err := dir.Stat(word); err == nil && info.Mode().IsRegular() {
+			list = append(list, filepath.ToSlash(word))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// UnknownTrust is [ReadTrust] where nothing is stored.
+func UnknownTrust(ctx context.Context, root string) (t FolderTrust, err error) {
+	t.Standing = permission.Unknown
+	if t.Root, err = realRoot(root); err != nil {
+		return t, err
+	}
+	t.Actors, err = Acting(ctx, t.Root)
+	return t, err
+}
+
+// ReadTrust reads how far the user trusts a workspace folder, from the store and the disk. A folder in which nothing acts is trusted where
+// the user said so, as any other: checkers read its configuration only then. After an error it is not to be trusted.
+func ReadTrust(ctx context.Context, s *store.Store, root string) (FolderTrust, error) {
+	t, err := UnknownTrust(ctx, root)
+	if err != nil {
+		return t, err
+	}
+	rows, err := s.Trust(ctx, t.Root)
+	if err != nil {
+		return t, fmt.Errorf("read whether %s is trusted: %w", t.Root, err)
+	}
+	decided := false
+	var then []permission.Actor
+	for _, row := range rows {
+		switch {
+		case row.Path != "":
+			then = append(then, permission.Actor{Path: row.Path, Hash: row.Hash})
+		case row.Decision == trusted:
+			decided, t.Decided = true, row.Decided
+		default:
+			t.Never, t.Decided = true, row.Decided
+		}
+	}
+	t.Trust = permission.Compare(decided, then, t.Actors)
+	return t, nil
+}
+
+// FolderTrust is [ReadTrust] with the engine's store.
+func (e *Engine) FolderTrust(ctx context.Context, root string) (FolderTrust, error) {
+	return ReadTrust(ctx, e.store, root)
+}
+
+// TrustFolder stores that the user trusts a folder as it was shown: with these actors and no others. It returns when that is durable.
+func (e *Engine) TrustFolder(ctx context.Context, root string, shown []permission.Actor) error {
+	now := time.Now().UTC()
+	rows := []store.Trusted{{Hash: permission.Digest(shown), Decision: trusted, Decided: now}}
+	for _, a := range shown {
+		rows = append(rows, store.Trusted{Path: a.Path, Hash: a.Hash, Decision: trusted, Decided: now})
+	}
+	return e.storeTrust(ctx, root, rows)
+}
+
+// NeverTrust stores that the user does not trust a folder and does not want to be asked. It returns when that is durable.
+func (e *Engine) NeverTrust(ctx context.Context, root string) error {
+	return e.storeTrust(ctx, root, []store.Trusted{{Decision: untrusted, Decided: time.Now().UTC()}})
+}
+
+// RevokeTrust forgets what the user said about a folder, which need not be there any more. It returns when that is durable.
+func (e *Engine) RevokeTrust(ctx context.Context, root string) error {
+	return e.storeTrust(ctx, root, nil)
+}
+
+func (e *Engine) storeTrust(ctx context.Context, root string, rows []store.Trusted) error {
+	real, err := realRoot(root)
+	if err != nil {
+		if len(rows) > 0 {
+			return err
+		}
+		real = filepath.Clean(root) // it is gone, and its trust goes, too
+	}
+	for i := range rows {
+		rows[i].Root = real
+	}
+	if err := e.store.Submit(store.Batch{TrustRemoved: []string{real}, Trusted: rows}).Wait(ctx); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		return storeFailure(err)
+	}
+	return nil
+}
+
+// FolderDecision is what the user said about a folder.
+type FolderDecision struct {
+	Root string
+	// Trusted, or else never to be asked about.
+	Trusted bool
+	Decided time.Time
+}
+
+// TrustedFolders lists what the user said about folders, by path. Whether a trusted one is as it was then only [Engine.FolderTrust] tells.
+func (e *Engine) TrustedFolders(ctx context.Context) ([]FolderDecision, error) {
+	rows, err := e.store.TrustedRoots(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the trusted folders: %w", err)
+	}
+	list := make([]FolderDecision, len(rows))
+	for i, row := range rows {
+		list[i] = FolderDecision{Root: row.Root, Trusted: row.Decision == trusted, Decided: row.Decided}
+	}
+	return list, nil
+}
+
+// ActingItem is something that acts in a folder once the user trusts it.
+type ActingItem struct {
+	// Path of its file below the folder, with slashes.
+	Path string
+	// Kind is "agent", "hook", "mcp", "config" or "skill".
+	Kind string
+	// Description is what it is, in one line with hidden characters visible.
+	Description string
+}
+
+// DescribeActing says what the files of a folder would do, for people to decide on: hooks and MCP servers with their commands. Nothing of them is
+// used.
+func DescribeActing(root string, actors []permission.Actor) []ActingItem {
+	var list []ActingItem
+	add := func(name, kind, text string) {
+		list = append(list, ActingItem{Path: name, Kind: kind, Description: permission.Visible(text)})
+	}
+	for _, a := range actors {
+		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
+		switch {
+		case strings.HasPrefix(a.Hash, "unreadable"):
+			add(a.Path, "config", a.Hash)
+		case a.Path == config.ProjectFile:
+			add(a.Path, "config", "Configuration that can narrow yours.")
+			describeCommands(projectConfig(root), func(kind, text string) { add(a.Path, kind, text) })
+		case strings.Contains(a.Path, "/skills/") && path.Base(a.Path) == "SKILL.md":
+			add(a.Path, "skill", "The skill "+path.Base(path.Dir(a.Path))+".")
+		case strings.Contains(a.Path, "/skills/"):
+			add(a.Path, "skill", "A file of a skill.")
+		case strings.HasPrefix(a.Path, ".agentls/") && path.Dir(a.Path) == ".agentls" && strings.Contains(a.Path, "agents."):
+			add(a.Path, "agent", "Definitions of agents.")
+		case strings.Contains(a.Path, "/agents/"), strings.Contains(a.Path, "/agent/"):
+			add(a.Path, "agent", "The agent "+base+".")
+		case strings.HasPrefix(a.Path, ".agentls/"):
+			add(a.Path, "config", "A file of agentls.")
+		default:
+			add(a.Path, "hook", "A file that a command names.")
+		}
+	}
+	return list
+}
+
+func describeCommands(cfg *config.Config, add func(kind, text string)) {
+	var events, servers []string
+	for name := range cfg.Hooks {
+		events = append(events, name)
+	}
+	for name := range cfg.MCP {
+		servers = append(servers, name)
+	}
+	slices.Sort(events)
+	slices.Sort(servers)
+	for _, name := range events {
+		for _, h := range cfg.Hooks[name] {
+			add("hook", name+" runs "+strings.Join(h.Command, " "))
+		}
+	}
+	for _, name := range servers {
+		server := cfg.MCP[name]
+		if server.URL != "" {
+			add("mcp", name+" at "+server.URL)
+			continue
+		}
+		add("mcp", name+" runs "+strings.Join(append([]string{server.Command}, server.Args...), " "))
+	}
+}
+
+// Sources adds the folder's own configuration to what a configuration is loaded from, where the folder is trusted: the very bytes that were
+// trusted, or none. dir is the folder as the caller names it.
+func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
+	s.ProjectDir, s.Trusted = dir, t.Standing == permission.Trusted
+	name := filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
+	s.ReadFile = func(file string) ([]byte, error) {
+		text, err := config.ReadFile(file)
+		if err != nil || file != name {
+			return text, err
+		}
+		if hash, ok := t.Hash(filepath.Join(t.Root, filepath.FromSlash(config.ProjectFile))); !ok || hash != permission.Hash(text) {
+			return nil, errors.New("it has changed since the folder was trusted")
+		}
+		return text, nil
+	}
+	return s
+}
+
+// Unchanged fails where something else acts in the folder now. Who has read what acts asks it last, so that nothing counts that
+// was put there meanwhile.
+func (t FolderTrust) Unchanged(ctx context.Context) error {
+	now, err := Acting(ctx, t.Root)
+	if err != nil {
+		return err
+	}
+	if permission.Digest(now) != permission.Digest(t.Actors) {
+		return fmt.Errorf("what acts in %s has changed while it was read; look at it again with `agentls trust`", t.Root)
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package workspace
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// Snapshot is what a layer shows where the disk has something else, at one moment. It is immutable.
+type Snapshot struct {
+	layer *Layer
+	files map[string]shot
+	taken time.Time
+}
+
+// shot is a file of a snapshot: nil for one that is not there, and its bytes.
+type shot struct {
+	text *text
+	data []byte
+	// same tells that the disk has it as well.
+	same bool
+}
+
+// Snapshot returns what the layer shows where the disk has something else: open documents, and what the session and
+// the layers add, change or take away. Files that look like secrets are left out, unless the user let the run touch
+// them. It reads the disk; nothing counts as seen by the run.
+func (l *Layer) Snapshot() Snapshot {
+	s := Snapshot{l, map[string]shot{}, time.Now()}
+	for _, root := range l.view.Roots() {
+		for path, t := range l.overlay(root.Path) {
+			if permission.Secret(filepath.ToSlash(path)) && !l.allows(path) {
+				continue
+			}
+			disk, err := l.view.readDisk(path)
+			if err == nil && disk.text.same(t) {
+				s.files[path] = shot{text: t, same: true}
+				continue
+			}
+			format := disk.format
+			if err != nil {
+				format = Format{}
+			}
+			data, err := format.Encode(t.string())
+			if err != nil {
+				continue // no file is read in another encoding than it can be written in
+			}
+			s.files[path] = shot{text: t, data: data}
+		}
+	}
+	return s
+}
+
+// Files yields the paths, sorted and absolute, each with the bytes of the file in its own encoding; nil for a file that
+// the layer takes away.
+func (s Snapshot) Files() iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, path := range slices.Sorted(maps.Keys(s.files)) {
+			data := s.files[path].data
+			switch {
+			case s.files[path].same:
+				continue
+			case s.files[path].text == nil:
+				data = nil
+			case data == nil:
+				data = []byte{}
+			}
+			if !yield(path, data) {
+				return
+			}
+		}
+	}
+}
+
+// Written is a file as a program left it that saw the snapshot.
+type Written struct {
+	// Path is absolute.
+	Path string
+	// Content is the whole file in its own encoding; nothing where it is Deleted.
+	Content []byte
+	Deleted bool
+	// Executable tells that the file may be executed.
+	Executable bool
+	// Existed tells that the program found the file, and Before is the SHA-256 of what it found.
+	Existed bool
+	Before  [sha256.Size]byte
+}
+
+// Taken is what became of a Written file.
+type Taken struct {
+	Path string
+	// Changed tells that the layer shows something else now; Created and Deleted that the file is new or gone.
+	Changed, Created, Deleted bool
+	// Conflicts are the lines that were left out since they changed meanwhile, ours being the program's. Their lines are those of the
+	// layer's text now.
+	Conflicts []Conflict
+	// Problem is why the file was left out as a whole, or nil. Of errors of the workspace it is a *FileError.
+	Problem error
+	// Notes say what of the file cannot be proposed, such as a mode.
+	Notes []string
+}
+
+// Take makes what a program wrote an edit of the layer. Where the layer shows what the program saw, its text is taken as it is;
+// else the two are merged line by line, and what collides is left out. The run does not count as having seen the new text.
+// Only the layer's owner may call it.
+func (s Snapshot) Take(w Written, author Author) Taken {
+	path := cleanPath(w.Path)
+	taken := Taken{Path: path}
+	fail := func(err error) Taken {
+		taken.Problem = err
+		return taken
+	}
+	if err := s.layer.writable(path); err != nil {
+		return fail(err)
+	}
+	c, err := s.layer.content(path)
+	if err != nil {
+		return fail(err)
+	}
+	format := c.format
+	if c.open {
+		// The editor does not tell how the file lies on disk.
+		if disk, err := s.layer.view.readDisk(path); err == nil && disk.text != nil {
+			format = disk.format
+		}
+	}
+	var made *text
+	if !w.Deleted {
+		decoded, as, ok := decode(w.Content)
+		if !ok {
+			return fail(&FileError{Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox"})
+		}
+		made = newText(decoded)
+		if c.text != nil && (as.BOM != format.BOM || as.Encoding != format.Encoding) {
+			taken.Notes = append(taken.Notes, "its encoding stays as it is")
+		}
+		if w.Executable != (format.Mode&0o111 != 0) {
+			taken.Notes = append(taken.Notes, executableNote(w.Executable))
+		}
+	}
+	base, known := s.before(path, w, c, format)
+	next := made
+	switch {
+	case c.text.same(made):
+		return taken
+	case known && c.text.same(base):
+	case !known:
+		return fail(&FileError{
+			Kind: Stale, Path: path, Detail: "was changed on disk while the command ran, so what the command made of it was left out",
+			Hint: "run the command again",
+		})
+	case base == nil || made == nil || c.text == nil:
+		// One side made or deleted the file.
+		taken.Conflicts = []Conflict{{
+			Path: path, EndLine: c.text.index().Len(), Base: base.string(), Ours: made.string(), Theirs: c.text.string(),
+		}}
+		return taken
+	default:
+		merged, conflicts := mergeKeeping(base.string(), made.string(), c.text.string())
+		for i := range conflicts {
+			conflicts[i].Path = path
+		}
+		taken.Conflicts = conflicts
+		if next = newText(merged); next.same(c.text) {
+			return taken
+		}
+	}
+	taken.Problem = s.layer.putUnseen(path, next, c.text.stamp(), author)
+	if taken.Problem == nil {
+		taken.Changed, taken.Created, taken.Deleted = true, c.text == nil, next == nil
+	}
+	return taken
+}
+
+func executableNote(executable bool) string {
+	if executable {
+		return "it is executable in the sandbox, which cannot be proposed: the user runs chmod +x"
+	}
+	return "it is not executable in the sandbox, which cannot be proposed: the user runs chmod -x"
+}
+
+// before is the text that the program found, nil for none. known is false where nobody knows any more.
+func (s Snapshot) before(path string, w Written, now content, format Format) (base *text, known bool) {
+	if shot, ok := s.files[path]; ok {
+		return shot.text, true
+	}
+	if !w.Existed {
+		return nil, true
+	}
+	if s.layer.view.changedSince(path, s.taken) {
+		return nil, false
+	}
+	disk, err := s.layer.view.readDisk(path)
+	if err != nil {
+		disk = diskFile{}
+	}
+	for _, t := range []*text{now.text, disk.text} {
+		if t == nil {
+			continue
+		}
+		data, err := format.Encode(t.string())
+		if err == nil && sha256.Sum256(data) == w.Before {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// changedSince reports whether the file on disk was written after a moment, or is gone.
+func (v *View) changedSince(path string, moment time.Time) bool {
+	r, rel := v.locate(path)
+	if r == nil {
+		return true
+	}
+	dir, err := r.open()
+	if err != nil {
+		return true
+	}
+	info, err := dir.Stat(rel)
+	return err != nil || info.ModTime().After(moment)
+}
+
+// putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
+func (l *Layer) putUnseen(path string, next *text, base Stamp, author Author) error {
+	if base == "" {
+		if err := l.creatable(path); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	seen, wasSeen := l.seen[path]
+	learned, wasLearned := l.learned[path]
+	l.mu.Unlock()
+	if _, err := l.put(path, next, base, author); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.seen, path)
+	delete(l.learned, path)
+	if wasSeen {
+		l.seen[path] = seen
+	}
+	if wasLearned {
+		l.learned[path] = learned
+	}
+	return nil
+}
+
+// mergeKeeping is Merge3 that keeps the lines of theirs where the two collide. The lines of the conflicts are those of the
+// text that it returns.
+func mergeKeeping(base, ours, theirs string) (string, []Conflict) {
+	merged, conflicts := Merge3(base, ours, theirs)
+	if len(conflicts) == 0 {
+		return merged, nil
+	}
+	x := NewIndex(merged)
+	var kept bytes.Buffer
+	done, line := 0, 0
+	for i := range conflicts {
+		c := &conflicts[i]
+		kept.WriteString(x.Slice(done, c.StartLine))
+		line += c.StartLine - done
+		done = c.EndLine
+		kept.WriteString(c.Theirs)
+		c.StartLine = line
+		line += countLines(c.Theirs)
+		c.EndLine = line
+	}
+	kept.WriteString(x.Slice(done, x.Len()))
+	return kept.String(), conflicts
+}

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// trustReport is the output of `agentls trust --json`.
+type trustReport struct {
+	// Folder is an absolute path without symbolic links.
+	Folder string `json:"folder"`
+	// Standing is unknown, changed or trusted.
+	Standing permission.Standing `json:"standing"`
+	// Never says that the user does not want to be asked.
+	Never bool `json:"never,omitempty"`
+	// Decided is when the user said so.
+	Decided time.Time `json:"decided,omitzero"`
+	// Added, Changed and Removed are the files that changed since, by their paths below the folder.
+	Added   []string `json:"added,omitempty"`
+	Changed []string `json:"changed,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+	// Items are what acts, or would.
+	Items []trustItem `json:"items"`
+}
+
+type trustItem struct {
+	Path string `json:"path"`
+	// Kind is agent, hook, mcp, config or skill.
+	Kind        string `json:"kind"`
+	Description string `json:"description"`
+}
+
+// trustDecision is one folder in the output of `agentls trust list --json`.
+type trustDecision struct {
+	Folder  string    `json:"folder"`
+	Trusted bool      `json:"trusted"`
+	Decided time.Time `json:"decided"`
+}
+
+func (p *process) trustCommand(s *settings) *cobra.Command {
+	var yes, asJSON bool
+	c := &cobra.Command{
+		Use:   "trust [FOLDER]",
+		Short: "Show what would act in a folder, and trust it",
+		Long: `Show the agents, skills, hooks, MCP servers and the configuration in a folder (default: the current one), and ask whether
+to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
+providers and wider permissions are never taken from a folder, trusted or not.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) <= 1 {
+				return nil
+			}
+			return usage("%q takes one folder, not %d; see `%s --help`", c.CommandPath(), len(args), c.CommandPath())
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			folder := p.dir
+			if len(args) == 1 {
+				folder = p.absolute(args)[0]
+			}
+			return p.trustFolder(c.Context(), s, folder, yes, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "trust the folder without a question")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, and ask nothing")
+	c.AddCommand(p.trustListCommand(s), p.trustRevokeCommand(s))
+	return c
+}
+
+func (p *process) trustFolder(ctx context.Context, s *settings, folder string, yes, asJSON bool) error {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usage("there is no folder %s; name the workspace folder", folder)
+	}
+	return p.withEngine(ctx, s, func(engine *agentcore.Engine) error {
+		t, err := engine.FolderTrust(ctx, folder)
+		if err != nil {
+			return &exitError{exitUsage, err}
+		}
+		trusts := t.Standing == permission.Trusted
+		if !asJSON {
+			if err := p.print(trustPage(t)); err != nil {
+				return err
+			}
+		}
+		agreed := yes && !trusts
+		switch {
+		case trusts || yes || asJSON:
+		case !p.stdinTerminal:
+			return usage("nothing was changed; write `agentls trust --yes` to trust the folder without a question")
+		default:
+			if agreed, err = p.agrees(ctx, "Trust it? [y/N] "); err != nil {
+				return err
+			}
+		}
+		if agreed {
+			// What was shown is trusted: what has changed since is told as changed the next time.
+			if err := engine.TrustFolder(ctx, folder, t.Actors); err != nil {
+				return err
+			}
+			if t, err = engine.FolderTrust(ctx, folder); err != nil {
+				return err
+			}
+		}
+		switch {
+		case asJSON:
+			return p.printJSON(reportTrust(t))
+		case agreed:
+			return p.print("It is trusted now.\n")
+		case !trusts:
+			return p.print("Nothing was changed.\n")
+		}
+		return nil
+	})
+}
+
+// agrees asks a question on the terminal. Anything but y or yes is no.
+func (p *process) agrees(ctx context.Context, question string) (bool, error) {
+	if err := p.print(question); err != nil {
+		return false, err
+	}
+	lines := make(chan string, 1)
+	go func() { // ends with the input, at the latest with the process
+		line, _ := bufio.NewReader(p.stdin).ReadString('\n') // a line cut short is no
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		answer := strings.ToLower(strings.TrimSpace(line))
+		return answer == "y" || answer == "yes", nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func (p *process) trustListCommand(s *settings) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the folders that you trust, and those that you are never asked about",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+				folders, err := engine.TrustedFolders(c.Context())
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					list := make([]trustDecision, len(folders))
+					for i, f := range folders {
+						list[i] = trustDecision{Folder: f.Root, Trusted: f.Trusted, Decided: f.Decided}
+					}
+					return p.printJSON(list)
+				}
+				var b bytes.Buffer
+				table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+				for _, f := range folders {
+					standing := "never ask"
+					if f.Trusted {
+						standing = "trusted"
+						if t, err := engine.FolderTrust(c.Context(), f.Root); err != nil {
+							standing = "cannot be read: " + err.Error()
+						} else {
+							standing = t.String()
+						}
+					}
+					fmt.Fprintf(table, "%s\t%s\t%s\n", visible(f.Root), f.Decided.Local().Format(time.DateTime), oneLine(standing))
+				}
+				table.Flush() // a bytes.Buffer takes everything
+				return p.print(b.String())
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke FOLDER",
+		Short: "Trust a folder no longer, and ask again",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			folder := p.absolute(args)[0]
+			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+				real := folder
+				if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+					real = resolved
+				}
+				folders, err := engine.TrustedFolders(c.Context())
+				if err != nil {
+					return err
+				}
+				for _, f := range folders {
+					if f.Root == real {
+						return engine.RevokeTrust(c.Context(), folder)
+					}
+				}
+				return usage("nothing is stored about %s; see `agentls trust list`", real)
+			})
+		},
+	}
+}
+
+// withEngine opens an engine for as long as do needs it.
+func (p *process) withEngine(ctx context.Context, s *settings, do func(*agentcore.Engine) error) (err error) {
+	cfg, problems, dirs, err := p.load(s, "")
+	if err != nil {
+		return err
+	}
+	p.tellProblems(problems, true)
+	engine, err := agentcore.Open(ctx, agentcore.Options{
+		StateDir: dirs.State, Config: cfg, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(),
+	})
+	if err != nil {
+		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
+	}
+	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
+	return do(engine)
+}
+
+func reportTrust(t agentcore.FolderTrust) trustReport {
+	r := trustReport{
+		Folder: t.Root, Standing: t.Standing, Never: t.Never, Decided: t.Decided, Added: t.Added, Changed: t.Trust.Changed, Removed: t.Removed,
+		Items: []trustItem{},
+	}
+	for _, item := range agentcore.DescribeActing(t.Root, t.Actors) {
+		r.Items = append(r.Items, trustItem(item))
+	}
+	return r
+}
+
+// trustPage is a folder for people.
+func trustPage(t agentcore.FolderTrust) string {
+	var b bytes.Buffer
+	standing := map[permission.Standing]string{
+		permission.Unknown: "not trusted", permission.Changed: "not trusted any more; " + t.String(), permission.Trusted: "trusted",
+	}[t.Standing]
+	fmt.Fprintf(&b, "%s: %s\n", visible(t.Root), oneLine(standing))
+	items := agentcore.DescribeActing(t.Root, t.Actors)
+	if len(items) == 0 {
+		b.WriteString("Nothing in it acts; trusted, its checkers may read their configuration there.\n")
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, item := range items {
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", item.Kind, visible(item.Path), oneLine(item.Description))
+	}
+	table.Flush() // a bytes.Buffer takes everything
+	return b.String()
+}
+
+// readTrust tells how far the user trusts a folder, without making a state folder for that.
+func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string) (t agentcore.FolderTrust, err error) {
+	file := filepath.Join(dirs.State, "agentls.db")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return agentcore.UnknownTrust(ctx, folder)
+	}
+	s, err := store.Open(ctx, file, store.Options{})
+	if err != nil {
+		return agentcore.FolderTrust{}, fmt.Errorf("open the state in %s: %w", dirs.State, err)
+	}
+	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
+	return agentcore.ReadTrust(ctx, s, folder)
+}
+
+// loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that cannot be found
+// out, the folder is not trusted.
+func (p *process) loadFolder(ctx context.Context, s *settings, root string) (*config.Config, []config.Problem, config.Dirs, agentcore.FolderTrust, error) {
+	dirs, err := config.FindDirs(p.getenv, p.home)
+	if err != nil {
+		return nil, nil, dirs, agentcore.FolderTrust{}, &exitError{exitUsage, err}
+	}
+	t, failed := p.readTrust(ctx, dirs, root)
+	if failed != nil {
+		t.Standing = permission.Unknown
+	}
+	cfg, problems := config.Load(t.Sources(config.Sources{Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set}, root))
+	if failed != nil {
+		problems = append(problems, config.Problem{
+			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`", Severity: config.SeverityWarning,
+		})
+	}
+	return cfg, problems, dirs, t, nil
+}
+
+// trustedFolders are the folders whose definitions and skills count: the one that is trusted, or none.
+func trustedFolders(t agentcore.FolderTrust, root string) []string {
+	if t.Standing != permission.Trusted {
+		return nil
+	}
+	return []string{root}
+}
+
+// tellUntrusted says that something in the folder is not used.
+func (p *process) tellUntrusted(t agentcore.FolderTrust, quiet bool) {
+	if quiet || t.Never || t.Standing == permission.Trusted || len(t.Actors) == 0 || t.Root == p.home {
+		return // the home folder's are the user's own
+	}
+	kinds := map[string]int{}
+	for _, item := range agentcore.DescribeActing(t.Root, t.Actors) {
+		kinds[item.Kind]++
+	}
+	var parts []string
+	for _, kind := range []string{"agent", "skill", "hook", "mcp", "config"} {
+		if n := kinds[kind]; n > 0 {
+			parts = append(parts, map[string]string{"mcp": "MCP servers", "config": "configuration"}[kind])
+			parts[len(parts)-1] = cmp.Or(parts[len(parts)-1], kind+"s")
+		}
+	}
+	why := "is not trusted"
+	if t.Standing == permission.Changed {
+		why = "is not trusted any more (" + t.String() + ")"
+	}
+	p.tell(fmt.Sprintf("the %s in %s are not used: the folder %s; `agentls trust` shows and trusts them", strings.Join(parts, ", "), t.Root, why))
+}

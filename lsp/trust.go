@@ -1,0 +1,359 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// trust knows which workspace folders the user trusts. The reloader's goroutine reads it anew before it reads what lies in them; any goroutine
+// may look.
+type trust struct {
+	server *Server
+	// editor is the editor's own answer, which counts where there is one; nil for none. It is set before any other use.
+	editor *bool
+	news   chan struct{} // has room for one: a document was saved
+
+	mu      sync.Mutex
+	folders map[string]agentcore.FolderTrust // by root, as they were read last
+	saved   map[string]*workspace.Buffer     // what the editor showed when it saved a file, by path
+	asked   map[string]string                // what acted in a root when the user was asked about it (permission.Digest)
+}
+
+func newTrust(s *Server, editor *bool) *trust {
+	return &trust{
+		server: s, editor: editor, news: make(chan struct{}, 1),
+		folders: map[string]agentcore.FolderTrust{}, saved: map[string]*workspace.Buffer{}, asked: map[string]string{},
+	}
+}
+
+// of reports whether the user trusts a root.
+func (t *trust) of(root string) bool {
+	if t.editor != nil {
+		return *t.editor
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.folders[root].Standing == permission.Trusted
+}
+
+// roots are the workspace folders that the user trusts.
+func (t *trust) roots() []string {
+	var list []string
+	for _, root := range t.server.view.Roots() {
+		if t.of(root.Path) {
+			list = append(list, root.Path)
+		}
+	}
+	return list
+}
+
+// all reports whether the user trusts all workspace folders, so that checkers may read their configuration.
+func (t *trust) all() bool {
+	roots := t.server.view.Roots()
+	return len(roots) > 0 && len(t.roots()) == len(roots)
+}
+
+// sources adds a folder's own configuration to what a configuration is loaded from, where the user trusts it.
+func (t *trust) sources(s config.Sources, root string) config.Sources {
+	if t.editor != nil {
+		s.ProjectDir, s.Trusted = root, *t.editor
+		return s
+	}
+	t.mu.Lock()
+	folder := t.folders[root]
+	t.mu.Unlock()
+	return folder.Sources(s, root)
+}
+
+// actors are the files that act, or would, in the workspace folders, by absolute path.
+func (t *trust) actors() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var list []string
+	for root, folder := range t.folders {
+		for _, a := range folder.Actors {
+			list = append(list, filepath.Join(root, filepath.FromSlash(a.Path)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading goroutine, and waits for nothing.
+func (t *trust) didSave(path string) {
+	doc := t.server.documents.get(path)
+	if doc == nil || !t.server.inWorkspace(path) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	concerned := doc.kind != notOurs || strings.Contains(filepath.ToSlash(path), "/.agentls/")
+	for root, folder := range t.folders {
+		if rel, err := filepath.Rel(root, path); err == nil {
+			_, acts := folder.Hash(filepath.Join(folder.Root, rel))
+			concerned = concerned || acts
+		}
+	}
+	if !concerned {
+		return
+	}
+	t.saved[path] = doc.buffer
+	select {
+	case t.news <- struct{}{}:
+	default:
+	}
+}
+
+// savingTime bounds the wait for the editor to say that it saved what the disk has already.
+const savingTime = time.Second
+
+// read finds out how far the folders are trusted now. What cannot be found out is not trusted. The reloader's goroutine calls it, which reads
+// again what lies in them; until then what was trusted before counts.
+func (t *trust) read(ctx context.Context) {
+	if t.editor != nil {
+		return
+	}
+	folders := map[string]agentcore.FolderTrust{}
+	for _, root := range t.server.view.Roots() {
+		folder, err := t.server.engine.FolderTrust(ctx, root.Path)
+		if err == nil && folder.Standing == permission.Changed && t.typed(ctx, root.Path, folder) {
+			if err = t.server.engine.TrustFolder(ctx, root.Path, folder.Actors); err == nil {
+				folder, err = t.server.engine.FolderTrust(ctx, root.Path)
+			}
+		}
+		if err != nil {
+			folder.Trust = permission.Trust{Standing: permission.Unknown}
+			if ctx.Err() == nil {
+				t.server.logger.Warn("a folder is not trusted", "folder", root.Path, "error", err)
+			}
+		}
+		folders[root.Path] = folder
+	}
+	t.mu.Lock()
+	t.folders = folders
+	for path := range t.saved {
+		if !t.server.inWorkspace(path) {
+			delete(t.saved, path)
+		}
+	}
+	t.mu.Unlock()
+	if session := t.server.opened(); session != nil {
+		session.SetTrusted(t.all())
+	}
+}
+
+// typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in the editor. Where the
+// editor shows that text and has not said yet that it saved it, it waits a moment.
+func (t *trust) typed(ctx context.Context, root string, folder agentcore.FolderTrust) bool {
+	t.mu.Lock()
+	former := t.folders[root].Standing
+	t.mu.Unlock()
+	if former != permission.Trusted || len(folder.Removed) > 0 {
+		return false
+	}
+	changed := slices.Concat(folder.Added, folder.Trust.Changed)
+	all := func(text func(path string) *workspace.Buffer) bool {
+		return !slices.ContainsFunc(changed, func(name string) bool {
+			hash, _ := folder.Hash(filepath.Join(folder.Root, filepath.FromSlash(name)))
+			buffer := text(filepath.Join(root, filepath.FromSlash(name)))
+			return buffer == nil || !isText(hash, buffer)
+		})
+	}
+	saved := func(path string) *workspace.Buffer {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.saved[path]
+	}
+	shown := func(path string) *workspace.Buffer {
+		if doc := t.server.documents.get(path); doc != nil {
+			return doc.buffer
+		}
+		return saved(path)
+	}
+	patience := time.NewTimer(savingTime)
+	defer patience.Stop()
+	for {
+		if all(saved) {
+			return true
+		}
+		if !all(shown) {
+			return false
+		}
+		select {
+		case <-t.news:
+		case <-patience.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// isText reports whether a hash is that of a text, as an editor writes it.
+func isText(hash string, b *workspace.Buffer) bool {
+	text := b.Index().Text()
+	return permission.Hash([]byte(text)) == hash || permission.Hash([]byte("\ufeff"+text)) == hash
+}
+
+// unchanged reports whether in the trusted folders still acts what did when they were read.
+func (t *trust) unchanged(ctx context.Context) bool {
+	t.mu.Lock()
+	folders := t.folders
+	t.mu.Unlock()
+	for _, folder := range folders {
+		if folder.Standing == permission.Trusted && folder.Unchanged(ctx) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// ask asks the user about each folder in which something would act, once for what acts there. It waits for nobody.
+func (t *trust) ask(ctx context.Context) {
+	if t.editor != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for root, folder := range t.folders {
+		digest := permission.Digest(folder.Actors)
+		if folder.Standing == permission.Trusted {
+			delete(t.asked, root) // should it be lost again, the user hears of it
+			continue
+		}
+		if folder.Never || folder.Standing == permission.Unknown && len(folder.Actors) == 0 || root == t.server.reloader.home() || t.asked[root] == digest {
+			continue
+		}
+		t.asked[root] = digest
+		t.server.goes(func(ctx context.Context) { t.askAbout(ctx, root, folder) })
+	}
+}
+
+// The answers to the question whether to trust a folder.
+const (
+	answerTrust  = "Trust"
+	answerNotNow = "Not now"
+	answerNever  = "Never"
+)
+
+// askAbout asks about one folder, or says which command trusts it.
+func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.FolderTrust) {
+	s := t.server
+	name := permission.Visible(filepath.Base(root))
+	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
+	if folder.Standing == permission.Changed {
+		text = fmt.Sprintf("What agentls uses in the folder %s has changed since you trusted it, so that it is not used any more (%s).", name, folder.Trust)
+	}
+	if !s.client.messageRequest() {
+		text += ` The command agentls.trust shows it, and trusts it with {"change": "trust"}.`
+		tell := s.client.log
+		if folder.Standing == permission.Changed {
+			tell = s.client.show
+		}
+		if err := tell(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
+			s.logger.Warn("the user could not be told of an untrusted folder", "error", err)
+		}
+		return
+	}
+	answer, err := s.client.choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		s.logger.Warn("the user could not be asked about a folder", "error", err)
+	case answer == answerTrust:
+		err = s.engine.TrustFolder(ctx, root, folder.Actors)
+		s.reloader.touch()
+	case answer == answerNever:
+		err = s.engine.NeverTrust(ctx, root)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.tell(ctx, protocol.MessageTypeError, "agentls could not keep your answer: "+err.Error())
+	}
+}
+
+// kindsOf names what would act.
+func kindsOf(folder agentcore.FolderTrust) string {
+	words := []struct{ kind, word string }{
+		{"agent", "agents"}, {"skill", "skills"}, {"hook", "hooks"}, {"mcp", "MCP servers"}, {"config", "settings"},
+	}
+	items := agentcore.DescribeActing(folder.Root, folder.Actors)
+	var list []string
+	for _, w := range words {
+		if slices.ContainsFunc(items, func(i agentcore.ActingItem) bool { return i.Kind == w.kind }) {
+			list = append(list, w.word)
+		}
+	}
+	if len(list) > 1 {
+		list = append(list[:len(list)-2], list[len(list)-2]+" and "+list[len(list)-1])
+	}
+	return strings.Join(list, ", ")
+}
+
+// Trust answers `agent/trust`.
+func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.TrustResult, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roots := s.view.Roots()
+	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
+	if at < 0 {
+		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder), Hint: "name one that is open in the editor"}
+	}
+	root := roots[at].Path
+	folder, err := engine.FolderTrust(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	switch p.Change {
+	case "":
+	case "trust", "revoke":
+		if s.trust.editor != nil {
+			return nil, &agentcore.Error{Kind: string(methods.KindNotAllowed), Detail: "the editor itself decides whether this folder is trusted", Hint: "trust it, or trust it no longer, in the editor's own way"}
+		}
+		if p.Change == "trust" {
+			err = engine.TrustFolder(ctx, root, folder.Actors)
+		} else {
+			err = engine.RevokeTrust(ctx, root)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Change == "revoke" {
+			s.trust.mute(root, folder)
+		}
+	default:
+		return nil, &methods.ParamsError{Path: "change", Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", p.Change)}
+	}
+	if err := s.reloader.again(ctx); err != nil {
+		return nil, err
+	}
+	result := &methods.TrustResult{Folder: uri.File(root), Trusted: s.trust.of(root)}
+	for _, item := range agentcore.DescribeActing(folder.Root, folder.Actors) {
+		result.Items = append(result.Items, methods.TrustedItem{
+			URI: uri.File(filepath.Join(root, filepath.FromSlash(item.Path))), Kind: item.Kind, Description: item.Description,
+		})
+	}
+	return result, nil
+}
+
+// mute keeps the user from being asked about a folder that he has just said not to trust.
+func (t *trust) mute(root string, folder agentcore.FolderTrust) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	folder.Trust = permission.Trust{Standing: permission.Unknown}
+	t.folders[root], t.asked[root] = folder, permission.Digest(folder.Actors)
+}
