@@ -47,6 +47,26 @@ type Answer struct {
 	Reason string
 }
 
+// AskChoice is one answer to an ask, as a person reads it.
+type AskChoice struct {
+	Title  string
+	Answer Answer
+}
+
+// Choices are the answers that an ask can have: those for longer than once only where such calls can be named.
+func (a Ask) Choices() []AskChoice {
+	list := []AskChoice{
+		{"Allow once", Answer{Allow: true, Scope: permission.Once}},
+		{"Allow for this run", Answer{Allow: true, Scope: permission.Run}},
+		{"Always allow", Answer{Allow: true, Scope: permission.Project}},
+		{"Deny", Answer{Scope: permission.Once}},
+	}
+	if len(a.Always) == 0 {
+		list = slices.Delete(list, 1, 3)
+	}
+	return list
+}
+
 // asks are the open questions of a session. It has its own lock; its methods may be called from any goroutine.
 type asks struct {
 	mu   sync.Mutex

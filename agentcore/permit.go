@@ -204,13 +204,13 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 		return false
 	}
 	request := permission.Request{Tool: "edit", Effect: permission.Propose}
-	for _, path := range []string{h.Path, h.MoveTo} {
-		if path == "" {
+	for _, name := range []string{h.Path, h.MoveTo} {
+		if name == "" {
 			continue
 		}
-		paths, err := r.permissionPaths(path, true)
+		paths, err := r.permissionPaths(name, true)
 		if err != nil {
-			return false // such as one outside of the workspace: the user looks at it
+			return false // what cannot be looked at is the user's to decide
 		}
 		request.Paths = append(request.Paths, paths...)
 	}

@@ -19,25 +19,12 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// choice is one answer to a question for permission, as a person reads it.
-type choice struct {
-	title    string
-	decision methods.Decision
-	scope    methods.Scope
-	// longer says that it holds for more than the one call, which not every call can be named for.
-	longer bool
-}
-
-var choices = []choice{
-	{"Allow once", methods.DecisionAllow, methods.ScopeOnce, false},
-	{"Allow for this run", methods.DecisionAllow, methods.ScopeRun, true},
-	{"Always allow", methods.DecisionAllow, methods.ScopeProject, true},
-	{"Deny", methods.DecisionDeny, methods.ScopeOnce, false},
-}
-
-// choicesOf are the answers that an ask can have.
-func choicesOf(ask agentcore.Ask) []choice {
-	return slices.DeleteFunc(slices.Clone(choices), func(c choice) bool { return c.longer && len(ask.Always) == 0 })
+// decisionOf is a choice on the wire.
+func decisionOf(c agentcore.AskChoice) (methods.Decision, methods.Scope) {
+	if c.Answer.Allow {
+		return methods.DecisionAllow, methods.Scope(c.Answer.Scope)
+	}
+	return methods.DecisionDeny, methods.Scope(c.Answer.Scope)
 }
 
 // asker brings the questions for permission before the user, one prompt at a time and the oldest first. One that the
@@ -313,10 +300,11 @@ func (s *Server) askActions(path string, x *workspace.Index) []action {
 			d := s.askDiagnostic(ask, x)
 			shown = &d
 		}
-		for _, c := range choicesOf(ask) {
+		for _, c := range ask.Choices() {
+			decision, scope := decisionOf(c)
 			list = append(list, action{
-				title: c.title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
-				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: c.decision, Scope: c.scope},
+				title: c.Title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
+				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope},
 			})
 		}
 	}
@@ -351,8 +339,8 @@ func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AskAnswer
 		}
 	}
 	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "agentls: " + questionText(ask)}
-	for _, one := range choicesOf(ask) {
-		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: one.title})
+	for _, one := range ask.Choices() {
+		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: one.Title})
 	}
 	var chosen *protocol.MessageActionItem
 	// It is a person who answers: the bound of other requests does not hold, but that of the question.
@@ -362,9 +350,10 @@ func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AskAnswer
 	if chosen == nil {
 		return nil, nil
 	}
-	for _, one := range choicesOf(ask) {
-		if one.title == chosen.Title {
-			return &methods.AskAnswer{Decision: one.decision, Scope: one.scope}, nil
+	for _, one := range ask.Choices() {
+		if one.Title == chosen.Title {
+			decision, scope := decisionOf(one)
+			return &methods.AskAnswer{Decision: decision, Scope: scope}, nil
 		}
 	}
 	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", chosen.Title)

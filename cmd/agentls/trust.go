@@ -86,7 +86,7 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usage("there is no folder %s; name the workspace folder", folder)
 	}
-	return p.withEngine(ctx, s, func(engine *agentcore.Engine) error {
+	return p.withEngine(ctx, s, "", func(engine *agentcore.Engine) error {
 		t, err := engine.FolderTrust(ctx, folder)
 		if err != nil {
 			return &exitError{exitUsage, err}
@@ -154,7 +154,7 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 		Short: "List the folders that you trust, and those that you are never asked about",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
 				folders, err := engine.TrustedFolders(c.Context())
 				if err != nil {
 					return err
@@ -196,7 +196,7 @@ func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder := p.absolute(args)[0]
-			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
 				real := folder
 				if resolved, err := filepath.EvalSymlinks(folder); err == nil {
 					real = resolved
@@ -214,23 +214,6 @@ func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
 			})
 		},
 	}
-}
-
-// withEngine opens an engine for as long as do needs it.
-func (p *process) withEngine(ctx context.Context, s *settings, do func(*agentcore.Engine) error) (err error) {
-	cfg, problems, dirs, err := p.load(s, "")
-	if err != nil {
-		return err
-	}
-	p.tellProblems(problems, true)
-	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(),
-	})
-	if err != nil {
-		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
-	}
-	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
-	return do(engine)
 }
 
 func reportTrust(t agentcore.FolderTrust) trustReport {

@@ -171,7 +171,10 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	session.SetTrusted(trusted)
 	w := &watch{
 		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
-		findings: map[event.FindingID]reported{},
+		findings: map[event.FindingID]reported{}, asks: terminalAsks{engine: engine},
+	}
+	if p.stdinTerminal && p.stderr.terminal {
+		w.asks.in = p.stdin
 	}
 	events := engine.Subscribe("", 0)
 	// An interrupt ends the run, whose results so far are shown, and not its beginning.
@@ -276,6 +279,7 @@ type watch struct {
 	engine   *agentcore.Engine
 	progress progress
 	findings map[event.FindingID]reported
+	asks     terminalAsks
 	// cut says that the run did not come to its own end.
 	cut bool
 }
@@ -322,8 +326,12 @@ func (w *watch) follow(ctx context.Context, events *agentcore.Subscription, root
 			if _, finished := d.event.Body.(event.RunFinished); finished && d.event.Run == root {
 				return nil
 			}
+		case line := <-w.asks.lines:
+			w.say(w.asks.typed(line))
 		case <-ticks.C:
-			w.progress.tick()
+			if !w.asks.asking() { // what the user types would be drawn over
+				w.progress.tick()
+			}
 		case <-ended:
 			ended, w.cut = nil, true
 			late = time.After(cancelTime)
@@ -360,7 +368,25 @@ func (w *watch) take(e event.Event) {
 		delete(w.findings, body.Finding)
 		w.recount()
 	}
+	switch body := e.Body.(type) {
+	case event.AskOpened:
+		w.say(w.asks.opened(e.Session, body.Ask))
+	case event.AskResolved:
+		w.say(w.asks.resolved(body.Ask))
+	}
+	if w.asks.asking() {
+		w.progress.tree.apply(e)
+		return
+	}
 	w.progress.show(e)
+}
+
+// say writes a line of its own.
+func (w *watch) say(text string) {
+	if text != "" {
+		w.progress.erase()
+		w.progress.write(text + "\n")
+	}
 }
 
 // recount tells the tree how many findings each run has, those of its children included.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// terminalAsks puts the questions of a run to the user on the terminal, one at a time and the oldest first. Without a
+// terminal it denies them. It belongs to the goroutine that reads the events.
+type terminalAsks struct {
+	engine *agentcore.Engine
+	in     io.Reader // nil where nobody can be asked
+	lines  chan typed
+	open   []agentcore.Ask // the first is on the screen
+}
+
+// typed is a line from the terminal.
+type typed struct {
+	text string
+	err  error
+}
+
+// opened puts a question, or denies it. It returns what the user is to see, "" where another question is on the screen.
+func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
+	s, err := t.engine.Session(session)
+	if err != nil {
+		return ""
+	}
+	asks := s.Asks()
+	at := slices.IndexFunc(asks, func(a agentcore.Ask) bool { return a.ID == id })
+	if at < 0 {
+		return "" // it is over
+	}
+	ask := asks[at]
+	if t.in == nil {
+		const why = "nobody can be asked here"
+		hint := "allow the rest by hand, or run the agent in an editor or on a terminal"
+		if ask.Longer != "" {
+			hint = fmt.Sprintf("run it on a terminal or in an editor and allow %s for good there, or where no protected file is meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
+		}
+		if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
+			return "" // it is over
+		}
+		return fmt.Sprintf("agentls: %s: denied, since %s; %s", oneLine(ask.Title), why, oneLine(hint))
+	}
+	t.open = append(t.open, ask)
+	if len(t.open) > 1 {
+		return ""
+	}
+	return t.question()
+}
+
+// resolved drops a question, and returns the next one, if that is not on the screen yet.
+func (t *terminalAsks) resolved(id event.AskID) string {
+	at := slices.IndexFunc(t.open, func(a agentcore.Ask) bool { return a.ID == id })
+	if at < 0 {
+		return ""
+	}
+	t.open = slices.Delete(t.open, at, at+1)
+	if at > 0 || len(t.open) == 0 {
+		return ""
+	}
+	return t.question()
+}
+
+// asking reports whether a question is on the screen.
+func (t *terminalAsks) asking() bool { return len(t.open) > 0 }
+
+// question is the first question with its answers.
+func (t *terminalAsks) question() string {
+	if t.lines == nil {
+		t.lines = make(chan typed)
+		// Nothing interrupts a read of standard input: the goroutine ends with it, or with the process.
+		go readLines(t.in, t.lines)
+	}
+	ask := t.open[0]
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s\n", oneLine(ask.Title))
+	for line := range strings.Lines(ask.Detail) {
+		fmt.Fprintf(&b, "  %s\n", oneLine(strings.TrimSuffix(line, "\n")))
+	}
+	if ask.Longer != "" {
+		fmt.Fprintf(&b, "“Always allow” would allow %s\n", oneLine(ask.Longer))
+	}
+	for i, c := range ask.Choices() {
+		fmt.Fprintf(&b, "  %d) %s\n", i+1, c.Title)
+	}
+	b.WriteString("Answer with a number:")
+	return b.String()
+}
+
+// typed takes a line of the user's, and returns what to say to it.
+func (t *terminalAsks) typed(line typed) string {
+	if line.err != nil {
+		t.in, t.lines = nil, nil // the terminal is gone
+		for _, ask := range t.open {
+			_ = t.answer(ask, agentcore.Answer{Reason: "nobody can be asked here any more"}) // an error says that it is over
+		}
+		t.open = nil
+		return ""
+	}
+	if len(t.open) == 0 {
+		return "" // nothing was asked
+	}
+	choices := t.open[0].Choices()
+	n, err := strconv.Atoi(strings.TrimSpace(line.text))
+	if err != nil || n < 1 || n > len(choices) {
+		return fmt.Sprintf("Answer with a number from 1 to %d:", len(choices))
+	}
+	ask := t.open[0]
+	t.open = t.open[1:]
+	_ = t.answer(ask, choices[n-1].Answer) // an error says that it is over
+	if len(t.open) == 0 {
+		return ""
+	}
+	return t.question()
+}
+
+func (t *terminalAsks) answer(ask agentcore.Ask, answer agentcore.Answer) error {
+	return t.engine.Answer(ask.ID, answer)
+}
+
+// readLines sends the lines of a reader, and how it ended.
+func readLines(in io.Reader, lines chan<- typed) {
+	scanner := bufio.NewScanner(in)
+	for scanner.Scan() {
+		lines <- typed{text: scanner.Text()}
+	}
+	err := scanner.Err()
+	if err == nil {
+		err = errors.New("standard input has ended")
+	}
+	lines <- typed{err: err}
+}
