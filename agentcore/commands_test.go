@@ -288,7 +288,7 @@ func TestLongOutput(t *testing.T) {
 				Expect: []script.Expect{script.Result("read", "10000\t10000\n10001\t10001\n")},
 				Answer: []script.Step{call("read", `{"path":"/etc/hostname"}`)},
 			},
-			script.Turn{Expect: []script.Expect{script.Result("read", "error: ")}, Answer: []script.Step{script.Text("done")}},
+			script.Turn{Expect: []script.Expect{script.Result("read", "denied: ")}, Answer: []script.Step{script.Text("done")}},
 		)
 		cfg := config.Default()
 		if !sandboxed {
