@@ -26,6 +26,8 @@ const (
 	maxKeptOutput = 8 << 20
 	// keptOutputs is how long that is.
 	keptOutputs = 7 * 24 * time.Hour
+	// maxKept is how many files are named that a command left in its sandbox.
+	maxKept = 20
 	// maxBackground is how many commands of one run may be in the background at once.
 	maxBackground = 16
 )
@@ -132,13 +134,14 @@ func (r *run) writeCommands(b *strings.Builder) {
 	}
 }
 
-// untrusted returns why a command may not run in a workspace that the user does not trust, or "".
+// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
+// full sandbox, since what it runs is the workspace's own.
 func (r *run) untrusted(request permission.Request) string {
-	if request.Command == "" || request.Sandbox == permission.Full || r.session.trusted.Load() {
+	if request.Command == "" || r.session.trusted.Load() {
 		return ""
 	}
-	return "denied: commands run in this workspace only in a full sandbox, which there is none, since the user does not trust it. " +
-		"Go on without it and say what the user should run"
+	return "denied: no command runs in this workspace, since the user does not trust it yet. " +
+		"Go on without it, and say what the user should run, or that `agentls trust` or the editor's own trust allows it"
 }
 
 // open returns the run's sandbox.
@@ -284,7 +287,11 @@ func (c *commands) result(r sandbox.Result) tool.CommandResult {
 			result.Whole = r.OutputFile
 		}
 	}
-	for _, kept := range r.Kept {
+	for i, kept := range r.Kept {
+		if i == maxKept {
+			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
+			break
+		}
 		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s", c.run.session.view.Relative(c.shown(kept.Path)), kept.Reason))
 	}
 	return result

@@ -84,7 +84,7 @@ func (w *world) finishes(request agentcore.RunRequest) {
 func TestCommandSeesUnsavedText(t *testing.T) {
 	const disk = "package a\n\nfunc f() {}\n"
 	const unsaved = "package a\n\nfunc  f() { g() }\n\nfunc g() {}\n"
-	w := newWorld(t, map[string]string{"a.go": disk, "b.txt": "b\n"},
+	w := newTrusted(t, map[string]string{"a.go": disk, "b.txt": "b\n"},
 		script.Turn{
 			Expect: []script.Expect{script.Tools("bash", "bash_output", "bash_kill"), script.System("commands: in a sandbox without network")},
 			Answer: []script.Step{bash("cat a.go; pwd")},
@@ -121,7 +121,14 @@ func (w *world) configured(cfg *config.Config) {
 	})
 }
 
-// trusted is a configuration without a sandbox, in a workspace that the user trusts.
+// newTrusted is newWorld in a workspace that the user trusts.
+func newTrusted(t *testing.T, files map[string]string, turns ...script.Turn) *world {
+	w := newWorld(t, files, turns...)
+	w.session.SetTrusted(true)
+	return w
+}
+
+// withoutSandbox is a configuration without a sandbox, in a workspace that the user trusts.
 func (w *world) withoutSandbox() {
 	w.t.Helper()
 	cfg := config.Default()
@@ -186,7 +193,7 @@ func module() map[string]string {
 }
 
 func TestCommandsOfARunShareTheirSandbox(t *testing.T) {
-	w := newWorld(t, module(),
+	w := newTrusted(t, module(),
 		script.Turn{Answer: []script.Step{bash("go generate ./... && go test ./...")}},
 		answered([]string{"ok", "example.org/m", "changed files (proposed, not written): gen.go (new)"}, bash("go test ./... && cat out/log && cat gen.go")),
 		answered([]string{"(cached)", "built", "const G = 1"}),
@@ -202,7 +209,7 @@ func TestCommandsOfARunShareTheirSandbox(t *testing.T) {
 }
 
 func TestHarmlessCommandsAreNotAsked(t *testing.T) {
-	w := newWorld(t, module(),
+	w := newTrusted(t, module(),
 		script.Turn{Answer: []script.Step{bash("git status --short")}},
 		answered([]string{"?? m.go", "exit code 0"}, bash("ls -la && x=$(pwd) && echo \"$x\" > t && rm t")),
 		answered([]string{"m_test.go", "exit code 0"}, bash("rg foo || grep -r foo . || true")),
@@ -249,17 +256,22 @@ func TestCommandWithoutSandboxAsks(t *testing.T) {
 	}
 }
 
-func TestCommandsNeedTrustOrASandbox(t *testing.T) {
-	w := newWorld(t, nil,
-		script.Turn{Answer: []script.Step{bash("touch a")}},
-		answered([]string{"denied: ", "does not trust"}),
-	)
-	cfg := config.Default()
-	cfg.Sandbox = config.SandboxOff
-	w.configured(cfg)
-	w.finishes(coder())
-	if _, err := os.Stat(w.path("a")); !os.IsNotExist(err) {
-		t.Errorf("the command ran: %v", err)
+func TestCommandsNeedTrust(t *testing.T) {
+	for _, mode := range []config.SandboxMode{config.SandboxAuto, config.SandboxOff} {
+		w := newWorld(t, nil,
+			script.Turn{Answer: []script.Step{bash("touch a")}},
+			answered([]string{"denied: ", "does not trust", "agentls trust"}),
+		)
+		cfg := config.Default()
+		cfg.Sandbox = mode
+		w.configured(cfg)
+		w.finishes(coder())
+		if _, err := os.Stat(w.path("a")); !os.IsNotExist(err) {
+			t.Errorf("the command ran: %v", err)
+		}
+		if got := w.proposed(); got != "" {
+			t.Errorf("the hunks are %q", got)
+		}
 	}
 }
 
@@ -272,6 +284,7 @@ func TestDeniedCommand(t *testing.T) {
 	cfg := config.Default()
 	cfg.Permissions = []config.Permission{{Tool: "bash", Pattern: "rm *", Action: permission.Deny}}
 	w.configured(cfg)
+	w.session.SetTrusted(true)
 	w.finishes(coder())
 }
 
@@ -393,7 +406,7 @@ func TestCancelLeavesNoProcess(t *testing.T) {
 
 func TestUserTypesWhileACommandRuns(t *testing.T) {
 	const before = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
-	w := newWorld(t, map[string]string{"a.txt": before, "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n"},
+	w := newTrusted(t, map[string]string{"a.txt": before, "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n"},
 		script.Turn{Answer: []script.Step{bash(
 			"sed -i 's/one/ONE/; s/seven/SEVEN/' a.txt; sed -i s/b/B/ b.txt; rm c.txt; sed -i s/d/D/ d.txt; seq 1 20000; trap 'kill %1; exit 7' USR1; sleep 1000 & wait",
 		)}},

@@ -149,7 +149,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.store = e.store
-	if _, err := e.store.MarkInterrupted(ctx); err != nil {
+	interrupted, err := e.store.MarkInterrupted(ctx)
+	if err == nil {
+		err = endStrays(runIDs(interrupted)...)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
 	}
 	if err := e.forgetOutputs(); err != nil {
@@ -163,6 +167,14 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e, nil
+}
+
+func runIDs(rows []store.Run) []event.RunID {
+	ids := make([]event.RunID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }
 
 // committed publishes events. It runs on the store's goroutine.

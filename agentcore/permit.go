@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // newPolicy makes what a run may do: what its parent may, and within that what its definition and the configuration
@@ -96,6 +97,9 @@ func (r *run) permissionRequest(spec tool.Spec, arguments json.RawMessage) (perm
 	for _, name := range access.Paths {
 		paths, err := r.permissionPaths(name, spec.Effect == tool.Proposes)
 		if err != nil {
+			if _, attached, failure := (host{run: r}).Attached(name); spec.Effect == tool.Reads && attached && failure == nil {
+				continue // the run may know it although it lies elsewhere: a skill's file, a command's output
+			}
 			return request, err
 		}
 		request.Paths = append(request.Paths, paths...)
@@ -181,6 +185,34 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		return denied(decision, why), nil
 	}
 	return denied(decision, decision.Reason), nil
+}
+
+// Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
+// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may change without
+// being asked, whatever was granted for one call. It may read the disk.
+func (s *Session) Unreviewed(h workspace.Hunk) bool {
+	if h.State != event.StateOpen || h.Shared {
+		return false
+	}
+	r, err := s.engine.run(h.Author.Run)
+	if err != nil || r.session != s {
+		return false // of a former process, or long over
+	}
+	if mode := r.policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
+		return false
+	}
+	request := permission.Request{Tool: "edit", Effect: permission.Propose}
+	for _, path := range []string{h.Path, h.MoveTo} {
+		if path == "" {
+			continue
+		}
+		paths, err := r.permissionPaths(path, true)
+		if err != nil {
+			return false // such as one outside of the workspace: the user looks at it
+		}
+		request.Paths = append(request.Paths, paths...)
+	}
+	return r.policy.Decide(request, nil).Action == permission.Allow
 }
 
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy

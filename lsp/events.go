@@ -66,6 +66,7 @@ func (s *Server) proposalChanged(p event.ProposalChanged) {
 		s.diagnostics.touch(s.diagnostics.hosted(session)...)
 	}
 	s.refresher.proposalChanged(p.Proposal)
+	s.acceptor.wake()
 }
 
 func (s *Server) notice(ctx context.Context, n event.Notice) {

@@ -59,6 +59,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.progress = newProgressBoard(s)
 	s.diagnostics = newPublisher(s)
 	s.asks = newAsker(s)
+	s.acceptor = newAcceptor(s)
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
@@ -187,6 +188,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
 	s.goes(s.diagnostics.run)
 	s.goes(s.asks.run)
+	s.goes(s.acceptor.run)
 	return nil
 }
 

@@ -66,6 +66,7 @@ type Server struct {
 	refresher   *refresher
 	launches    launches
 	asks        *asker
+	acceptor    *acceptor
 	reloader    *reloader
 	trust       *trust
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor

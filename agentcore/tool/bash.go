@@ -16,6 +16,9 @@ const (
 	commandTimeMax = 10 * time.Minute
 	// waitMax bounds how long bash_output waits.
 	waitMax = 5 * time.Minute
+	// namedMax is how many changed files are named, toldMax of how many more is said.
+	namedMax = 100
+	toldMax  = 20
 	// conflictLimit is in bytes of each side of a conflict that is shown.
 	conflictLimit = 2000
 )
@@ -151,8 +154,13 @@ func (r CommandResult) report(view *workspace.View) string {
 		fmt.Fprintf(&b, "the output has %d bytes; all of it is in %s, see parts of it with read\n", r.Size, r.Whole)
 	}
 	var changed []string
+	more := 0
 	for _, file := range r.Files {
 		if !file.Changed {
+			continue
+		}
+		if len(changed) == namedMax {
+			more++
 			continue
 		}
 		name := view.Relative(file.Path)
@@ -164,10 +172,21 @@ func (r CommandResult) report(view *workspace.View) string {
 		}
 		changed = append(changed, name)
 	}
+	if more > 0 {
+		changed = append(changed, fmt.Sprintf("and %d more", more))
+	}
 	if len(changed) > 0 {
 		fmt.Fprintf(&b, "changed files (proposed, not written): %s\n", strings.Join(changed, ", "))
 	}
+	told := 0
 	for _, file := range r.Files {
+		if file.Problem == nil && len(file.Conflicts)+len(file.Notes) == 0 {
+			continue
+		}
+		if told++; told > toldMax {
+			fmt.Fprintln(&b, "there is more of this kind; run the command on fewer files to see it")
+			break
+		}
 		name := view.Relative(file.Path)
 		if file.Problem != nil {
 			fmt.Fprintf(&b, "left out: %s\n", problemOf(name, file.Problem))

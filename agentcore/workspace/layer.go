@@ -372,6 +372,12 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 	if err := stale(path, c, c.text, base); err != nil {
 		return c, err
 	}
+	if f := l.files[s.key]; next == nil && f != nil && f.patch.text() == nil {
+		if _, known := l.seen[path]; !known {
+			// The run deleted it before, which what is below now does not let: the run has not seen that.
+			return c, changedSince(path, c, "was changed since it was deleted")
+		}
+	}
 	key, own := l.writing(s)
 	f := newLayerFile(own.write(next, author))
 	if g := l.files[key]; g != nil && next != nil {
@@ -419,17 +425,22 @@ func stale(path string, c content, shown *text, base Stamp) error {
 	if shown.stamp() == base {
 		return nil
 	}
-	e := &FileError{Kind: Stale, Path: path, Detail: "was changed since it was read", Hint: "look at its text as it is now, and edit that"}
+	c.text = shown
+	e := changedSince(path, c, "was changed since it was read")
 	switch {
 	case shown == nil:
 		e.Detail, e.Hint = "is gone since it was read", "write it as a new file if it is still wanted"
-		return e
 	case base == "":
 		e.Kind, e.Detail, e.Hint = Exists, "exists already", "read it first, then edit it"
 	}
-	c.text = shown
-	file := c.file(path)
-	e.Current = &file
+	return e
+}
+
+func changedSince(path string, c content, detail string) *FileError {
+	e := &FileError{Kind: Stale, Path: path, Detail: detail, Hint: "look at its text as it is now, and edit that"}
+	if c.text != nil {
+		e.Current = new(c.file(path))
+	}
 	return e
 }
 

@@ -347,3 +347,33 @@ func TestMergesBesideEachOther(t *testing.T) {
 		s.Close()
 	}
 }
+
+// What comes back under a deletion, since it changed, is not deleted by a run that has not seen it.
+func TestDeletedTwice(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	path := filepath.Join(dir, "a")
+	layer := v.NewSession(SessionOptions{}).Fork()
+	old, err := layer.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer.NextTurn()
+	if err := layer.Delete(path, old.Stamp, Author{}); err != nil {
+		t.Fatal(err)
+	}
+	v.SetDocument(path, "typed\n", 1)
+	now, err := layer.Fork().Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := layer.Delete(path, now.Stamp, Author{}); kind(err) != Stale {
+		t.Errorf("a run deletes what it has not seen: %v", err)
+	}
+	if _, err := layer.Read(path); err != nil {
+		t.Fatal(err)
+	}
+	layer.NextTurn()
+	if err := layer.Delete(path, now.Stamp, Author{}); err != nil {
+		t.Errorf("a run cannot delete what it has read: %v", err)
+	}
+}

@@ -133,7 +133,7 @@ func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Detail: h.detail,
+		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Shared: shared(h.authors), Detail: h.detail,
 		Place: Place{StartLine: h.start, EndLine: h.end},
 	}
 	if r := h.reverse; r != nil {
@@ -146,6 +146,11 @@ func (a *anchor) hunk(h *hunk) Hunk {
 		result.Current = a.text.index().Slice(h.start, h.end)
 	}
 	return result
+}
+
+// shared reports whether the authors are of several runs.
+func shared(authors []Author) bool {
+	return slices.ContainsFunc(authors, func(a Author) bool { return a.Run != authors[0].Run })
 }
 
 // joinAuthors is the last author with the reasons of all.

@@ -457,17 +457,21 @@ func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
 	piles := make(map[*anchor]*pile)
 	for _, id := range ids {
 		a, p, u := s.findUndo(id)
-		if u == nil || u.pending || u.state != event.StateOpen {
+		if u == nil || u.pending {
+			continue
+		}
+		same := a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
+			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
+		})
+		if u.state != event.StateOpen && !(applied && same) {
 			continue
 		}
 		piles[a] = p
 		switch {
 		case !applied:
 			u.detail = reason
-		case a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
-			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
-		}):
-			u.settle(event.StateAccepted, "") // there was nothing to change
+		case same:
+			u.settle(event.StateAccepted, "") // there was nothing to change, though it may lie below one that goes with it
 		default:
 			u.pending = true
 			if u.moveTo != "" {

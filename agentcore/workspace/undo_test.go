@@ -196,6 +196,21 @@ func TestUndoOfLayers(t *testing.T) {
 		p.undoes(newer, "one\nTWO\nthree\nfour\nfive\n")
 		p.undoes(older, five)
 	})
+	t.Run("that take each other back", func(t *testing.T) {
+		p := propose(t, five, five+"new\n")
+		older := p.accept()
+		layer := p.Fork()
+		write(t, layer, p.path, five, "")
+		merge(t, layer)
+		ids := append(older, p.accept()...)
+		p.show(five + "mine\n")
+		edits, failed := p.UndoEdits(ids)
+		if len(edits) != 0 || len(failed) != 0 {
+			t.Fatalf("got %+v, %+v", edits, failed)
+		}
+		p.ConfirmUndo(ids, true, "")
+		p.undone(ids...)
+	})
 	t.Run("an open one above it", func(t *testing.T) {
 		p := propose(t, five, "one\nTWO\nthree\nfour\nfive\n")
 		older := p.accept()

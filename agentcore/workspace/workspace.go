@@ -146,6 +146,8 @@ type Hunk struct {
 	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
+	// Shared says that other runs than the author's wrote into the hunk, too.
+	Shared bool
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
 	Detail string
 	// Current is what stands at the lines now, for a conflict.
