@@ -2,7 +2,6 @@ package agentcore
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -132,8 +130,8 @@ func (r *run) mayRead(name, toolName string) bool {
 func (r *run) permissionPaths(name string, write bool) ([]permission.Path, error) {
 	resolved, err := r.session.view.Resolve(name)
 	if err != nil {
-		if _, attached := r.skills.Read(name); !write && !errors.Is(attached, skill.ErrNotOfSkill) {
-			return nil, nil // a file of a skill, which the run may read
+		if _, attached, _ := (host{run: r}).Attached(name); !write && attached {
+			return nil, nil // of a skill, or what a command put out: the run may read it
 		}
 		return nil, err
 	}

@@ -1,0 +1,84 @@
+package agentcore_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+func TestTrustOfAFolder(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		".agentls/agents/x.md": "---\nname: x\n---\n", ".agentls/config.toml": "max_depth = 2\n[[hooks.PreToolUse]]\ncommand = \"sh ./tools/hook.sh; true\"\n", "tools/hook.sh": "true\n",
+	})
+	standing := func(root string) permission.Standing {
+		t.Helper()
+		f, err := w.engine.FolderTrust(w.ctx, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Standing
+	}
+	shown, err := w.engine.FolderTrust(w.ctx, w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown.Standing != permission.Unknown || !slices.ContainsFunc(shown.Actors, func(a permission.Actor) bool { return a.Path == "tools/hook.sh" }) {
+		t.Errorf("unexpected: %+v", shown)
+	}
+	if err := w.engine.TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := standing(w.dir), standing(link); a != permission.Trusted || b != permission.Trusted {
+		t.Errorf("by its name %s, by a link %s", a, b)
+	}
+	now, err := w.engine.FolderTrust(w.ctx, w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	depth := func() int {
+		c, _ := config.Load(now.Sources(config.Sources{}, w.dir))
+		return c.MaxDepth
+	}
+	if got := depth(); got != 2 {
+		t.Errorf("the trusted configuration gives %d", got)
+	}
+	// What is put there between the look and the reading does not count.
+	if err := os.WriteFile(w.path(".agentls/config.toml"), []byte("max_depth = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := depth(); got != config.Default().MaxDepth {
+		t.Errorf("a configuration that nobody trusted gives %d", got)
+	}
+	if now.Unchanged(w.ctx) == nil {
+		t.Error("the change was not noticed")
+	}
+	if got := standing(w.dir); got != permission.Changed {
+		t.Errorf("after a change it is %s", got)
+	}
+	// It lasts, and can be taken back.
+	w.closeEngine()
+	w.open()
+	if got := standing(w.dir); got != permission.Changed {
+		t.Errorf("in another process it is %s", got)
+	}
+	if err := w.engine.NeverTrust(w.ctx, w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := w.engine.FolderTrust(w.ctx, w.dir); err != nil || !f.Never || f.Standing != permission.Unknown {
+		t.Errorf("never: %+v, %v", f, err)
+	}
+	if err := w.engine.RevokeTrust(w.ctx, w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.engine.TrustedFolders(w.ctx); err != nil || len(list) > 0 {
+		t.Errorf("left: %v, %v", list, err)
+	}
+}
