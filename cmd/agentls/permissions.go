@@ -69,7 +69,7 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 		Short: "List the permissions that were granted for projects and hold",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+			return p.withPermissions(c.Context(), s, func(engine *agentcore.Engine) error {
 				grants := engine.Grants("")
 				reports := make([]grantReport, len(grants))
 				for i, g := range grants {
@@ -101,7 +101,7 @@ func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {
 		Short: "Take a granted permission back",
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+			return p.withPermissions(c.Context(), s, func(engine *agentcore.Engine) error {
 				var failure *agentcore.Error
 				err := engine.Revoke(c.Context(), event.GrantID(args[0]))
 				if errors.As(err, &failure) && failure.Kind == "not_found" {
@@ -130,7 +130,7 @@ allow. Nothing is run. A CALL is a tool with what rules are matched with: a comm
 			if !ok || !closed || toolName == "" {
 				return usage("%q is no call; write it like 'bash(git push)'", args[0])
 			}
-			return p.withEngine(c.Context(), s, func(engine *agentcore.Engine) error {
+			return p.withPermissions(c.Context(), s, func(engine *agentcore.Engine) error {
 				root, _, err := p.chooseRoot("", nil)
 				if err != nil {
 					return err
@@ -204,8 +204,8 @@ func decisionText(r decisionReport) string {
 	return b.String()
 }
 
-// withEngine opens the engine for the current folder, and closes it again.
-func (p *process) withEngine(ctx context.Context, s *settings, do func(*agentcore.Engine) error) error {
+// withPermissions opens the engine for the current folder, and closes it again.
+func (p *process) withPermissions(ctx context.Context, s *settings, do func(*agentcore.Engine) error) error {
 	cfg, problems, dirs, err := p.load(s, p.dir)
 	if err != nil {
 		return err
