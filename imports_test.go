@@ -28,7 +28,6 @@ var imports = map[string]because{
 		"agentcore/agent":        "lists and checks definitions",
 		"agentcore/config":       "flags, files and environment become the configuration",
 		"agentcore/event":        "ids and events, shown as a live tree",
-		"agentcore/permission":   "explains decisions, lists grants, answers questions",
 		"agentcore/model":        "names and kinds of models",
 		"agentcore/permission":   "how far a folder is trusted",
 		"agentcore/secret":       "finds keys, keeps them out of logs",
