@@ -18,11 +18,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// socketVariable names, for a play, the abstract socket of the test that runs it.
+const socketVariable = "SANDBOX_TEST_SOCKET"
+
+// abstractSocket is an address in the namespace of sockets without files, of this test process alone: others may run the
+// same tests on the machine.
+func abstractSocket() string { return "@agentls-sandbox-test-" + pid() }
+
 // TestEscapes runs what must fail; each script prints "out" where it got out.
 func TestEscapes(t *testing.T) {
 	outside := t.TempDir()
 	path := filepath.Join(outside, "host.sock")
-	for _, address := range []string{path, "@agentls-sandbox-test"} {
+	for _, address := range []string{path, abstractSocket()} {
 		l, err := net.Listen("unix", address)
 		if err != nil {
 			t.Fatal(err)
@@ -118,12 +125,12 @@ func playInside(t *testing.T, b *Box, play string) Result {
 	if err := os.WriteFile(name, exe, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return sh(t, b, playVariable+"="+play+" /tmp/play")
+	return sh(t, b, playVariable+"="+play+" "+socketVariable+"="+abstractSocket()+" /tmp/play")
 }
 
 func init() {
 	plays["unix"] = func() int { return refused(os.Getenv("SOCKET")) }
-	plays["abstract"] = func() int { return refused("@agentls-sandbox-test") }
+	plays["abstract"] = func() int { return refused(os.Getenv(socketVariable)) }
 	plays["calls"] = forbiddenCalls
 	plays["server"] = serverPlay
 }
