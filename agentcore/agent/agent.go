@@ -124,10 +124,10 @@ type Definition struct {
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
-	// Rules are permission rules of its own, after those of the set. The engine does not use them yet.
+	// Rules are permission rules of its own, after those of the set; those of a project's definition only narrow.
 	Rules []permission.Rule
-	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. The engine
-	// does not use it yet.
+	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. A project's
+	// definition has only the first two.
 	PermissionMode string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
