@@ -124,6 +124,10 @@ func (c *client) announced() methods.Support {
 // capability for that.
 func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") }
 
+// leavesOutStaleEdits says whether the client leaves out an edit of an older version, does the rest, and says that all was
+// applied, as Neovim does.
+func (c *client) leavesOutStaleEdits() bool { return strings.EqualFold(c.name, "neovim") }
+
 // showsEmptyLine says whether the client shows an empty file as one empty line, with its end, as Neovim does: a text that is put
 // before it would leave that line behind. LSP has no capability for that.
 func (c *client) showsEmptyLine() bool { return strings.EqualFold(c.name, "neovim") }

@@ -91,20 +91,54 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 		return nil, ctx.Err()
 	}
 	defer a.session.HoldMerges()()
-	for range acceptAttempts {
-		again, err := s.attempt(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		if !again {
-			break
-		}
+	phases := [][]event.HunkID{a.left}
+	if s.client.leavesOutStaleEdits() {
+		phases = a.textsBeforeMoves()
 	}
-	a.decision.confirm(a.left, false, a.refusal)
-	for _, id := range slices.Clone(a.left) {
-		a.fail(id, a.refusal)
+	for _, phase := range phases {
+		a.left, a.refusal = phase, ""
+		for range acceptAttempts {
+			again, err := s.attempt(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			if !again {
+				break
+			}
+		}
+		a.decision.confirm(a.left, false, a.refusal)
+		for _, id := range slices.Clone(a.left) {
+			a.fail(id, a.refusal)
+		}
 	}
 	return &a.result, s.settle(ctx, a.session)
+}
+
+// textsBeforeMoves puts the hunks in files that are to be moved before all others. An editor that leaves out an edit of
+// older text would still move the file, and the edit would be looked for under a name that never had it.
+func (a *acceptance) textsBeforeMoves() [][]event.HunkID {
+	hunks := map[event.HunkID]workspace.Hunk{}
+	moved := map[string]bool{}
+	for _, id := range a.left {
+		if h, ok := a.session.Proposal().Hunk(id); ok {
+			hunks[id] = h
+			if h.MoveTo != "" {
+				moved[h.Path], moved[h.MoveTo] = true, true
+			}
+		}
+	}
+	var texts, others []event.HunkID
+	for _, id := range a.left {
+		if h := hunks[id]; h.MoveTo == "" && moved[h.Path] {
+			texts = append(texts, id)
+		} else {
+			others = append(others, id)
+		}
+	}
+	if len(texts) == 0 {
+		return [][]event.HunkID{others}
+	}
+	return [][]event.HunkID{texts, others}
 }
 
 // acceptance is one decision on its way. It belongs to the goroutine of its request.
