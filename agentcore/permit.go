@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -77,7 +78,7 @@ func homeDir() string {
 	return home
 }
 
-// effects are what the tools' effects are to a policy, but for the tools named in decisionOf.
+// effects are what the tools' effects are to a policy; permissionRequest knows those of commands and hosts better.
 var effects = map[tool.Effect]permission.Effect{
 	tool.Reads: permission.Read, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
 }
@@ -217,8 +218,13 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
+// Nothing else is let through, or a file that becomes a link to one of those later would be, too.
 func (r *run) allow(paths []permission.Path) {
-	for _, p := range paths {
+	guarded := func(p permission.Path) bool { return p.Protected != "" || permission.Secret(filepath.ToSlash(p.Name)) }
+	if !slices.ContainsFunc(paths, guarded) {
+		return
+	}
+	for _, p := range paths { // a link and where it leads are two of them
 		r.layer.Allow(p.Name)
 	}
 }
