@@ -128,22 +128,6 @@ func (c *conversation) repeats(asked string, calls []model.Call) error {
 	return nil
 }
 
-// lastTurn names the limit that makes this turn the hand-over, or is empty.
-func (r *run) lastTurn() string {
-	used, took := r.usage(), r.clock.took()
-	switch {
-	case r.turn >= r.limits.MaxTurns:
-		return "max_turns"
-	case r.limits.Timeout > 0 && took > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
-		return "timeout"
-	case r.limits.Tokens > 0 && used.InputTokens+used.OutputTokens >= r.limits.Tokens:
-		return "max_tokens"
-	case r.limits.Cost > 0 && used.Cost != nil && *used.Cost >= r.limits.Cost:
-		return "max_cost"
-	}
-	return ""
-}
-
 func handOver(reason string) string {
 	return fmt.Sprintf("The limit of this run is reached (%s). Make no more calls. Answer now with what you have: results so far, what is done, what is left.", reason)
 }
@@ -262,13 +246,6 @@ func equalCalls(a, b []model.Call) bool {
 		}
 	}
 	return true
-}
-
-func (r *run) addUsage(u model.Usage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Usage = r.result.Usage.Add(event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached})
-	r.result.Turns = r.turn
 }
 
 func (r *run) usage() event.Usage {
