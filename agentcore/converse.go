@@ -53,6 +53,10 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	limit := r.lastTurn()
 	handsOver := limit != "" && r.turn > 1
 	if handsOver {
+		r.endTasks(errStarterEnded)
+	}
+	r.readInbox()
+	if handsOver {
 		r.append(model.UserText(handOver(limit)))
 	}
 	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
@@ -80,6 +84,11 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, nil
 	}
 	r.append(done.Message)
+	if len(calls) == 0 && limit == "" {
+		if ended, err := r.mayEnd(); err != nil || !ended {
+			return false, err
+		}
+	}
 	if len(calls) == 0 || limit != "" {
 		if !handsOver && len(calls) == 0 {
 			limit = "" // it had nothing more to do
