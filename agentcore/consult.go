@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// roleHidden is the role of runs of the engine's own agents, which no list shows.
-const roleHidden = "hidden"
+// RoleHidden is the role of runs of the engine's own agents, which are stored but in no list.
+const RoleHidden = "hidden"
 
 // consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own below this one in
 // the store, without events: surfaces show it as what this run does. It has the model of its definition, or this run's; it
@@ -85,7 +85,7 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 // aside stores a hidden run as it is now, and a message of it that is not empty.
 func (r *run) aside(seq int, m model.Message) {
 	row := r.row()
-	row.Role = roleHidden
+	row.Role = RoleHidden
 	batch := store.Batch{Runs: []store.Run{row}}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
 		batch.Messages = []store.Message{{ID: event.NewMessageID(), Run: r.id, Seq: seq, Role: string(m.Role), Parts: parts, Time: time.Now().UTC()}}

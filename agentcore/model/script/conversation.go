@@ -50,7 +50,7 @@ func (c *conversation) continues(request *model.Request) error {
 	if (len(request.Tools) > 0 || request.NoCalls) && len(c.tools) > 0 && !slices.EqualFunc(request.Tools, c.tools, sameTool) {
 		errs = append(errs, fmt.Errorf("the tools are not those of the request before: %s, then %s", toolNames(c.tools), toolNames(request.Tools)))
 	}
-	if at := slices.IndexFunc(request.Messages, model.Message.Summary); at >= 0 && digest(request.Messages[at]) != c.summary {
+	if at := slices.IndexFunc(request.Messages, model.Message.Summary); at >= 0 && (digest(request.Messages[at]) != c.summary || len(request.Messages) < len(c.messages)) {
 		return errors.Join(append(errs, c.shortened(request, at))...)
 	}
 	if len(request.Messages) < len(c.messages) {
