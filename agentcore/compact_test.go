@@ -64,18 +64,18 @@ func summed(n int, texts ...string) script.Expect {
 
 func (w *world) holds(tokens int64) *world { w.model.Context = tokens; return w }
 
-const task = "Look at the files."
+const assignment = "Look at the files."
 
 func TestCompaction(t *testing.T) {
 	w := newWorld(t, bigFiles(),
-		summariser("## Task\nthe first summary", script.Last(task), script.Last("[call of read]"), script.Last("the text of a is long")),
-		summariser("## Task\nthe second summary", script.Last("the first summary"), script.Last(task)),
+		summariser("## Task\nthe first summary", script.Last(assignment), script.Last("[call of read]"), script.Last("the text of a is long")),
+		summariser("## Task\nthe second summary", script.Last("the first summary"), script.Last(assignment)),
 		script.Turn{Answer: []script.Step{call("todo", `{"items":[{"text":"look at b","state":"pending"},{"text":"look at a","state":"done"}]}`), readOf("a")}},
 		script.Turn{Answer: []script.Step{call("edit", `{"path":"b.txt","old_string":"the text of b is long\n","new_string":"short\n","replace_all":true}`), readOf("b")}},
 		script.Turn{Answer: []script.Step{script.Text("I go on."), readOf("c")}},
 		script.Turn{Answer: []script.Step{readOf("d")}},
 		script.Turn{
-			Expect: []script.Expect{first(task), script.System("You are a software engineer"), summed(2, "the first summary", "- [pending] look at b\n", "changed by you: b.txt\n", "looked at: a.txt, b.txt, c.txt\n"), script.Result("read", "the text of d"), script.Tools("read", "edit")},
+			Expect: []script.Expect{first(assignment), script.System("You are a software engineer"), summed(2, "the first summary", "- [pending] look at b\n", "changed by you: b.txt\n", "looked at: a.txt, b.txt, c.txt\n"), script.Result("read", "the text of d"), script.Tools("read", "edit")},
 			// What the summary stands for may be edited, and not be overwritten from memory.
 			Answer: []script.Step{call("write", `{"path":"a.txt","content":"gone"}`), call("edit", `{"path":"b.txt","old_string":"the text of b","new_string":"lost"}`), readOf("e")},
 		},
@@ -84,11 +84,11 @@ func TestCompaction(t *testing.T) {
 			Answer: []script.Step{readOf("f"), readOf("a")},
 		},
 		script.Turn{
-			Expect: []script.Expect{first(task), summed(2, "the second summary", "look at b", "a.txt, b.txt, c.txt, d.txt, e.txt")},
+			Expect: []script.Expect{first(assignment), summed(2, "the second summary", "look at b", "a.txt, b.txt, c.txt, d.txt, e.txt")},
 			Answer: []script.Step{script.Text("Done.")},
 		},
 	).holds(context20k)
-	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: task})
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 	result := w.wait(id)
 	if result.Status != event.StatusCompleted || result.Output != "Done." || len(result.Children) != 0 || result.Usage.InputTokens != 22 {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
@@ -166,9 +166,9 @@ func TestContextOverflow(t *testing.T) {
 			summariser("the summary"),
 			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c")}},
 			tooLong,
-			script.Turn{Expect: []script.Expect{first(task), summed(2, "the summary")}, Answer: []script.Step{script.Text("Done.")}},
+			script.Turn{Expect: []script.Expect{first(assignment), summed(2, "the summary")}, Answer: []script.Step{script.Text("Done.")}},
 		)
-		id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: task})
+		id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 		if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != 4 {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
@@ -181,14 +181,14 @@ func TestContextOverflow(t *testing.T) {
 	t.Run("does not help", func(t *testing.T) {
 		w := newWorld(t, bigFiles(), summariser("the summary"),
 			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, tooLong, tooLong)
-		result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: task}))
+		result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment}))
 		if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "context_overflow" || !strings.Contains(result.Error.Detail, "cannot be shortened") || result.Error.Hint == "" {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 	})
 	t.Run("nothing to shorten", func(t *testing.T) {
 		w := newWorld(t, nil, tooLong)
-		result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: task}))
+		result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment}))
 		if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "context_overflow" {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
@@ -204,14 +204,14 @@ func TestCompactionFails(t *testing.T) {
 			w := newWorld(t, bigFiles(),
 				script.Turn{Match: "You shorten the conversation", Times: script.Any, Answer: answer},
 				script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c")}}, script.Turn{Answer: []script.Step{readOf("d")}},
-				script.Turn{Fresh: true, Expect: []script.Expect{first(task), script.Messages(9), script.Result("read", "the text of d"), func(r *model.Request) error {
+				script.Turn{Fresh: true, Expect: []script.Expect{first(assignment), script.Messages(9), script.Result("read", "the text of d"), func(r *model.Request) error {
 					if result := r.Messages[2].Parts[0].(model.Result); !strings.Contains(result.Text, "bytes left out") {
 						return fmt.Errorf("the oldest result is %.80q", result.Text)
 					}
 					return nil
 				}}, Answer: []script.Step{script.Text("Done.")}},
 			).holds(context20k)
-			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: task})
+			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
@@ -229,9 +229,9 @@ func TestCompactionFails(t *testing.T) {
 		for i := range 4 {
 			turns = append(turns, script.Turn{Answer: []script.Step{call("write", fmt.Sprintf(`{"path":"n%d.txt","content":%s}`, i, long))}})
 		}
-		turns = append(turns, script.Turn{Expect: []script.Expect{first(task), summed(4, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt")}, Answer: []script.Step{script.Text("Done.")}})
+		turns = append(turns, script.Turn{Expect: []script.Expect{first(assignment), summed(4, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt")}, Answer: []script.Step{script.Text("Done.")}})
 		w := newWorld(t, nil, turns...).holds(context20k)
-		if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: task})); result.Status != event.StatusCompleted || result.Output != "Done." {
+		if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 	})
@@ -247,7 +247,7 @@ func TestLastResultsAreCut(t *testing.T) {
 		script.Turn{Answer: []script.Step{readOf("a"), readOf("b"), readOf("c"), readOf("d")}},
 		script.Turn{Fresh: true, Expect: []script.Expect{script.Messages(3), script.Result("read", "the text of a"), script.Result("read", "bytes left out"), fits(context20k)}, Answer: []script.Step{script.Text("Done.")}},
 	).holds(context20k)
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: task})); result.Status != event.StatusCompleted || result.Output != "Done." {
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
 }
@@ -282,13 +282,13 @@ func TestLongRunStaysSmall(t *testing.T) {
 	n := 0
 	w := newWorld(t, bigFiles(),
 		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(context20k)}, Answer: []script.Step{script.Text("the summary")}},
-		script.Turn{Times: turns, Expect: []script.Expect{fits(context20k), first(task)}, Then: func(*model.Request) []script.Step {
+		script.Turn{Times: turns, Expect: []script.Expect{fits(context20k), first(assignment)}, Then: func(*model.Request) []script.Step {
 			n++
 			return []script.Step{script.Text("step"), call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":100}`, n%200+1))}
 		}},
 		script.Turn{Answer: []script.Step{script.Text("Done.")}},
 	).holds(context20k)
-	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: task, Limits: agent.Limits{MaxTurns: turns + 10}})
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment, Limits: agent.Limits{MaxTurns: turns + 10}})
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != turns+1 {
 		t.Errorf("unexpected result: %s, %d turns, error %+v", result.Status, result.Turns, result.Error)
 	}

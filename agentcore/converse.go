@@ -62,7 +62,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		if strings.TrimSpace(text) != "" {
 			r.lastText = text
 		}
-		return false, r.followCalls(c, done)
+		return r.followCalls(c, done)
 	}
 	reason, message := r.recall(done, text)
 	if reason == "" {
@@ -107,15 +107,16 @@ func (r *run) answer(c *conversation, handsOver bool) (model.Done, error) {
 	}
 }
 
-// followCalls carries out the calls of an answer and puts their results into the conversation.
-func (r *run) followCalls(c *conversation, done model.Done) error {
+// followCalls carries out the calls of an answer and puts their results into the conversation. It reports true when the run has
+// handed over by one of them.
+func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err error) {
 	calls := done.Message.Calls()
 	r.append(done.Message)
 	as := c.lapses.repeats(calls)
 	if as.times >= as.limit {
 		c.end = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, as.times)}
 		r.append(model.Message{Role: model.RoleTool, Parts: uncalled(calls, "this call was not made again, since nothing new can come of it")})
-		return nil
+		return false, nil
 	}
 	made, cut := calls, done.Stop == model.StopLength && !whole(calls[len(calls)-1])
 	if cut {
@@ -123,16 +124,19 @@ func (r *run) followCalls(c *conversation, done model.Done) error {
 	}
 	results, err := r.carryOut(made)
 	if err != nil {
-		return err
+		return false, err
 	}
 	results = append(results, uncalled(calls[len(made):], "this call was not made: your answer was cut off in the middle of it, at the length that one answer may have. Send it again in smaller pieces, each in an answer of its own")...)
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	if r.handedOver() {
+		return true, nil
+	}
 	r.layer.NextTurn()
 	if r.parent == nil {
 		r.mergeLayer()
 	}
 	r.judge(c, calls, results, as, cut)
-	return nil
+	return false, nil
 }
 
 // judge looks at a turn of calls for what a model does not get out of by itself.
