@@ -15,17 +15,20 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-// context20k makes a conversation that holds about three of these files.
-const context20k = 20_000
+// smallContext is that of a model whose conversations are shortened at 160 kB: it has room for three of bigFiles beside 10 to 30 kB of
+// prompt and tools, and not for four.
+const smallContext = 66_700
 
+// bigFiles are files of which read shows 40 kB.
 func bigFiles() map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		files[name+".txt"] = strings.Repeat("the text of "+name+" is long\n", 300)
+		files[name+".txt"] = "this is " + name + "\n" + strings.Repeat("the text of "+name+" is as long as this line\n", 998)
 	}
 	return files
 }
 
+// readOf reads lines that show 40 kB.
 func readOf(name string) script.Call { return call("read", fmt.Sprintf(`{"path":"%s.txt"}`, name)) }
 
 // summariser is the turn of the hidden agent.
@@ -68,16 +71,16 @@ const assignment = "Look at the files."
 
 func TestCompaction(t *testing.T) {
 	w := newWorld(t, bigFiles(),
-		summariser("## Task\nthe first summary", script.Last(assignment), script.Last("[call of read]"), script.Last("the text of a is long")),
+		summariser("## Task\nthe first summary", script.Last(assignment), script.Last("[call of read]"), script.Last("the text of a is")),
 		summariser("## Task\nthe second summary", script.Last("the first summary"), script.Last(assignment)),
 		script.Turn{Answer: []script.Step{call("todo", `{"items":[{"text":"look at b","state":"pending"},{"text":"look at a","state":"done"}]}`), readOf("a")}},
-		script.Turn{Answer: []script.Step{call("edit", `{"path":"b.txt","old_string":"the text of b is long\n","new_string":"short\n","replace_all":true}`), readOf("b")}},
+		script.Turn{Answer: []script.Step{call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"this was b"}`), readOf("b")}},
 		script.Turn{Answer: []script.Step{script.Text("I go on."), readOf("c")}},
 		script.Turn{Answer: []script.Step{readOf("d")}},
 		script.Turn{
 			Expect: []script.Expect{first(assignment), script.System("You are a software engineer"), summed(2, "the first summary", "- [pending] look at b\n", "changed by you: b.txt\n", "looked at: a.txt, b.txt, c.txt\n"), script.Result("read", "the text of d"), script.Tools("read", "edit")},
 			// What the summary stands for may be edited, and not be overwritten from memory.
-			Answer: []script.Step{call("write", `{"path":"a.txt","content":"gone"}`), call("edit", `{"path":"b.txt","old_string":"the text of b","new_string":"lost"}`), readOf("e")},
+			Answer: []script.Step{call("write", `{"path":"a.txt","content":"gone"}`), call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"lost"}`), readOf("e")},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Result("write", "read it again"), script.Result("edit", "error")},
@@ -87,7 +90,7 @@ func TestCompaction(t *testing.T) {
 			Expect: []script.Expect{first(assignment), summed(2, "the second summary", "look at b", "a.txt, b.txt, c.txt, d.txt, e.txt")},
 			Answer: []script.Step{script.Text("Done.")},
 		},
-	).holds(context20k)
+	).holds(smallContext)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 	result := w.wait(id)
 	if result.Status != event.StatusCompleted || result.Output != "Done." || len(result.Children) != 0 || result.Usage.InputTokens != 22 {
@@ -99,7 +102,7 @@ func TestCompaction(t *testing.T) {
 		t.Fatalf("the conversation was shortened %d times, want twice", len(shortened))
 	}
 	for _, c := range shortened {
-		if c.TokensAfter >= c.TokensBefore || c.TokensBefore > context20k {
+		if c.TokensAfter >= c.TokensBefore || c.TokensBefore > smallContext {
 			t.Errorf("it had %d tokens, then %d", c.TokensBefore, c.TokensAfter)
 		}
 	}
@@ -210,7 +213,7 @@ func TestCompactionFails(t *testing.T) {
 					}
 					return nil
 				}}, Answer: []script.Step{script.Text("Done.")}},
-			).holds(context20k)
+			).holds(smallContext)
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
@@ -221,7 +224,7 @@ func TestCompactionFails(t *testing.T) {
 		})
 	}
 	t.Run("long calls", func(t *testing.T) { // no result to drop: the calls themselves are what is long
-		long, err := json.Marshal(strings.Repeat("much to write\n", 700))
+		long, err := json.Marshal(strings.Repeat("much to write\n", 2700))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,8 +232,8 @@ func TestCompactionFails(t *testing.T) {
 		for i := range 4 {
 			turns = append(turns, script.Turn{Answer: []script.Step{call("write", fmt.Sprintf(`{"path":"n%d.txt","content":%s}`, i, long))}})
 		}
-		turns = append(turns, script.Turn{Expect: []script.Expect{first(assignment), summed(4, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt")}, Answer: []script.Step{script.Text("Done.")}})
-		w := newWorld(t, nil, turns...).holds(context20k)
+		turns = append(turns, script.Turn{Expect: []script.Expect{first(assignment), summed(2, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt, n3.txt")}, Answer: []script.Step{script.Text("Done.")}})
+		w := newWorld(t, nil, turns...).holds(smallContext)
 		if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
@@ -239,14 +242,10 @@ func TestCompactionFails(t *testing.T) {
 
 // The results that the model has not seen yet are cut, but never left out.
 func TestLastResultsAreCut(t *testing.T) {
-	huge := map[string]string{}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		huge[name+".txt"] = strings.Repeat("the text of "+name+" is long\n", 1500)
-	}
-	w := newWorld(t, huge,
+	w := newWorld(t, bigFiles(),
 		script.Turn{Answer: []script.Step{readOf("a"), readOf("b"), readOf("c"), readOf("d")}},
-		script.Turn{Fresh: true, Expect: []script.Expect{script.Messages(3), script.Result("read", "the text of a"), script.Result("read", "bytes left out"), fits(context20k)}, Answer: []script.Step{script.Text("Done.")}},
-	).holds(context20k)
+		script.Turn{Fresh: true, Expect: []script.Expect{script.Messages(3), script.Result("read", "the text of a"), script.Result("read", "bytes left out"), fits(smallContext)}, Answer: []script.Step{script.Text("Done.")}},
+	).holds(smallContext)
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
@@ -281,13 +280,13 @@ func TestLongRunStaysSmall(t *testing.T) {
 	}
 	n := 0
 	w := newWorld(t, bigFiles(),
-		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(context20k)}, Answer: []script.Step{script.Text("the summary")}},
-		script.Turn{Times: turns, Expect: []script.Expect{fits(context20k), first(assignment)}, Then: func(*model.Request) []script.Step {
+		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(smallContext)}, Answer: []script.Step{script.Text("the summary")}},
+		script.Turn{Times: turns, Expect: []script.Expect{fits(smallContext), first(assignment)}, Then: func(*model.Request) []script.Step {
 			n++
 			return []script.Step{script.Text("step"), call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":100}`, n%200+1))}
 		}},
 		script.Turn{Answer: []script.Step{script.Text("Done.")}},
-	).holds(context20k)
+	).holds(smallContext)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment, Limits: agent.Limits{MaxTurns: turns + 10}})
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != turns+1 {
 		t.Errorf("unexpected result: %s, %d turns, error %+v", result.Status, result.Turns, result.Error)
