@@ -89,6 +89,8 @@ type run struct {
 	system   string
 	messages []model.Message
 	turn     int
+	attempt  int // of the turn, from 1
+	memory   memory
 	touched  map[string]bool // files that the run proposed to change
 	lastText string
 
