@@ -125,6 +125,9 @@ func (r *run) writeCommands(b *strings.Builder) {
 	switch level := r.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+	case level == permission.Full && len(r.config.NetworkAllow) > 0:
+		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n",
+			strings.Join(r.config.NetworkAllow, ", "))
 	case level == permission.Full:
 		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
 	case level == permission.Partial:
@@ -175,7 +178,7 @@ func (c *commands) options() (sandbox.Options, error) {
 		Run: string(c.run.id), StateDir: e.sandboxDir(), OutputDir: e.outputDir(), Home: home, Env: env,
 		Caches: sandbox.DefaultCaches(env, home), Tools: sandbox.DefaultTools(env, home),
 		Hidden: []string{e.stateDir}, Protected: permission.ProtectedNames(),
-		Network: sandbox.Network{Open: c.run.config.SandboxNetwork},
+		Network: sandbox.Network{Open: c.run.config.SandboxNetwork, Allow: c.run.config.NetworkAllow},
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },

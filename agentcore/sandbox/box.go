@@ -22,6 +22,7 @@ import (
 type Box struct {
 	options Options
 	report  Report
+	allowed hosts  // of Options.Network
 	dir     string // all that belongs to the box
 	unlock  func() error
 
@@ -81,8 +82,9 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if o.Report.Level == None {
 		return nil, ErrNone
 	}
-	if len(o.Network.Allow) > 0 {
-		return nil, errors.New("open a sandbox: single hosts cannot be allowed yet; allow the whole network or none")
+	allowed, err := parseHosts(o.Network.Allow)
+	if err != nil {
+		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
 	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
@@ -94,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
-	b := &Box{options: o, report: *o.Report, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
+	b := &Box{options: o, report: *o.Report, allowed: allowed, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	if err := b.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a sandbox: %w", err), b.Close())
@@ -304,6 +306,7 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	r.Notes = append(r.Notes, s.Notes...)
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
 	}

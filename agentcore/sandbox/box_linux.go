@@ -169,6 +169,10 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		}
 	}
 	s.Env = b.environ(dir, envHome, "/tmp")
+	if len(b.allowed) > 0 && !s.NetworkOpen {
+		s.gate = newGate(b.allowed)
+		s.Offer, s.Env = s.gate.inside(), append(s.Env, proxyEnviron(s.gate.place)...)
+	}
 	return s, nil
 }
 

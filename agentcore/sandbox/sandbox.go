@@ -71,7 +71,9 @@ type Options struct {
 type Network struct {
 	// Open gives commands the network of the machine.
 	Open bool
-	// Allow are hosts, as "host" (ports 80 and 443) or "host:port", that are reached through a proxy of the box.
+	// Allow are hosts, as "host" (ports 80 and 443) or "host:port", that are reached through a proxy of the box, and those on
+	// the loopback also directly. Other names and addresses are refused, also where an allowed name leads to an address
+	// that is not public and not named itself. It counts where the sandbox has a network of its own.
 	Allow []string
 }
 

@@ -10,8 +10,9 @@ type spec struct {
 	Mount bool
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
-	// Forward is the socket of the proxy, outside; empty where there is none.
-	Forward string
+	// Offer are the addresses on the loopback of the sandbox at which the proxy outside listens, the proxy's own first; empty
+	// where there is none.
+	Offer []string
 
 	// Layers are the folders with a private upper layer: workspace folders and caches.
 	Layers []layer
@@ -27,6 +28,9 @@ type spec struct {
 	Links map[string]string
 	// Writable are the folders for Landlock.
 	Writable []string
+
+	// gate is that proxy. It stays outside.
+	gate *gate
 
 	Argv   []string
 	Env    []string
@@ -53,6 +57,7 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
+	offerFD   = 5 // where there is a proxy
 )
 
 // Steps that the starting side tells apart.
