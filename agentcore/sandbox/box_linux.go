@@ -87,7 +87,7 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	o := &b.options
 	dir := b.startDir(c)
 	s := spec{
-		Mount: true, NetworkOpen: o.Network.Open, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
+		Mount: true, NetworkOpen: o.Network.Open && !c.Offline, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
 		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
 	}
 	home := ""
@@ -169,7 +169,7 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		}
 	}
 	s.Env = b.environ(dir, envHome, "/tmp")
-	if len(b.allowed) > 0 && !s.NetworkOpen {
+	if len(b.allowed) > 0 && !o.Network.Open && !c.Offline {
 		s.gate = newGate(b.allowed)
 		s.Offer, s.Env = s.gate.inside(), append(s.Env, proxyEnviron(s.gate.place)...)
 	}

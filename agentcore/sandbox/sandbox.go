@@ -134,6 +134,8 @@ type Command struct {
 	Script string
 	// Dir is the folder to start in, absolute; empty means the first root.
 	Dir string
+	// Offline leaves the command without the network, whatever Options.Network says.
+	Offline bool
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
 	// Timeout ends the command; zero is that of the limits.
