@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/sandbox/proxy"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -178,11 +179,18 @@ func (c *commands) options() (sandbox.Options, error) {
 		Run: string(c.run.id), StateDir: e.sandboxDir(), OutputDir: e.outputDir(), Home: home, Env: env,
 		Caches: sandbox.DefaultCaches(env, home), Tools: sandbox.DefaultTools(env, home),
 		Hidden: []string{e.stateDir}, Protected: permission.ProtectedNames(),
-		Network: sandbox.Network{Open: c.run.config.SandboxNetwork, Allow: c.run.config.NetworkAllow},
+		Network: sandbox.Network{Open: c.run.config.SandboxNetwork},
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
 		Report:  &report,
+	}
+	if allow := c.run.config.NetworkAllow; len(allow) > 0 {
+		gate, err := proxy.Gate(allow)
+		if err != nil {
+			return o, err
+		}
+		o.Network.Gate = gate
 	}
 	if e.keysFile != "" {
 		o.Hidden = append(o.Hidden, e.keysFile)

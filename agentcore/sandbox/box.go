@@ -22,7 +22,6 @@ import (
 type Box struct {
 	options Options
 	report  Report
-	allowed hosts  // of Options.Network
 	dir     string // all that belongs to the box
 	unlock  func() error
 
@@ -82,10 +81,6 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if o.Report.Level == None {
 		return nil, ErrNone
 	}
-	allowed, err := parseHosts(o.Network.Allow)
-	if err != nil {
-		return nil, fmt.Errorf("open a sandbox: %w", err)
-	}
 	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
@@ -96,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
-	b := &Box{options: o, report: *o.Report, allowed: allowed, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
+	b := &Box{options: o, report: *o.Report, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	if err := b.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a sandbox: %w", err), b.Close())

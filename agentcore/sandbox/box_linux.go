@@ -169,9 +169,9 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		}
 	}
 	s.Env = b.environ(dir, envHome, "/tmp")
-	if len(b.allowed) > 0 && !o.Network.Open && !c.Offline {
-		s.gate = newGate(b.allowed)
-		s.Offer, s.Env = s.gate.inside(), append(s.Env, proxyEnviron(s.gate.place)...)
+	if o.Network.Gate != nil && !o.Network.Open && !c.Offline {
+		gate := o.Network.Gate()
+		s.Gate, s.Env = &gate, append(s.Env, gate.Env...)
 	}
 	return s, nil
 }

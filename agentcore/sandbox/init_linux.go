@@ -104,8 +104,8 @@ func (in *inner) setUp() error {
 			return err
 		}
 	}
-	if len(in.spec.Offer) > 0 {
-		if err := failed("proxy", offer(offerFD, in.spec.Offer)); err != nil {
+	if in.spec.Gate != nil {
+		if err := failed("gate", offer(offerFD, in.spec.Gate.Listen)); err != nil {
 			return err
 		}
 	}

@@ -90,10 +90,11 @@ var ambient = []uintptr{
 
 // confined is one sandbox with its processes.
 type confined struct {
-	cmd     *exec.Cmd
-	gate    *gate    // nil where there is no proxy
-	control *os.File // its end is the end of the sandbox
-	started chan struct{}
+	cmd *exec.Cmd
+	// stopGate ends the way to single hosts and returns what is to be told of it.
+	stopGate func() []string
+	control  *os.File // its end is the end of the sandbox
+	started  chan struct{}
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
 	last  status
 	ended chan struct{}
@@ -128,13 +129,13 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
-	if s.gate != nil {
-		socket, err := s.gate.socket()
-		if err != nil {
+	stopGate := func() []string { return nil }
+	if s.Gate != nil {
+		var socket *os.File
+		if socket, stopGate, err = s.Gate.serve(); err != nil {
 			control.Close()
 			statusRead.Close()
-			s.gate.close()
-			return nil, fmt.Errorf("start the proxy: %w", err)
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
 		}
 		defer socket.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
@@ -166,12 +167,10 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 	if err != nil {
 		control.Close()
 		statusRead.Close()
-		if s.gate != nil {
-			s.gate.close()
-		}
+		stopGate()
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c := &confined{cmd: cmd, gate: s.gate, control: control, started: make(chan struct{}), ended: make(chan struct{})}
+	c := &confined{cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{})}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.
 	_, _ = control.Write(append(text, '\n'))
@@ -218,10 +217,7 @@ func (c *confined) wait() (status, error) {
 	err := c.cmd.Wait()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
-	if c.gate != nil {
-		c.gate.close()
-		c.last.Notes = c.gate.notes()
-	}
+	c.last.Notes = c.stopGate()
 	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {
 		return c.last, nil
 	}

@@ -10,9 +10,8 @@ type spec struct {
 	Mount bool
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
-	// Offer are the addresses on the loopback of the sandbox at which the proxy outside listens, the proxy's own first; empty
-	// where there is none.
-	Offer []string
+	// Gate is the way to single hosts, nil where there is none.
+	Gate *Gate
 
 	// Layers are the folders with a private upper layer: workspace folders and caches.
 	Layers []layer
@@ -28,9 +27,6 @@ type spec struct {
 	Links map[string]string
 	// Writable are the folders for Landlock.
 	Writable []string
-
-	// gate is that proxy. It stays outside.
-	gate *gate
 
 	Argv   []string
 	Env    []string
@@ -57,7 +53,7 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
-	offerFD   = 5 // where there is a proxy
+	offerFD   = 5 // where there is a gate
 )
 
 // Steps that the starting side tells apart.

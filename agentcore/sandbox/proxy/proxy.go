@@ -1,4 +1,6 @@
-package sandbox
+// Package proxy is the way from a sandbox to single hosts: an HTTP proxy, in this process, on sockets that listen in the
+// network of the sandbox.
+package proxy
 
 import (
 	"cmp"
@@ -30,8 +32,7 @@ const (
 	toldHosts = 10
 )
 
-// proxy is the one way out of a sandbox whose command may reach single hosts. It runs in this process, on sockets that
-// listen in the sandbox, and takes HTTP requests in absolute form and CONNECT (RFC 9112, 3.2.2 and 3.2.3). Every request is
+// proxy is the one way out of a sandbox whose command may reach single hosts. It takes HTTP requests in absolute form and CONNECT (RFC 9112, 3.2.2 and 3.2.3). Every request is
 // checked by its target alone. Connections to loopback addresses that were allowed arrive without a request, since few
 // programs ask a proxy for those. It ends with its command.
 type proxy struct {

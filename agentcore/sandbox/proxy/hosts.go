@@ -1,4 +1,4 @@
-package sandbox
+package proxy
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// hosts are what [Network].Allow names, each as "host:port" in canonical form.
+// hosts are what is allowed, each as "host:port" in canonical form.
 type hosts map[string]bool
 
-// parseHosts reads the entries of Network.Allow: a host, which stands for its ports 80 and 443, or host:port.
+// parseHosts reads entries: a host, which stands for its ports 80 and 443, or host:port.
 func parseHosts(allow []string) (hosts, error) {
 	h := hosts{}
 	for _, entry := range allow {

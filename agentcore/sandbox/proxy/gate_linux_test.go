@@ -1,17 +1,68 @@
-//go:build amd64 || arm64
-
-package sandbox
+package proxy
 
 import (
 	"fmt"
 	"net"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
+func TestMain(m *testing.M) {
+	sandbox.Dispatch()
+	goleak.VerifyTestMain(m)
+}
+
+// watchdog bounds every wait of these tests; it is no measure of anything.
+const watchdog = 60 * time.Second
+
+// open makes a box that reaches the allowed hosts.
+func open(t testing.TB, allow ...string) *sandbox.Box {
+	t.Helper()
+	top := t.TempDir()
+	work := filepath.Join(top, "home", "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	gate, err := Gate(allow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sandbox.Open(t.Context(), sandbox.Options{
+		Run: "run-1", Roots: []string{work}, StateDir: filepath.Join(top, "state"), Home: filepath.Join(top, "home"),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Network: sandbox.Network{Gate: gate},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// sh runs a script that must be started.
+func sh(t *testing.T, b *sandbox.Box, script string) sandbox.Result {
+	t.Helper()
+	r, err := b.Run(t.Context(), sandbox.Command{Script: script, Timeout: watchdog})
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return r
+}
+
 // fetchInside asks for an address inside a box, by a program that looks for a proxy in its environment.
-func fetchInside(t *testing.T, b *Box, url string, before ...string) Result {
+func fetchInside(t *testing.T, b *sandbox.Box, url string, before ...string) sandbox.Result {
 	t.Helper()
 	return sh(t, b, strings.Join(before, "\n")+`
 python3 - '`+url+`' <<'END'
@@ -36,7 +87,7 @@ func TestSingleHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := open(t, nil, func(o *Options) { o.Network.Allow = []string{hostPort(good), "docs.example.org"} })
+	b := open(t, hostPort(good), "docs.example.org")
 	for name, script := range map[string]string{
 		"by the proxy":  `printf 'GET http://` + hostPort(good) + `/a HTTP/1.0\r\n\r\n' >&3; cat <&3`,
 		"over a tunnel": `printf 'CONNECT ` + hostPort(good) + ` HTTP/1.1\r\n\r\nGET /a HTTP/1.0\r\n\r\n' >&3; cat <&3`,
@@ -77,7 +128,7 @@ until (exec 3<>/dev/tcp/127.0.0.1/8931) 2>/dev/null; do :; done`); !strings.HasP
 
 // TestLowPorts has a host of the loopback without a port, which stands for 80 and 443; the command gets no right from it.
 func TestLowPorts(t *testing.T) {
-	b, _ := open(t, nil, func(o *Options) { o.Network.Allow = []string{"localhost"} })
+	b := open(t, "localhost")
 	r := sh(t, b, `for p in 80 443 81; do (exec 3<>/dev/tcp/127.0.0.1/$p) 2>/dev/null && echo $p; done; grep CapEff /proc/self/status`)
 	if string(r.Output) != "80\n443\nCapEff:\t0000000000000000\n" {
 		t.Errorf("%s", r.Output)
@@ -87,19 +138,25 @@ func TestLowPorts(t *testing.T) {
 // TestSingleHostsInBackground reaches a host from a command in the background, whose connections end with it.
 func TestSingleHostsInBackground(t *testing.T) {
 	good := site(t, "good")
-	b, _ := open(t, nil, func(o *Options) { o.Network.Allow = []string{hostPort(good)} })
+	b := open(t, hostPort(good))
 	host, port, err := net.SplitHostPort(hostPort(good))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.Start(t.Context(), Command{Script: fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; printf 'GET /x HTTP/1.1\r\nHost: h\r\n\r\n' >&3; cat <&3; sleep 1000`, host, port)})
+	p, err := b.Start(t.Context(), sandbox.Command{Script: fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; printf 'GET /x HTTP/1.1\r\nHost: h\r\n\r\n' >&3; cat <&3; sleep 1000`, host, port)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool {
-		out, _ := p.Output(0)
-		return strings.Contains(string(out), "good GET /x")
-	})
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(watchdog)
+	for out := []byte(nil); !strings.Contains(string(out), "good GET /x"); out, _ = p.Output(0) {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("no answer came")
+		}
+	}
 	p.Kill()
 	<-p.Done()
 }
@@ -111,18 +168,21 @@ func TestForgedOffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, message := range []string{"", "\x00", "\xff\xff"} {
-		g := newGate(h)
-		socket, err := g.socket()
+		pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := socket.WriteString(message); err != nil {
+		p, theirs := newProxy(h), os.NewFile(uintptr(pair[1]), "theirs")
+		if err := p.attend(os.NewFile(uintptr(pair[0]), "ours"), h.loopback()); err != nil {
 			t.Fatal(err)
 		}
-		if err := socket.Close(); err != nil {
+		if _, err := theirs.WriteString(message); err != nil {
 			t.Fatal(err)
 		}
-		g.close()
+		if err := theirs.Close(); err != nil {
+			t.Fatal(err)
+		}
+		p.close()
 	}
 }
 
@@ -130,9 +190,9 @@ func TestForgedOffer(t *testing.T) {
 func BenchmarkSingleHosts(b *testing.B) {
 	s := httptest.NewServer(nil)
 	defer s.Close()
-	box, _ := open(b, nil, func(o *Options) { o.Network.Allow = []string{s.Listener.Addr().String()} })
+	box := open(b, s.Listener.Addr().String())
 	for b.Loop() {
-		if _, err := box.Run(b.Context(), Command{Argv: []string{"true"}}); err != nil {
+		if _, err := box.Run(b.Context(), sandbox.Command{Argv: []string{"true"}}); err != nil {
 			b.Fatal(err)
 		}
 	}
