@@ -136,6 +136,9 @@ type Host interface {
 	CommandOutput(ctx context.Context, id string, wait time.Duration) (BackgroundCommand, error)
 	// KillCommand ends a command in the background and returns when nothing of it is left.
 	KillCommand(ctx context.Context, id string) (BackgroundCommand, error)
+	// RunChecker runs a program that loads code or configuration of the project: on what the run sees, in a full sandbox without
+	// network, and what it writes is dropped. The error is a *WithheldError where it may not run.
+	RunChecker(ctx context.Context, command CheckerCommand) (CheckerOutput, error)
 	// Delegate starts another agent and returns at its end, or at once where it is in the background. The error says what of the task
 	// cannot be, and what can; how a run ended is no error.
 	Delegate(ctx context.Context, task Task) (TaskState, error)

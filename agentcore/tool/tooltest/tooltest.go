@@ -42,6 +42,7 @@ type Host struct {
 	commands    map[string]tool.CommandResult
 	background  map[string]tool.BackgroundCommand
 	ran         []tool.Command
+	checker     func(tool.CheckerCommand) (tool.CheckerOutput, error)
 	tasks       map[string]tool.TaskState
 	submitted   *event.ChildResult
 }
@@ -308,6 +309,24 @@ func (h *Host) RunCommand(_ context.Context, command tool.Command) (tool.Command
 		return result, fmt.Errorf("the test has no command %q", command.Script)
 	}
 	return result, nil
+}
+
+// SetChecker says what checkers that load the project's configuration lead to; a new Host withholds them.
+func (h *Host) SetChecker(run func(tool.CheckerCommand) (tool.CheckerOutput, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.checker = run
+}
+
+// RunChecker implements tool.Host.
+func (h *Host) RunChecker(_ context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+	h.mu.Lock()
+	run := h.checker
+	h.mu.Unlock()
+	if run == nil {
+		return tool.CheckerOutput{}, &tool.WithheldError{Reason: "this test has no sandbox"}
+	}
+	return run(command)
 }
 
 // StartCommand implements tool.Host. The id is the script.
