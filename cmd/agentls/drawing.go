@@ -153,9 +153,13 @@ func (d *drawing) mark(n *node) (mark, color string) {
 	return d.marks.spinner[frame], cyan
 }
 
-// waitsForChildren reports whether all that a run waits for is below it in the tree.
+// waitsForChildren reports whether a run waits for those below it, by the reason that it gives. It waits for nobody else then.
 func (n *node) waitsForChildren() bool {
-	return n.status == event.StatusWaiting && slices.ContainsFunc(n.children, func(c *node) bool { return !c.status.Final() })
+	if n.status != event.StatusWaiting {
+		return false
+	}
+	return strings.HasPrefix(n.message, "waits for ") && (strings.HasSuffix(n.message, " children") ||
+		slices.ContainsFunc(n.children, func(c *node) bool { return n.message == "waits for "+c.agent }))
 }
 
 // doing is what a run does now, or waits for, or why it ended.
@@ -187,7 +191,7 @@ func (n *node) class() class {
 		own = classDone
 	case n.status.Final():
 		own = classUnfinished
-	case n.status == event.StatusPending, n.status == event.StatusWaiting && len(n.children) == 0:
+	case n.status == event.StatusPending, n.status == event.StatusWaiting && !n.waitsForChildren():
 		own = classWaiting
 	}
 	for _, child := range n.children {

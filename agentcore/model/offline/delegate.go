@@ -67,7 +67,7 @@ func (t *task) delegate() (turn, bool) {
 
 // askExplorer has a question answered: by an explorer, and for "explain" by a child for each of the best files.
 func (t *task) askExplorer() (turn, bool) {
-	asked, ok := t.explorer(t.words, t.thoroughness())
+	asked, ok := t.explorer(searchTitle(t.topics()), t.words, t.thoroughness())
 	if !ok || len(t.terms(1)) == 0 && t.intent != explore {
 		return turn{}, false
 	}
@@ -89,17 +89,16 @@ func (t *task) askExplorer() (turn, bool) {
 
 // divide finds the files of a task that names none, and has a child work on each.
 func (t *task) divide(all bool) (turn, bool) {
-	var about []string
-	for _, term := range t.terms(reaches[medium].words) {
-		if !all && !slices.Contains(quality, strings.ToLower(term.word)) {
-			about = append(about, term.word)
-		}
+	about := t.topics()
+	if all {
+		about = nil
 	}
+	about = slices.DeleteFunc(about, func(word string) bool { return slices.Contains(quality, strings.ToLower(word)) })
 	prompt, depth := "Survey this workspace: what does it consist of?", quick
 	if len(about) > 0 {
 		prompt, depth = "Where is the code about "+strings.Join(about, ", ")+"?", medium
 	}
-	asked, explores := t.explorer(prompt, depth)
+	asked, explores := t.explorer(searchTitle(about), prompt, depth)
 	listing := call{"glob", globArguments{Pattern: "**/*.{go,js,jsx,mjs,cjs,ts,tsx,py,sh,bash,md,txt}"}}
 	var calls []call
 	if explores && t.offers("task") {
@@ -181,8 +180,25 @@ func (t *task) noneStarted(asked []call) bool {
 }
 
 // explorer is the call that has something looked for; false if there is no explorer.
-func (t *task) explorer(prompt string, how thoroughness) (call, bool) {
-	return t.child(taskArguments{Agent: "explore", Prompt: prompt, Description: "find the places", Thoroughness: how.String()}), t.mayStart("explore")
+func (t *task) explorer(title, prompt string, how thoroughness) (call, bool) {
+	return t.child(taskArguments{Agent: "explore", Prompt: prompt, Description: title, Thoroughness: how.String()}), t.mayStart("explore")
+}
+
+// topics are the words that the task is about.
+func (t *task) topics() []string {
+	var words []string
+	for _, term := range t.terms(reaches[medium].words) {
+		words = append(words, term.word)
+	}
+	return words
+}
+
+// searchTitle names the task of an explorer.
+func searchTitle(topics []string) string {
+	if len(topics) == 0 {
+		return "survey the workspace"
+	}
+	return "find " + strings.Join(topics, ", ")
 }
 
 // child is a call of task with those arguments that the tool knows.

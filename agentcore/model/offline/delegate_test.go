@@ -34,7 +34,7 @@ func agentsOf(d *desk) []string {
 func TestReviewEverything(t *testing.T) {
 	d := coder(t, map[string]string{"a.go": deferring, "b/b.go": deferring, "note.md": "of the the words\n", "c.bin": "x"})
 	answer := d.converse("Review everything in this workspace.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore find the places", "reviewer review a.go", "reviewer review b/b.go", "reviewer review note.md"}) {
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "reviewer review a.go", "reviewer review b/b.go", "reviewer review note.md"}) {
 		t.Errorf("started %q", got)
 	}
 	if got := d.lines(); !slices.Equal(got, []string{"a.go:11 defer-in-loop", "b/b.go:11 defer-in-loop", "note.md:1 doubled-word"}) {
@@ -71,7 +71,7 @@ func TestReviewManyFilesInBatches(t *testing.T) {
 func TestReviewOfAPart(t *testing.T) {
 	d := coder(t, shop)
 	answer := d.converse("Review the checkout of the cart for bugs.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore find the places", "reviewer review web/cart.js"}) {
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore find checkout, cart", "reviewer review web/cart.js"}) {
 		t.Errorf("started %q", got)
 	}
 	if !strings.HasPrefix(answer, "About checkout, cart are, by rules, the files below.") {
@@ -96,7 +96,7 @@ func TestFixEverything(t *testing.T) {
 	source := "def f(a):\n    if a == None:\n        return 1\n"
 	d := coder(t, map[string]string{"a.py": source, "b.py": source})
 	answer := d.converse("Fix everything.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore find the places", "general fix a.py", "general fix b.py"}) {
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "general fix a.py", "general fix b.py"}) {
 		t.Errorf("started %q", got)
 	}
 	for _, name := range []string{"a.py", "b.py"} {
@@ -109,7 +109,7 @@ func TestFixEverything(t *testing.T) {
 func TestQuestionIsDelegated(t *testing.T) {
 	d := coder(t, shop)
 	answer := d.converse("Where are orders saved? Be quick.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore find the places"}) || d.started[0].Thoroughness != "quick" {
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore find orders, saved"}) || d.started[0].Thoroughness != "quick" {
 		t.Errorf("started %+v", d.started)
 	}
 	if !strings.HasPrefix(answer, "orders/store.go:9: defines Save") || strings.Count(answer, noModel) != 1 {
