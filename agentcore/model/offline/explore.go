@@ -103,6 +103,17 @@ func definitionsOf(terms []term) string {
 	return `(?i)^\s*` + definers + `\s+[\w$]*(?:` + strings.Join(sources, "|") + `)`
 }
 
+// together is the pattern of lines that have two of the terms.
+func together(terms []term) string {
+	var pairs []string
+	for i, a := range terms {
+		for _, b := range terms[i+1:] {
+			pairs = append(pairs, a.source+".*"+b.source, b.source+".*"+a.source)
+		}
+	}
+	return "(?i)" + strings.Join(pairs, "|")
+}
+
 // searching are the first calls: definitions, lines and file names with the terms.
 func (t *task) searching(terms []term) []call {
 	const uses, definitions = 200, 300
@@ -126,9 +137,13 @@ func (t *task) searching(terms []term) []call {
 // following are the calls that build on what was found: looser searches for what was not, reads of the best places, and from
 // the third round on the uses of the best definitions.
 func (t *task) following(found *evidence, bounds reach) []call {
-	const uses = 60
+	const uses, both, commonest = 60, 200, 3
 	var calls []call
 	if t.offers("grep") {
+		// Of words that are everywhere, only the first lines were shown.
+		if common := found.common; len(common) > 1 {
+			calls = append(calls, call{"grep", grepArguments{Pattern: together(common[:min(len(common), commonest)]), Limit: both}})
+		}
 		for _, term := range found.terms {
 			if term.loose {
 				calls = append(calls, call{"grep", grepArguments{Pattern: term.pattern(), Limit: uses}})

@@ -59,6 +59,8 @@ type evidence struct {
 	terms []term
 	// weights are those of terms: the fewer files have a word, the more it tells.
 	weights []float64
+	// common are the terms that have more lines than were shown.
+	common []term
 	places  []place
 	// wantsUses and wantsTests tell what the task asks for.
 	wantsUses, wantsTests bool
@@ -138,6 +140,7 @@ func (e *evidence) weigh(common map[string]bool) {
 		count := float64(len(files))
 		if common[term.pattern()] {
 			count = max(count*2, 60)
+			e.common = append(e.common, term)
 		}
 		e.weights[i] = 1 / (1 + 0.3*math.Log2(1+count/3))
 		if term.loose {
