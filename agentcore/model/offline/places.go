@@ -61,7 +61,7 @@ type evidence struct {
 	weights []float64
 	// common are the terms that have more lines than were shown.
 	common []term
-	places  []place
+	places []place
 	// wantsUses and wantsTests tell what the task asks for.
 	wantsUses, wantsTests bool
 }

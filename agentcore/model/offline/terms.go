@@ -100,10 +100,22 @@ func spellings(word string) []string {
 // shortened are beginnings of long words and how code writes them, in RE2 syntax. What the code's form is a part of
 // stays found by it.
 var shortened = []struct{ long, code string }{
-	{"configur", "config"}, {"authenti", "auth"}, {"authori", "auth"}, {"initiali", "init"}, {"directory", `(?:director|\bdirs?\b)`},
-	{"directori", `(?:director|\bdirs?\b)`}, {"database", `(?:database|\bdb\b)`}, {"argument", `(?:argument|\bargs?\b)`}, {"parameter", "param"},
-	{"repositor", "repo"}, {"temporar", `(?:temporar|\btmp|\btemp\b)`}, {"synchroni", "sync"}, {"environment", `(?:environ|\benv\b)`},
-	{"execut", "exec"}, {"specification", "spec"}, {"statistic", "stat"},
+	{"configur", "config"},
+	{"authenti", "auth"},
+	{"authori", "auth"},
+	{"initiali", "init"},
+	{"directory", `(?:director|\bdirs?\b)`},
+	{"directori", `(?:director|\bdirs?\b)`},
+	{"database", `(?:database|\bdb\b)`},
+	{"argument", `(?:argument|\bargs?\b)`},
+	{"parameter", "param"},
+	{"repositor", "repo"},
+	{"temporar", `(?:temporar|\btmp|\btemp\b)`},
+	{"synchroni", "sync"},
+	{"environment", `(?:environ|\benv\b)`},
+	{"execut", "exec"},
+	{"specification", "spec"},
+	{"statistic", "stat"},
 }
 
 // kin are words that programs use for the same thing. They are looked for where a word itself is nowhere.
