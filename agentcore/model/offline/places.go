@@ -33,6 +33,7 @@ var (
 	besideLine = pattern(`^\d+-`)
 	cutAnswer  = pattern(`\(there are more than these \d+ matches`)
 	definition = pattern(`^\s*` + definers + `\s+([\w$]+)`)
+	testFolder = pattern(`/(?:\w*[^a\W])?test/`) // httptest and the like, but not latest
 	headLine   = pattern(`^\s*(?:package|module|import|from|#include|use|using|require)\b`)
 	localName  = pattern(`^(?:\s+(?:const|var|let)\s|\s*(?:package|module)\s)`)
 	topName    = pattern(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
@@ -233,7 +234,11 @@ func (e *evidence) score(p place) float64 {
 			}
 		}
 		if at := term.expression.FindStringIndex(p.name); p.name != "" && at != nil {
-			sum += definition
+			if beginsWord(p.name, at[0]) {
+				sum += definition
+			} else {
+				sum += definition / 2
+			}
 			if at[1]-at[0] == len(p.name) && !e.wantsUses {
 				sum += wholeName
 			}
@@ -329,7 +334,8 @@ func remoteness(name string) int {
 			return 2
 		}
 	}
-	if base := path.Base(lower); (&file{path: name}).isTest() || strings.Contains(base, "_gen.") || strings.Contains(base, ".pb.") || strings.Contains(base, "generated") {
+	if base := path.Base(lower); (&file{path: name}).isTest() || strings.Contains(base, "_gen.") || strings.Contains(base, ".pb.") || strings.Contains(base, "generated") ||
+		testFolder().MatchString(lower) {
 		return 1
 	}
 	return 0

@@ -30,13 +30,26 @@ func (q quoted) what(found *evidence) string {
 	return found.wordsIn(q.text)
 }
 
-// wordsIn lists the words of the task that a text has.
+// wordsIn lists the names and words of a text that have words of the task in them.
 func (e *evidence) wordsIn(text string) string {
+	const longest = 40
 	var words []string
 	for _, term := range e.terms {
-		if place := term.expression.FindString(text); place != "" {
-			words = append(words, place)
+		at := term.expression.FindStringIndex(text)
+		if at == nil {
+			continue
 		}
+		start, end := at[0], at[1]
+		for start > 0 && isWordByte(text[start-1]) {
+			start--
+		}
+		for end < len(text) && isWordByte(text[end]) {
+			end++
+		}
+		if end-start > longest {
+			start, end = at[0], at[1]
+		}
+		words = append(words, text[start:end])
 	}
 	return joined(words)
 }
