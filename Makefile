@@ -108,3 +108,9 @@ picture: build
 
 clean:
 	rm -rf bin
+
+# What the tests run in sandboxes, as developers do.
+.PHONY: developers
+race soak: developers
+developers:
+	@.ci/need node=nodejs npm=npm rg=ripgrep
