@@ -49,11 +49,28 @@ func (v *View) reverted(a *anchor, next *text) (closed, back bool) {
 	return closed, next != nil && a.text != nil && a.saved != nil && next.same(a.saved)
 }
 
+// traces returns which lines stand in a text that tell whether it has hunks of which nobody heard that they were saved.
+func (p *pile) traces(next *text) map[string]bool {
+	all := make(map[string]bool)
+	for _, u := range p.undos {
+		if u.saved == nil {
+			for _, line := range slices.Concat(u.vanished, wordsOnly(u.after, u.before)) {
+				all[line] = true
+			}
+		}
+	}
+	return next.standing(all)
+}
+
 // revert makes an undo what it was when the text was saved that shows again. One that was accepted later has been taken
-// back. It reports false where neither is certain.
-func (u *undo) revert(next *text) bool {
+// back, unless the text seems to have it: some editors save a document and do not say so. It reports false where nothing
+// is certain; standing are the traces of hunks in the text.
+func (u *undo) revert(next *text, standing map[string]bool) bool {
+	stands := func(line string) bool { return standing[line] }
 	switch {
 	case u.create || u.delete || u.moveTo != "" || u.settled() && !u.pending:
+		return false
+	case u.saved == nil && (slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 && !slices.ContainsFunc(u.vanished, stands)):
 		return false
 	case u.saved == nil:
 		u.settle(event.StateAccepted, "")
@@ -78,7 +95,7 @@ func (p *pile) remark(shown *text, batch uint64) {
 	all := make(map[string]bool)
 	for _, u := range p.undos {
 		if u.batch == batch {
-			for _, line := range u.brings() {
+			for _, line := range wordsOnly(u.before, u.after) {
 				all[line] = true
 			}
 		}
@@ -89,19 +106,19 @@ func (p *pile) remark(shown *text, batch uint64) {
 	standing := shown.standing(all)
 	for _, u := range p.undos {
 		if u.batch == batch {
-			u.vanished = slices.DeleteFunc(u.brings(), func(line string) bool { return standing[line] })
+			u.vanished = slices.DeleteFunc(wordsOnly(u.before, u.after), func(line string) bool { return standing[line] })
 		}
 	}
 }
 
-// brings returns the lines with words that a hunk adds and does not have already, closed up.
-func (h *hunk) brings() []string {
+// wordsOnly returns the lines with words of one text that another lacks, closed up.
+func wordsOnly(without, with string) []string {
 	had := make(map[string]bool)
-	for line := range strings.Lines(h.before) {
+	for line := range strings.Lines(without) {
 		had[closeUp(line)] = true
 	}
 	var lines []string
-	for line := range strings.Lines(h.after) {
+	for line := range strings.Lines(with) {
 		if line = closeUp(line); !had[line] && strings.ContainsFunc(line, isWord) {
 			lines = append(lines, line)
 		}
@@ -145,7 +162,7 @@ func back(shown *text, group []*undo) (apart, twice []*undo) {
 	}
 	standing := shown.standing(all)
 	for _, u := range group {
-		brings := u.brings()
+		brings := wordsOnly(u.before, u.after)
 		at := slices.IndexFunc(u.vanished, func(line string) bool { return standing[line] && slices.Contains(brings, line) })
 		if at < 0 {
 			apart = append(apart, u)

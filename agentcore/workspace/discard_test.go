@@ -93,6 +93,24 @@ func TestBackToTheSavedText(t *testing.T) {
 	p.undoes(saved, disk)
 }
 
+// TestClosedAfterSavingInSilence: an editor saved and did not say so, such as to rename the file.
+func TestClosedAfterSavingInSilence(t *testing.T) {
+	for _, test := range []struct{ name, proposed string }{
+		{"lines that came", "one\nTWO\nthree\nfour\nfive\n"},
+		{"lines that went", "one\nthree\nfour\nfive\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := propose(t, five, test.proposed)
+			ids := p.accept()
+			put(t, p.path, p.text())
+			p.show("mine\n" + p.text())
+			p.closes()
+			p.view.SetDocument(p.path, p.text(), p.version)
+			p.undoes(ids, five)
+		})
+	}
+}
+
 // TestClosedWithAnotherText: another program changed the file, so that nobody knows what of the hunk is in it. No line comes twice.
 func TestClosedWithAnotherText(t *testing.T) {
 	const disk = "a\nb\n}\nc\n}\nd\n"

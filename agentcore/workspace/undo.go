@@ -112,8 +112,12 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 			u.settle(event.StateAccepted, "")
 		}
 	}
+	var standing map[string]bool
+	if back {
+		standing = p.traces(next)
+	}
 	for _, u := range p.undos {
-		if u.settled() || back && u.revert(next) {
+		if u.settled() || back && u.revert(next, standing) {
 			continue
 		}
 		u.move(from, next, changes, taken, landed)
@@ -284,8 +288,8 @@ func (s *Session) Accepted() []Hunk {
 
 // UndoEdits returns what the editor has to do to undo accepted hunks: the smallest edits against the text that it
 // shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
-// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, or that cannot be undone any
-// more, comes back as a failure. It reads files that are not open from disk.
+// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, that would bring lines which are
+// back already, or that cannot be undone any more, comes back as a failure. It reads files that are not open from disk.
 func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
