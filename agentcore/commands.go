@@ -317,13 +317,18 @@ func (c *commands) keep(path string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("the whole output could not be kept: %w", err), os.Remove(path))
 	}
+	c.attach(path)
+	return nil
+}
+
+// attach lets the run read a file with an output.
+func (c *commands) attach(path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outputs == nil {
 		c.outputs = map[string]bool{}
 	}
 	c.outputs[path] = true
-	return nil
 }
 
 // attached reads the output of a command of the run or of those above it.

@@ -106,6 +106,43 @@ func BenchmarkFirstRequest(b *testing.B) {
 	}
 }
 
+// BenchmarkExplore has the offline rules look for words that are rare and words that are everywhere in 2,000 files. The baseline is
+// the command that prints its version.
+func BenchmarkExplore(b *testing.B) {
+	things := strings.Fields("order price cart user cache store load save parse report export merge sync retry config token")
+	files := map[string]string{}
+	for i := range 2000 {
+		var source strings.Builder
+		source.WriteString("package p\n")
+		for j := range 15 {
+			first, second := things[(i+j)%len(things)], things[(i*7+j*3)%len(things)]
+			fmt.Fprintf(&source, "\n// %s%d turns a %s into a %s.\nfunc %s%d(n int) int {\n\treturn %s(n)\n}\n", first, i, first, second, first, i, second)
+		}
+		files[fmt.Sprintf("p%02d/%s_%d.go", i%40, things[i%len(things)], i)] = source.String()
+	}
+	for name, question := range map[string]string{
+		"rare": "Where are frobnicators grokked, quuxes plughed and xyzzies waldoed?", "common": "Where are merged orders cached, and retries reported?",
+	} {
+		for _, how := range []string{"quick", "medium", "very thorough"} {
+			b.Run(name+"/"+strings.ReplaceAll(how, " ", "-"), func(b *testing.B) {
+				d := newDesk(b, files)
+				var explored, version samples
+				for b.Loop() {
+					begin := time.Now()
+					d.finish(d.start("version"))
+					version = append(version, time.Since(begin))
+					begin = time.Now()
+					d.finish(d.start("run", "-q", "--agent", "explore", "--model", "offline", "thoroughness: "+how+"\n"+question))
+					explored = append(explored, time.Since(begin))
+				}
+				b.ReportMetric(explored.median(), "ms/explore")
+				b.ReportMetric(version.median(), "ms/version")
+				b.ReportMetric(explored.median()/version.median(), "x/version")
+			})
+		}
+	}
+}
+
 // BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
 // answer to the first byte of the next request. The baseline is a client that only asks.
 func BenchmarkTurns(b *testing.B) {

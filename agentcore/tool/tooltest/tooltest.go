@@ -387,6 +387,43 @@ func (h *Host) Delegate(_ context.Context, task tool.Task) (tool.TaskState, erro
 	return state, nil
 }
 
+// Tasks implements tool.Host: the states whose ids are asked for.
+func (h *Host) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []tool.TaskState
+	for _, prompt := range slices.Sorted(maps.Keys(h.tasks)) {
+		if state := h.tasks[prompt]; len(ids) == 0 || slices.Contains(ids, state.ID) {
+			list = append(list, state)
+		}
+	}
+	if len(list) < len(ids) {
+		return nil, fmt.Errorf("the test has not all of the tasks %v", ids)
+	}
+	return list, nil
+}
+
+// WaitTasks implements tool.Host. It waits for nothing.
+func (h *Host) WaitTasks(ctx context.Context, ids []event.RunID, _ bool, _ time.Duration) ([]tool.TaskState, error) {
+	return h.Tasks(ctx, ids)
+}
+
+// SendTask implements tool.Host.
+func (h *Host) SendTask(ctx context.Context, id event.RunID, _ string) error {
+	_, err := h.Tasks(ctx, []event.RunID{id})
+	return err
+}
+
+// CancelTask implements tool.Host.
+func (h *Host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
+	states, err := h.Tasks(ctx, []event.RunID{id})
+	if err != nil {
+		return tool.TaskState{}, err
+	}
+	states[0].Result.Status = event.StatusCancelled
+	return states[0], nil
+}
+
 // SubmitResult implements tool.Host.
 func (h *Host) SubmitResult(_ context.Context, result event.ChildResult) error {
 	h.mu.Lock()
