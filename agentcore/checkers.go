@@ -41,6 +41,12 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 	if decision.Action != permission.Allow {
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: decision.Reason}
 	}
+	select {
+	case c.run.engine.checking <- struct{}{}:
+		defer func() { <-c.run.engine.checking }()
+	case <-ctx.Done():
+		return tool.CheckerOutput{}, ctx.Err()
+	}
 	box, err := c.open(ctx)
 	if err != nil {
 		return tool.CheckerOutput{}, err
