@@ -43,6 +43,10 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	}
 	handsOver := c.end.reason != "" && r.turn > 1
 	if handsOver {
+		r.endTasks(errStarterEnded)
+	}
+	r.readInbox()
+	if handsOver {
 		r.append(model.UserText(handOver(c.end)))
 	}
 	if err := r.makeRoom(); err != nil {
@@ -68,6 +72,9 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if reason == "" {
 		r.append(done.Message)
 		r.lastText = text
+		if ended, err := r.mayEnd(); err != nil || !ended {
+			return false, err
+		}
 		r.conclude(ending{}, done.Stop)
 		return true, nil
 	}

@@ -77,6 +77,8 @@ type run struct {
 	clock      clock
 	commands   commands
 	place      place
+	inbox      *inbox
+	output     string // the file for the result of a run in the background, empty for others
 	created    time.Time
 
 	ctx    context.Context
@@ -103,6 +105,7 @@ type run struct {
 	result    event.RunResult
 	todos     []event.Todo
 	activity  []string
+	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	last      event.RunProgress
@@ -168,7 +171,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
@@ -231,6 +234,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer close(r.done)
 		defer r.cancel(nil)
 		r.live()
+		r.tellStarter()
 		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
 		e.retire(r.id)
 	}()
@@ -243,6 +247,8 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.inbox.refuse()
+	r.endTasks(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
 		err = merge
@@ -380,6 +386,7 @@ func (r *run) mergeLayer() {
 
 // fanOut runs one child per file and waits for all of them.
 func (r *run) fanOut() error {
+	r.inbox.refuse() // it has no turns
 	var children []*run
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
