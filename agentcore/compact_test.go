@@ -276,7 +276,10 @@ func fits(tokens int) script.Expect {
 // patient gives a world of long work more time than others.
 func (w *world) patient() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*watchdog)
-	w.t.Cleanup(cancel)
+	w.t.Cleanup(func() {
+		w.close()
+		cancel()
+	})
 	w.ctx = ctx
 }
 
