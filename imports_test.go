@@ -101,6 +101,7 @@ var imports = map[string]because{
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/config":          "limits and defaults",
 		"agentcore/event":           "publishes",
+		"agentcore/hook":            "runs hooks",
 		"agentcore/model":           "streams turns",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
@@ -116,17 +117,20 @@ var imports = map[string]because{
 	},
 	"agentcore/agent": {
 		"agentcore/event":            "spans and severities of problems",
+		"agentcore/hook":             "events and matchers of hooks",
 		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/hook":             "events and matchers of hooks",
 		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
 	"agentcore/event": {},
+	"agentcore/hook":  {},
 	"agentcore/model": {},
 	"agentcore/model/anthropic": {
 		"agentcore/model":                        "implements it",

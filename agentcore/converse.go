@@ -27,7 +27,7 @@ const (
 // agent has given its last word.
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
-	r.append(model.UserText(r.userPrompt()))
+	r.append(model.UserText(r.userPrompt() + joined(r.hooks.context)))
 	c := conversation{tools: r.offered()}
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
@@ -83,6 +83,9 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if len(calls) == 0 || limit != "" {
 		if !handsOver && len(calls) == 0 {
 			limit = "" // it had nothing more to do
+		}
+		if more, err := r.goOn(limit); more || err != nil {
+			return false, err
 		}
 		r.conclude(limit, done.Stop)
 		return true, nil

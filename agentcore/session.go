@@ -28,6 +28,7 @@ type Session struct {
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	asks       asks
+	starts     sessionStarts
 	slots      chan struct{} // one token for each child that may run at once
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.

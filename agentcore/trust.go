@@ -90,14 +90,25 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 	var words []string
 	for _, hooks := range cfg.Hooks {
 		for _, h := range hooks {
-			for _, word := range h.Command {
-				words = append(words, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
-			}
+			words = append(words, commandWords(h.Command)...)
 		}
 	}
 	for _, server := range cfg.MCP {
 		words = append(append(words, server.Command), server.Args...)
 	}
+	return namedFiles(words, root, dir)
+}
+
+// commandWords are the words of a command that may name files, also those of a script in it.
+func commandWords(command []string) (words []string) {
+	for _, word := range command {
+		words = append(words, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
+	}
+	return words
+}
+
+// namedFiles are those of a folder's files that words name, as sorted slash paths.
+func namedFiles(words []string, root string, dir *os.Root) []string {
 	var list []string
 	for _, word := range words {
 		if filepath.IsAbs(word) {

@@ -253,6 +253,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		}
 	}
 	output := b.newSpool()
+	if c.SplitErrors {
+		output.split()
+	}
 	started := time.Now()
 	b.notes = nil
 	ch, err := b.start(c, b.roots, output)
@@ -304,6 +307,9 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	if output.errors != nil {
+		r.Errors = output.errors.bytes()
+	}
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
 	}
