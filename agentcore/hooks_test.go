@@ -125,6 +125,7 @@ func TestHooksByExitCode(t *testing.T) {
 		{"SubagentStart", reject, start("!out"), event.StatusCompleted, nil},
 	} {
 		t.Run(test.event+" "+test.script, func(t *testing.T) {
+			t.Parallel()
 			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
 			result, notices := w.plays(coder())
 			if result.Status != test.status {
@@ -159,6 +160,7 @@ func TestHooksOfChildren(t *testing.T) {
 		{"SessionStart", `echo of the session`, []script.Turn{says(done, "of the session")}, nil, false},
 	} {
 		t.Run(test.event+" "+test.script, func(t *testing.T) {
+			t.Parallel()
 			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
 			result, notices := w.plays(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review it.", Each: []string{w.path("a.txt")}})
 			if test.failed != (result.Status == event.StatusFailed) || test.failed && !strings.Contains(result.Error.Detail, "a SubagentStart hook rejects the run: not so") {
@@ -445,36 +447,38 @@ func TestHostileHooks(t *testing.T) {
 			{`trap '' TERM INT HUP; sleep 1005; sleep 1005`, 300 * time.Millisecond, []string{"alpha"}, []string{"the PostToolUse hook"}},
 			{`exec 0<&-; echo closed`, 0, []string{"alpha", "closed"}, nil},
 		} {
-			h := sh(test.script)
-			if test.timeout > 0 {
-				h.Timeout = test.timeout
-			}
-			w := newWorld(t, map[string]string{"a.txt": "alpha\n"}, says(readA), says(done, test.sees...))
-			cfg := hooked(map[string][]config.Hook{"PostToolUse": {h}})
-			if !sandboxed {
-				cfg.Sandbox = config.SandboxOff
-			}
-			w.configured(cfg)
-			w.session.SetTrusted(true)
-			id := w.start(coder())
-			if result := w.wait(id); result.Status != event.StatusCompleted {
-				t.Errorf("%s: the run is %s: %+v", test.script, result.Status, result.Error)
-			}
-			var notices []string
-			for _, e := range w.until(ended(id)) {
-				if n, ok := e.Body.(event.Notice); ok {
-					notices = append(notices, n.Message)
-					if len(n.Message) > 5000 || strings.ContainsAny(n.Message, "\x1b\x00\n") {
-						t.Errorf("told %q", n.Message)
+			t.Run(fmt.Sprintf("sandbox %t, %s", sandboxed, test.script), func(t *testing.T) {
+				t.Parallel()
+				h := sh(test.script)
+				if test.timeout > 0 {
+					h.Timeout = test.timeout
+				}
+				w := newWorld(t, map[string]string{"a.txt": "alpha\n"}, says(readA), says(done, test.sees...))
+				cfg := hooked(map[string][]config.Hook{"PostToolUse": {h}})
+				if !sandboxed {
+					cfg.Sandbox = config.SandboxOff
+				}
+				w.configured(cfg)
+				w.session.SetTrusted(true)
+				id := w.start(coder())
+				if result := w.wait(id); result.Status != event.StatusCompleted {
+					t.Errorf("%s: the run is %s: %+v", test.script, result.Status, result.Error)
+				}
+				var notices []string
+				for _, e := range w.until(ended(id)) {
+					if n, ok := e.Body.(event.Notice); ok {
+						notices = append(notices, n.Message)
+						if len(n.Message) > 5000 || strings.ContainsAny(n.Message, "\x1b\x00\n") {
+							t.Errorf("told %q", n.Message)
+						}
 					}
 				}
-			}
-			told(t, notices, test.notices...)
-			w.emptied(id)
-			if left, err := os.ReadDir(filepath.Join(w.state, "outputs")); err != nil && !os.IsNotExist(err) || len(left) > 0 {
-				t.Errorf("outputs are left: %v, %v", left, err)
-			}
-			w.close()
+				told(t, notices, test.notices...)
+				w.emptied(id)
+				if left, err := os.ReadDir(filepath.Join(w.state, "outputs")); err != nil && !os.IsNotExist(err) || len(left) > 0 {
+					t.Errorf("outputs are left: %v, %v", left, err)
+				}
+			})
 		}
 	}
 }

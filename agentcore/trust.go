@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -69,10 +71,18 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	}
 	defer dir.Close() // only read from
 	actors, err := permission.Actors(ctx, dir)
-	if err != nil || !slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+	if err != nil {
 		return actors, err
 	}
-	more := programs(projectConfig(root), root, dir)
+	var more []string
+	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+		more = programs(projectConfig(root), root, dir)
+	}
+	for _, a := range actors {
+		for _, h := range definedHooks(dir, a.Path) {
+			more = append(more, namedFiles(commandWords(h.Command), root, dir)...)
+		}
+	}
 	if len(more) == 0 {
 		return actors, nil
 	}
@@ -97,6 +107,27 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 		words = append(append(words, server.Command), server.Args...)
 	}
 	return namedFiles(words, root, dir)
+}
+
+// maxDefinition is the largest file of definitions whose hooks are looked at, in bytes.
+const maxDefinition = 1 << 20
+
+// definedHooks are the hooks of the definitions in a file of a folder, by its slash path; of any other file there are none.
+func definedHooks(dir *os.Root, name string) (hooks []agent.Hook) {
+	if _, ok := agent.Detect(name); !ok {
+		return nil
+	}
+	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxDefinition {
+		return nil
+	}
+	text, err := dir.ReadFile(name)
+	if err != nil || !bytes.Contains(text, []byte("hooks")) {
+		return nil // what cannot be read does not run
+	}
+	for _, d := range agent.Parse(name, string(text)).Definitions {
+		hooks = append(hooks, d.Hooks...)
+	}
+	return hooks
 }
 
 // commandWords are the words of a command that may name files, also those of a script in it.
@@ -247,6 +278,10 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	add := func(name, kind, text string) {
 		list = append(list, ActingItem{Path: name, Kind: kind, Description: permission.Visible(text)})
 	}
+	dir, err := os.OpenRoot(root)
+	if err == nil {
+		defer dir.Close() // only read from
+	}
 	for _, a := range actors {
 		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
 		switch {
@@ -267,6 +302,11 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "config", "A file of agentls.")
 		default:
 			add(a.Path, "hook", "A file that a command names.")
+		}
+		if dir != nil {
+			for _, h := range definedHooks(dir, a.Path) {
+				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
+			}
 		}
 	}
 	return list

@@ -41,7 +41,11 @@ func ParseMatcher(text string) (Matcher, error) {
 		case plain(part):
 			m.names, m.folded = append(m.names, part), append(m.folded, fold(part))
 		default:
-			pattern, err := regexp.Compile(`(?i)^(?:` + part + `)$`)
+			_, err := regexp.Compile(part) // alone, for the error
+			var pattern *regexp.Regexp
+			if err == nil {
+				pattern, err = regexp.Compile(`(?i)^(?:` + part + `)$`)
+			}
 			if err != nil {
 				return Matcher{}, fmt.Errorf("%q is neither a name nor a regular expression: %w", part, err)
 			}
