@@ -98,6 +98,11 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	if r.handedOver() {
+		if more, err := r.goOn(""); !more || err != nil {
+			return err == nil, err
+		}
+	}
 	r.layer.NextTurn()
 	if r.parent == nil {
 		r.mergeLayer()
@@ -129,22 +134,6 @@ func (c *conversation) repeats(asked string, calls []model.Call) error {
 		return &Error{Kind: "repeats", Detail: fmt.Sprintf("%s made the same call of %s %d times in a row", asked, calls[0].Name, c.same+1), Hint: "word the task differently, or choose another model"}
 	}
 	return nil
-}
-
-// lastTurn names the limit that makes this turn the hand-over, or is empty.
-func (r *run) lastTurn() string {
-	used, took := r.usage(), r.clock.took()
-	switch {
-	case r.turn >= r.limits.MaxTurns:
-		return "max_turns"
-	case r.limits.Timeout > 0 && took > r.limits.Timeout-min(r.limits.Timeout/5, 30*time.Second):
-		return "timeout"
-	case r.limits.Tokens > 0 && used.InputTokens+used.OutputTokens >= r.limits.Tokens:
-		return "max_tokens"
-	case r.limits.Cost > 0 && used.Cost != nil && *used.Cost >= r.limits.Cost:
-		return "max_cost"
-	}
-	return ""
 }
 
 func handOver(reason string) string {
@@ -265,13 +254,6 @@ func equalCalls(a, b []model.Call) bool {
 		}
 	}
 	return true
-}
-
-func (r *run) addUsage(u model.Usage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Usage = r.result.Usage.Add(event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached})
-	r.result.Turns = r.turn
 }
 
 func (r *run) usage() event.Usage {

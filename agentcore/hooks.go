@@ -122,7 +122,15 @@ func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
 	return list
 }
 
-// input is what all events have in common.
+// ofCall returns the hooks of an event for the call of a tool, whatever spelling of it a matcher has.
+func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
+	if len(h.list) == 0 {
+		return nil
+	}
+	return h.pick(e, tool.Spellings(c.spec.Name)...)
+}
+
+// hookInput is what all events have in common.
 func (r *run) hookInput(e hook.Event) hook.Input {
 	in := hook.Input{
 		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.policy.Mode()), Agent: r.definition.Slug,
@@ -319,7 +327,7 @@ func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list 
 // beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not. The error is that of the
 // run's context.
 func (r *run) beforeCall(c *call) (refusal string, err error) {
-	list := r.hooks.pick(hook.PreToolUse, tool.Spellings(c.spec.Name)...)
+	list := r.hooks.ofCall(hook.PreToolUse, c)
 	if len(list) == 0 {
 		return "", nil
 	}
@@ -350,7 +358,7 @@ func (r *run) afterCall(c *call, status event.CallStatus, text, summary string) 
 	if status != event.CallOK {
 		return text
 	}
-	list := r.hooks.pick(hook.PostToolUse, tool.Spellings(c.spec.Name)...)
+	list := r.hooks.ofCall(hook.PostToolUse, c)
 	if len(list) == 0 {
 		return text
 	}
@@ -410,6 +418,9 @@ func (r *run) goOn(limit string) (bool, error) {
 	input := r.hookInput(e)
 	active := r.hooks.kept > 0
 	input.StopActive, input.LastMessage, input.Reason = &active, r.lastText, limit
+	if r.handedOver() {
+		input.LastMessage = r.snapshot().Output
+	}
 	outcome, err := r.fire(list, input)
 	if err != nil || !outcome.Block {
 		return false, err
@@ -425,6 +436,9 @@ func (r *run) goOn(limit string) (bool, error) {
 		return false, nil
 	}
 	r.hooks.kept++
+	r.mu.Lock()
+	r.submitted = nil // it hands over again
+	r.mu.Unlock()
 	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) + joined(outcome.Context)))
 	return true, nil
 }

@@ -592,3 +592,50 @@ func TestHooksOfReadsBesideEachOther(t *testing.T) {
 		t.Errorf("the hunks are %+v", hunks)
 	}
 }
+
+// TestHooksOfTasks has an agent delegate: one child starts with what a hook says and hands its result over again, another is rejected.
+func TestHooksOfTasks(t *testing.T) {
+	start, stop, reject, seen := sh("echo look at the tests"), sh(`read -r in; echo "$in" | grep -q '"stop_hook_active":true' || { echo "$in" | grep -o 'last_assistant_message":"[^"]*' >&2; exit 2; }`),
+		sh(`echo '{"decision":"block","reason":"not today"}'`), sh(`grep -o '"subagent_type":"[a-z]*"'`)
+	start.Matcher, stop.Matcher, reject.Matcher, seen.Matcher = "explore", "Explore|general", "general", "Task"
+	w := hookWorld(
+		t, nil, map[string][]config.Hook{"SubagentStart": {start, reject}, "SubagentStop": {stop}, "PostToolUse": {seen}, "Stop": {sh("exit 0")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look at A.", ""), task("general", "Look at B.", "")}},
+		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last("look at the tests")}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"One."}`}}},
+		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last(`A hook of the user says: last_assistant_message":"One.`)}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"Two."}`}}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{
+			script.Result("task", "Two."), script.Result("task", `"subagent_type":"explore"`), script.Result("task", "a SubagentStart hook rejects the run: not today"),
+		}, Answer: []script.Step{done}},
+	)
+	result, notices := w.plays(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	told(t, notices)
+	if result.Status != event.StatusCompleted {
+		t.Errorf("the run is %s: %+v", result.Status, result.Error)
+	}
+}
+
+// TestCancelDuringAHookOfAChild cancels a run while a hook of its child runs.
+func TestCancelDuringAHookOfAChild(t *testing.T) {
+	for _, name := range []string{"SubagentStart", "SubagentStop"} {
+		w := hookWorld(t, nil, map[string][]config.Hook{name: {sh(`trap '' TERM INT HUP; sleep 1008; sleep 1008`)}})
+		w.model = script.New("test", script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{task("explore", "Look.", "")}}, script.Turn{Match: "Look.", Times: script.Any, Answer: []script.Step{done}})
+		id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+		var child event.RunID
+		w.waitFor("the hook runs", func() bool {
+			for _, c := range w.children(id) {
+				child = c.ID
+				return len(processes(t, c.ID)) >= 2
+			}
+			return false
+		})
+		if err := w.engine.Cancel(id); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := w.wait(id).Status, w.wait(child).Status; a != event.StatusCancelled || b != event.StatusCancelled {
+			t.Errorf("the runs are %s and %s", a, b)
+		}
+		w.emptied(id)
+		w.emptied(child)
+		w.close()
+	}
+}
