@@ -51,6 +51,7 @@ var imports = map[string]because{
 		"agentcore/agent":      "lists definitions",
 		"agentcore/config":     "editor settings are a configuration layer",
 		"agentcore/event":      "events become progress, findings and prompts",
+		"agentcore/hook":       "names the events of hooks",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/secret":     "hands the redactor on",

@@ -56,8 +56,8 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	return outcome, nil
 }
 
-// withholds says why a hook may not be run here and now, or nothing. A hook of the user runs in any folder: it may be what keeps
-// an agent from something.
+// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in folders that are not
+// trusted, too, as it may be what keeps an agent from something, but no program of such a folder that it names.
 func (r *run) withholds(h *lifecycleHook) string {
 	trusted := r.session.trusted.Load()
 	switch {
@@ -69,6 +69,8 @@ func (r *run) withholds(h *lifecycleHook) string {
 		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
 	case trusted:
 		return ""
+	case r.sandboxLevel() != permission.Full:
+		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
 	for _, root := range r.session.view.Roots() {
 		dir, err := os.OpenRoot(root.Path)

@@ -359,6 +359,7 @@ func TestSessionStartsOnce(t *testing.T) {
 	cfg := hooked(map[string][]config.Hook{"SessionStart": {sh("echo started; echo one >> " + log)}})
 	cfg.Sandbox = config.SandboxOff
 	w.configured(cfg)
+	w.session.SetTrusted(true)
 	w.plays(coder())
 	w.plays(coder())
 	if text, err := os.ReadFile(log); err != nil || string(text) != "one\n" {
@@ -386,6 +387,7 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		{project, true, false, "!seen", []string{"the PostToolUse hook `echo seen` was not run, since it comes from the workspace, and there is no full sandbox"}},
 		{sh("echo seen"), false, true, "seen", nil},
 		{sh("echo seen"), true, false, "seen", nil},
+		{sh("echo seen"), false, false, "!seen", []string{"the PostToolUse hook `echo seen` was not run, since the workspace is not trusted, and there is no full sandbox"}},
 		{named, true, true, "checked", nil},
 		{named, false, true, "!checked", []string{"the PostToolUse hook `./check.sh` was not run, since check.sh, which it names, is a file of a workspace that is not trusted"}},
 	} {

@@ -85,7 +85,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "mcp_servers.*.url", Type: "string", Doc: "The address of a server over HTTP."},
 	{Name: "mcp_servers.*.headers", Type: "table", Doc: "Headers of its requests."},
 	{Name: "hooks", Type: "table", Doc: "Commands that are run at events of its life, by the event's name. `Stop` of a subagent is `SubagentStop`. Those of `PreToolUse` also see the calls of its subagents."},
-	{Name: "hooks.*.*.matcher", Type: "string", Doc: "What the hook is for: names of tools with `|` between them in any spelling, or a regular expression. Empty: all."},
+	{Name: "hooks.*.*.matcher", Type: "string", Names: "tool", Doc: "What the hook is for: names of tools with `|` between them in any spelling, or a regular expression. Empty: all."},
 	{Name: "hooks.*.*.command", Type: "strings", Doc: "A list of words, or a command line for `sh -c`. It gets the event as JSON on its standard input."},
 	{Name: "hooks.*.*.timeout", Type: "duration", Doc: "The longest time. Default: one minute."},
 	{Name: "aliases", Type: "strings", Doc: "Other names that are accepted for it."},

@@ -36,6 +36,27 @@ func Events() []string {
 	return []string{string(SessionStart), string(SubagentStart), string(PreToolUse), string(PostToolUse), string(PreCompact), string(SubagentStop), string(Stop)}
 }
 
+// Doc says when the event is and what its hooks can do, for people.
+func (e Event) Doc() string {
+	switch e {
+	case SessionStart:
+		return "Before the first prompt of a session. What the hook prints is put into the first prompt of each of its runs; a block rejects the run."
+	case SubagentStart:
+		return "Before the first prompt of a child run; the matcher is for its agent. What the hook prints is put into that prompt; a block rejects the child."
+	case PreToolUse:
+		return "Before a tool call, and before the rules decide on it. A block, or exit code 2, rejects the call; `permission_decision` can be \"deny\" or \"ask\"."
+	case PostToolUse:
+		return "After a tool call that succeeded. The model gets what the hook prints, and the reason of a block."
+	case PreCompact:
+		return "Before a conversation is summed up. What the hook prints is for whoever does that; it cannot be blocked."
+	case SubagentStop:
+		return "After the last word of a child run; the matcher is for its agent. A block, or exit code 2, makes it go on, at most three times."
+	case Stop:
+		return "After the last word of a run of yours. A block, or exit code 2, makes it go on, at most three times."
+	}
+	return ""
+}
+
 // Known reports whether there is an event of that name.
 func Known(name string) bool { return slices.Contains(Events(), name) }
 
