@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +15,11 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -639,5 +642,36 @@ func TestCancelDuringAHookOfAChild(t *testing.T) {
 		w.emptied(id)
 		w.emptied(child)
 		w.close()
+	}
+}
+
+// TestGuideKnowsHooks checks what the guide's documentation says of hooks.
+func TestGuideKnowsHooks(t *testing.T) {
+	s, err := skill.NewSet(skill.Builtin()...).Find("agentls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(s.Text, "\n## Hooks\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	_, example, _ := strings.Cut(text, "```toml\n")
+	example, _, _ = strings.Cut(example, "```")
+	file := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := config.Load(config.Sources{UserFile: file, Getenv: func(string) string { return "" }})
+	if !found || len(problems) > 0 || len(cfg.Hooks["PreToolUse"]) != 1 || len(cfg.Hooks["PostToolUse"]) != 1 {
+		t.Errorf("the example gives %+v, %v", cfg.Hooks, problems)
+	}
+	for _, name := range hook.Events() {
+		if !strings.Contains(text, "| `"+name+"` |") {
+			t.Errorf("the event %s is missing", name)
+		}
+	}
+	for field := range reflect.TypeFor[hook.Input]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("the field %s is missing", name)
+		}
 	}
 }

@@ -130,10 +130,16 @@ func definedHooks(dir *os.Root, name string) (hooks []agent.Hook) {
 	return hooks
 }
 
+// atRoot puts "." in the place of the variables with the workspace folder that hooks get.
+var atRoot = strings.NewReplacer(
+	`"$CLAUDE_PROJECT_DIR"`, ".", `"${CLAUDE_PROJECT_DIR}"`, ".", "$CLAUDE_PROJECT_DIR", ".", "${CLAUDE_PROJECT_DIR}", ".",
+	`"$AGENTLS_PROJECT_DIR"`, ".", `"${AGENTLS_PROJECT_DIR}"`, ".", "$AGENTLS_PROJECT_DIR", ".", "${AGENTLS_PROJECT_DIR}", ".",
+)
+
 // commandWords are the words of a command that may name files, also those of a script in it.
 func commandWords(command []string) (words []string) {
 	for _, word := range command {
-		words = append(words, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
+		words = append(words, strings.FieldsFunc(atRoot.Replace(word), func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
 	}
 	return words
 }

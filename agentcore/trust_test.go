@@ -88,7 +88,7 @@ func TestTrustOfAFolder(t *testing.T) {
 func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		".agentls/agents/x.md": "---\nname: x\ndescription: d\nhooks:\n  PreToolUse:\n    - command: sh tools/guard.sh\n---\nDo.\n",
-		".claude/agents/y.md":  "---\nname: y\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: \"tools/stop.sh && true\"\n---\nDo.\n",
+		".claude/agents/y.md":  "---\nname: y\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: '\"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true'\n---\nDo.\n",
 		".agentls/agents/z.md": "---\nname: z\ndescription: tools/none.sh\n---\nhooks\n",
 		"tools/guard.sh":       "true\n",
 		"tools/stop.sh":        "true\n",
@@ -119,7 +119,7 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 		t.Errorf("the files are %q, want %q", files, want)
 	}
 	want := []string{
-		".agentls/agents/x.md: PreToolUse runs sh tools/guard.sh", ".claude/agents/y.md: Stop runs tools/stop.sh && true",
+		".agentls/agents/x.md: PreToolUse runs sh tools/guard.sh", ".claude/agents/y.md: Stop runs \"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true",
 		"tools/guard.sh: A file that a command names.", "tools/stop.sh: A file that a command names.",
 	}
 	if !slices.Equal(items, want) {
