@@ -109,6 +109,7 @@ var imports = map[string]because{
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/sandbox":         "commands run in it",
+		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
@@ -173,6 +174,9 @@ var imports = map[string]because{
 	"agentcore/sandbox": {
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
+	},
+	"agentcore/sandbox/proxy": {
+		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

@@ -443,6 +443,16 @@ func (r *run) goOn(limit string) (bool, error) {
 	return true, nil
 }
 
+// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to wait for.
+func (r *run) mayStop() (bool, error) {
+	if r.inbox.idle() {
+		if more, err := r.goOn(""); more || err != nil {
+			return false, err
+		}
+	}
+	return r.mayEnd()
+}
+
 // preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty for nothing. They
 // cannot keep it from being done. The error is that of the run's context.
 func (r *run) preCompact() (instructions string, err error) {

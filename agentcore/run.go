@@ -78,6 +78,8 @@ type run struct {
 	commands   commands
 	hooks      *hooks
 	place      place
+	inbox      *inbox
+	output     string // the file for the result of a run in the background, empty for others
 	created    time.Time
 
 	ctx    context.Context
@@ -88,6 +90,8 @@ type run struct {
 	system   string
 	messages []model.Message
 	turn     int
+	attempt  int // of the turn, from 1
+	memory   memory
 	touched  map[string]bool // files that the run proposed to change
 	lastText string
 
@@ -102,6 +106,7 @@ type run struct {
 	result    event.RunResult
 	todos     []event.Todo
 	activity  []string
+	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	last      event.RunProgress
@@ -167,7 +172,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
 	r.hooks = r.newHooks()
@@ -231,6 +236,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer close(r.done)
 		defer r.cancel(nil)
 		r.live()
+		r.tellStarter()
 		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
 		e.retire(r.id)
 	}()
@@ -243,6 +249,8 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.inbox.refuse()
+	r.endTasks(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
 		err = merge
@@ -383,6 +391,7 @@ func (r *run) mergeLayer() {
 
 // fanOut runs one child per file and waits for all of them.
 func (r *run) fanOut() error {
+	r.inbox.refuse() // it has no turns
 	var children []*run
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
