@@ -23,6 +23,8 @@ const (
 	hookTimeout = time.Minute
 	// maxGoOn is how often hooks may keep one run from ending.
 	maxGoOn = 3
+	// maxHookContext is how much the hooks of one event say to a model together, in bytes.
+	maxHookContext = 2 * hook.MaxText
 	// maxHookNotices is how much is told about one hook in one run.
 	maxHookNotices = 5
 )
@@ -156,6 +158,7 @@ func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error
 	}
 	text = []byte(r.engine.redactor.Text(string(text)))
 	var said []string
+	size := 0
 	for _, one := range list {
 		outcome, err := r.runHook(one, text)
 		if err != nil {
@@ -168,7 +171,9 @@ func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error
 		if outcome.Message != "" {
 			r.tellOfHook(one, event.NoticeInfo, "the "+one.name+" says: "+outcome.Message, "")
 		}
-		if outcome.Context != "" {
+		if size += len(outcome.Context); size > maxHookContext {
+			r.tellOfHook(one, event.NoticeWarning, "what the "+one.name+" says to the agent was left out, since hooks before it said much", "have them say less")
+		} else if outcome.Context != "" {
 			said = append(said, marked(one.event, outcome.Context))
 		}
 		if outcome.Ask && !all.Ask {
