@@ -78,31 +78,40 @@ func (r *run) newHooks() *hooks {
 			add(lifecycleHook{event: hook.Event(name), command: c.Command, timeout: c.Timeout, project: c.Origin.Layer == config.LayerProject}, c.Matcher)
 		}
 	}
-	var above []*run
-	for p := r.parent; p != nil; p = p.parent {
-		above = append(above, p)
-	}
-	slices.Reverse(above)
-	seen := map[*agent.Definition]bool{r.definition: true}
-	for _, p := range append(above, r) {
-		if p != r && seen[p.definition] {
+	seen := map[*agent.Definition]bool{}
+	for _, d := range append(r.definitionsAbove(), r.definition) {
+		if seen[d] {
 			continue
 		}
-		seen[p.definition] = true
-		for _, d := range p.definition.Hooks {
+		seen[d] = true
+		for _, defined := range d.Hooks {
 			of := lifecycleHook{
-				event: hook.Event(d.Event), command: d.Command, timeout: d.Timeout,
-				project: p.definition.Source.Layer == agent.LayerProject, own: true,
+				event: hook.Event(defined.Event), command: defined.Command, timeout: defined.Timeout, project: d.Source.Layer == agent.LayerProject, own: true,
 			}
-			if of.event == hook.Stop && p.parent != nil {
+			if of.event == hook.Stop && r.parent != nil {
 				of.event = hook.SubagentStop
 			}
-			if p == r || of.event == hook.PreToolUse {
-				add(of, d.Matcher)
+			if d == r.definition || of.event == hook.PreToolUse {
+				add(of, defined.Matcher)
 			}
 		}
 	}
 	return h
+}
+
+// definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of those above a run that one of
+// these goes on with.
+func (r *run) definitionsAbove() []*agent.Definition {
+	var list []*agent.Definition
+	if r.parent != nil {
+		list = append(r.parent.definitionsAbove(), r.parent.definition)
+	}
+	if r.former != nil {
+		for _, a := range r.former.above {
+			list = append(list, a.definition)
+		}
+	}
+	return list
 }
 
 // hookTitle is a hook's command as people know it: without the shell that it is for.
@@ -224,24 +233,28 @@ func (r *run) tellOfHook(h *lifecycleHook, level event.NoticeLevel, message, hin
 
 // startHooks runs the hooks of the run's start. An error is the run's end: its context's, or that a hook rejects it.
 func (r *run) startHooks() error {
-	e, spellings := hook.SubagentStart, append([]string{r.definition.Slug}, r.definition.Aliases...)
+	e := hook.SubagentStart
 	if r.parent == nil {
-		e, spellings = hook.SessionStart, []string{"startup"}
+		e = hook.SessionStart
 	}
 	input := r.hookInput(e)
 	input.Prompt = r.request.Prompt
 	var outcome hook.Outcome
 	var err error
-	list := r.hooks.pick(e, spellings...)
-	if e == hook.SessionStart {
-		input.Source = "startup"
-		outcome, err = r.startSession(list, input)
-	} else {
-		outcome, err = r.fire(list, input)
+	switch {
+	case r.parent != nil:
+		outcome, err = r.fire(r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
 		if len(r.parent.request.Each) > 0 {
 			// Its prompt is the user's own.
 			outcome.Context = strings.TrimLeft(r.parent.hooks.context+"\n"+outcome.Context, "\n")
 		}
+	case r.former != nil:
+		// What was said to the former run may be long ago.
+		input.Source = "resume"
+		outcome, err = r.fire(r.hooks.pick(e, input.Source), input)
+	default:
+		input.Source = "startup"
+		outcome, err = r.startSession(r.hooks.pick(e, input.Source), input)
 	}
 	switch {
 	case err != nil:

@@ -91,7 +91,7 @@ func TestHookThatIsNotThere(t *testing.T) {
 func TestManyHooksSayMuch(t *testing.T) {
 	var hooks []config.Hook
 	for i := range 5 {
-		hooks = append(hooks, sh(fmt.Sprintf(`printf 'begin%d '; head -c 12000 /dev/zero | tr '\\0' x`, i)))
+		hooks = append(hooks, sh(fmt.Sprintf(`printf 'begin%d '; head -c 12000 /dev/zero | tr '\0' x`, i)))
 	}
 	w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{"PostToolUse": hooks}, says(readA), says(done, "alpha", "begin0", "begin1", "!begin2", "!begin4"))
 	_, notices := w.plays(coder())

@@ -660,3 +660,33 @@ func TestToldWhileAStopHookRuns(t *testing.T) {
 		t.Errorf("the run is %s with %q", result.Status, result.Output)
 	}
 }
+
+// TestHooksOfResumedRuns goes on with a child of an agent whose definition has a guard: it still guards, and the session starts again.
+func TestHooksOfResumedRuns(t *testing.T) {
+	guarded := &agent.Definition{
+		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",
+		Hooks: []agent.Hook{{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}}},
+	}
+	w := newWorld(t, map[string]string{"a.txt": "alpha\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Look.", "")}},
+		script.Turn{Match: "Look.", Answer: []script.Step{script.Text("Looked.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{done}},
+		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("source resume")}, Answer: []script.Step{readA}},
+		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("rejects the call: guarded"), script.NotLast("alpha")}, Answer: []script.Step{done}},
+	), func(o *agentcore.Options) {
+		resume := sh(`grep -o '"source":"resume"' | sed 's/.*resume.*/source resume/'`)
+		resume.Matcher = "resume"
+		o.Config = hooked(map[string][]config.Hook{"SessionStart": {resume}})
+	}, guarded)
+	w.session.SetTrusted(true)
+	id := w.start(agentcore.RunRequest{Agent: "guarded", Prompt: "Go."})
+	w.wait(id)
+	resumed, err := w.session.Resume(w.ctx, w.children(id)[0].ID, "Once more.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := w.wait(resumed); result.Status != event.StatusCompleted {
+		t.Errorf("the run is %s: %+v", result.Status, result.Error)
+	}
+}

@@ -15,7 +15,7 @@ type Event string
 
 // The events, in the order of a run's life.
 const (
-	// SessionStart is before the first prompt of a session's first run.
+	// SessionStart is before the first prompt of a session's first run, and of each run that goes on with a former one.
 	SessionStart Event = "SessionStart"
 	// SubagentStart is before the first prompt of a child run.
 	SubagentStart Event = "SubagentStart"
@@ -84,7 +84,7 @@ type Input struct {
 
 	// Prompt is what the run was asked, in SessionStart and SubagentStart.
 	Prompt string `json:"prompt,omitempty"`
-	// Source is "startup", in SessionStart.
+	// Source is "startup", or "resume" where a run goes on with a former one, in SessionStart.
 	Source string `json:"source,omitempty"`
 	// Trigger is "auto", in PreCompact.
 	Trigger string `json:"trigger,omitempty"`
