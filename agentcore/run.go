@@ -67,7 +67,7 @@ type run struct {
 	model      model.Model
 	limits     agent.Limits
 	layer      *workspace.Layer
-	policy     *permission.Policy
+	rights     rights
 	clock      clock
 	commands   commands
 	created    time.Time
@@ -142,9 +142,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		cfg, skills = parent.config, parent.skills
 	}
-	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.find(request.Agent, cfg)
 	if err != nil {
-		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+		return nil, err
 	}
 	if request.Prompt == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
@@ -167,7 +167,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
-	r.policy = r.newPolicy()
+	r.rights = r.newRights()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
 	}
@@ -184,6 +184,15 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.result = event.RunResult{Status: event.StatusPending, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// find returns an agent by its slug or an alias; "" is the default one.
+func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
+	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
+	if err != nil {
+		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+	}
+	return definition, nil
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.

@@ -189,13 +189,19 @@ func (e *Engine) storeTrust(ctx context.Context, root string, rows []store.Trust
 	for i := range rows {
 		rows[i].Root = real
 	}
+	done, err := e.decisions.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := e.store.Submit(store.Batch{TrustRemoved: []string{real}, Trusted: rows}).Wait(ctx); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
 		return storeFailure(err)
 	}
-	return nil
+	_, err = e.readDecisionsNow(ctx) // whoever decides here knows it
+	return err
 }
 
 // FolderDecision is what the user said about a folder.

@@ -80,7 +80,7 @@ func (s *Server) binds(g permission.Grant) bool {
 func grantOf(g permission.Grant) methods.Grant {
 	return methods.Grant{
 		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision), Scope: methods.Scope(g.Scope),
-		Session: g.Session, Run: g.Run, Created: g.Created,
+		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
 	}
 }
 

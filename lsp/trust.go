@@ -152,8 +152,17 @@ func (t *trust) read(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	if session := t.server.opened(); session != nil {
-		session.SetTrusted(t.all())
+		t.tell(session)
 	}
+}
+
+// tell tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store must go on saying so.
+func (t *trust) tell(session *agentcore.Session) {
+	if t.editor != nil {
+		session.SetTrusted(t.all())
+		return
+	}
+	session.SetTrusted(t.all(), t.roots()...)
 }
 
 // typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in the editor. Where the

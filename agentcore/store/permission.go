@@ -67,8 +67,8 @@ type Grant struct {
 	Pattern  string
 	Decision string // allow, deny
 	Created  time.Time
-	// Revoked is zero while the grant holds.
-	Revoked time.Time
+	// Expires is zero for a grant that does not expire. Revoked is zero for one that was not taken back.
+	Expires, Revoked time.Time
 }
 
 func (g *Grant) fields() []field {
@@ -83,6 +83,7 @@ func (g *Grant) fields() []field {
 		{"decision", &g.Decision},
 		{"created", creation{micros{&g.Created}}},
 		{"revoked", micros{&g.Revoked}},
+		{"expires", micros{&g.Expires}},
 	}
 }
 
@@ -137,10 +138,10 @@ func (w *writer) applyPermissions(b *Batch) error {
 	return nil
 }
 
-// Grants returns the grants that hold, the latest first: those of all projects, and those of sessions and runs of
-// this file.
-func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
-	return many[Grant](ctx, s, grantTable, "the grants", "WHERE revoked IS NULL ORDER BY created DESC, id")
+// ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a process that
+// read it before learns so. Grants of sessions and runs are of no use to another process.
+func (s *Store) ProjectGrants(ctx context.Context) ([]Grant, error) {
+	return many[Grant](ctx, s, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
 }
 
 // Asks returns the asks of a session, the oldest first.
