@@ -379,8 +379,9 @@ func (r *run) fanOut() error {
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context:        Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)

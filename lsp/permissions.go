@@ -114,7 +114,7 @@ func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*method
 func explanationOf(e permission.Explanation) *methods.Explanation {
 	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
 	if e.Rule != nil {
-		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: methods.Layer(e.Layer)}
+		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer}
 	}
 	var always []string
 	for _, rule := range e.Always {

@@ -138,6 +138,23 @@ func (w *writer) applyPermissions(b *Batch) error {
 	return nil
 }
 
+// expireAsks denies what a run, whose process is gone, still asks, and returns what is to be told.
+func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error) {
+	open, err := selectRows[Ask](context.Background(), w.conn, askTable, "WHERE run = ? AND state = 'open' ORDER BY opened, id", run)
+	if err != nil {
+		return nil, fmt.Errorf("read the asks of the run %s: %w", run, err)
+	}
+	var bodies []event.Body
+	for _, ask := range open {
+		ask.State, ask.Decision, ask.Reason, ask.Resolved = AskExpired, "deny", InterruptedReason, now
+		if err := w.insert(askTable, "ask", string(ask.ID), ask.fields()); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, event.AskResolved{Ask: ask.ID, Decision: ask.Decision, Reason: ask.Reason})
+	}
+	return bodies, nil
+}
+
 // ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a process that
 // read it before learns so. Grants of sessions and runs are of no use to another process.
 func (s *Store) ProjectGrants(ctx context.Context) ([]Grant, error) {

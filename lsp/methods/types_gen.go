@@ -332,8 +332,9 @@ type PermissionRule struct {
 	Pattern string `json:"pattern,omitzero"`
 	// What the rule says.
 	Action RuleAction `json:"action"`
-	// Where the rule comes from.
-	Layer Layer `json:"layer,omitzero"`
+	// Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or
+	// `grant` and its id.
+	Layer string `json:"layer,omitzero"`
 }
 
 // Limits: limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
