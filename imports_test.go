@@ -169,10 +169,11 @@ var imports = map[string]because{
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
 	"agentcore/skill": {
-		"agentcore/agent":    "layers and problems are those of definitions",
-		"agentcore/event":    "places of problems",
-		"agentcore/spelling": "did you mean",
-		"go.yaml.in/yaml/v3": "frontmatter of skills",
+		"agentcore/agent":      "layers and problems are those of definitions",
+		"agentcore/event":      "places of problems",
+		"agentcore/permission": "what a reader of a text does not see",
+		"agentcore/spelling":   "did you mean",
+		"go.yaml.in/yaml/v3":   "frontmatter of skills",
 	},
 	"agentcore/spelling": {},
 	"agentcore/store": {

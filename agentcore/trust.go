@@ -243,6 +243,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		list = append(list, ActingItem{Path: name, Kind: kind, Description: permission.Visible(text)})
 	}
 	for _, a := range actors {
+		first := len(list) // what the file itself is
 		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
 		switch {
 		case strings.HasPrefix(a.Hash, "unreadable"):
@@ -263,8 +264,20 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		default:
 			add(a.Path, "hook", "A file that a command names.")
 		}
+		list[first].Description += unseenOf(a)
 	}
 	return list
+}
+
+// unseenOf warns of what the reader of a file does not see.
+func unseenOf(a permission.Actor) string {
+	switch a.Unseen {
+	case 0:
+		return ""
+	case 1:
+		return " It holds a character that cannot be seen."
+	}
+	return fmt.Sprintf(" It holds %d characters that cannot be seen.", a.Unseen)
 }
 
 func describeCommands(cfg *config.Config, add func(kind, text string)) {

@@ -267,6 +267,9 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	if folder.Standing == permission.Changed {
 		text = fmt.Sprintf("What agentls uses in the folder %s has changed since you trusted it, so that it is not used any more (%s).", name, folder.Trust)
 	}
+	if slices.ContainsFunc(folder.Actors, func(a permission.Actor) bool { return a.Unseen > 0 }) {
+		text += " Some of it holds characters that cannot be seen."
+	}
 	if !s.client.messageRequest() {
 		text += ` The command agentls.trust shows it, and trusts it with {"change": "trust"}.`
 		tell := s.client.log
