@@ -144,13 +144,27 @@ func detailOf(request permission.Request, c *call) string {
 	return strings.TrimSpace(b.String())
 }
 
-// pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.
+// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The function that it
+// returns ends that.
 func (r *run) pause(reason string) (resume func()) {
-	r.clock.stop()
+	for above := r; above != nil; above = above.parent {
+		above.clock.stop()
+	}
+	goOn := r.waits(reason)
+	return func() {
+		goOn()
+		for above := r; above != nil; above = above.parent {
+			above.clock.start()
+		}
+	}
+}
+
+// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
+func (r *run) waits(reason string) (resume func()) {
+	regain := r.place.yield()
 	r.setStatus(event.StatusWaiting, reason)
 	return func() {
-		r.clock.start()
-		if r.ctx.Err() == nil {
+		if regain() == nil {
 			r.setStatus(event.StatusRunning, "")
 		}
 	}

@@ -96,7 +96,7 @@ func homeDir() string {
 
 // effects are what the tools' effects are to a policy; rights.request knows those of commands and hosts better.
 var effects = map[tool.Effect]permission.Effect{
-	tool.Reads: permission.Read, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
+	tool.Reads: permission.Read, tool.Delegates: permission.Internal, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
 }
 
 // request is a call as a policy sees it. It fails where a file that the call names can be none.
