@@ -29,6 +29,7 @@ type rights struct {
 // newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
 func (r *run) newRights() rights {
 	mode := cmp.Or(r.request.PermissionMode, modeOf(r.definition))
+	r.mode = mode
 	made := rights{session: r.session, config: r.config, attached: func(path string) bool {
 		_, attached, err := (host{run: r}).Attached(path)
 		return attached && err == nil
@@ -37,7 +38,17 @@ func (r *run) newRights() rights {
 		made.policy = r.parent.rights.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
 		return made
 	}
-	made.policy = r.session.policy(r.id, mode, r.definition, r.config)
+	if r.former == nil || len(r.former.above) == 0 {
+		made.policy = r.session.policy(r.id, mode, r.definition, r.config)
+		return made
+	}
+	// What was a child stays bound by those above it.
+	above := r.former.above
+	made.policy = r.session.policy(r.id, above[0].powers.Mode, above[0].definition, r.config)
+	for _, a := range above[1:] {
+		made.policy = made.policy.Child(r.id, a.powers.Mode, policyLayers(a.definition, r.config))
+	}
+	made.policy = made.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
 	return made
 }
 

@@ -14,7 +14,7 @@ import (
 func Unseen(text string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		start, flag := -1, 0 // of a part; the end of a flag
-		before := rune(0) // the last one that is seen
+		before := rune(0)    // the last one that is seen
 		for i, r := range text {
 			if n := flagAt(text[i:]); n > 0 {
 				flag = i + n
