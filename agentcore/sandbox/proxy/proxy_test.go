@@ -312,7 +312,7 @@ func TestProxyBoundsConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.serve(slotted{l, func() {
+	p.serve(&slotted{l, func() {
 		if len(p.slots) == 0 {
 			t.Error("a connection is waited for without a slot for it")
 		}
@@ -343,7 +343,7 @@ type slotted struct {
 	before func()
 }
 
-func (s slotted) Accept() (net.Conn, error) {
+func (s *slotted) Accept() (net.Conn, error) {
 	s.before()
 	return s.Listener.Accept()
 }
