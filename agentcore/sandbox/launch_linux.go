@@ -169,7 +169,7 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
 	if output != nil {
-		cmd.Stdout, cmd.Stderr = output, output
+		cmd.Stdout, cmd.Stderr = output, output.stderr()
 	}
 	l.do(func() { err = cmd.Start() })
 	if err != nil {

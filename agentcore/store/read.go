@@ -56,6 +56,12 @@ func (s *Store) Messages(ctx context.Context, run event.RunID) ([]Message, error
 		"WHERE run = ? ORDER BY seq", run)
 }
 
+// MessageRun returns the run that a message belongs to, or ErrNotFound.
+func (s *Store) MessageRun(ctx context.Context, id event.MessageID) (event.RunID, error) {
+	m, err := one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
+	return m.Run, err
+}
+
 // ToolCalls returns the calls of a run, in the order of their intents.
 func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
 	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
@@ -296,16 +302,21 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 			if err := w.insert(ownedRunTable, "run", string(run.ID), ended.fields()); err != nil {
 				return nil, nil, err
 			}
-			body := event.RunStatusChanged{Status: run.Status, Reason: run.Reason}
-			raw, err := event.EncodeBody(body)
+			bodies, err := w.expireAsks(run.ID, now)
 			if err != nil {
 				return nil, nil, err
 			}
-			e, err := numbers.add(NewEvent{Session: run.Session, Run: run.ID, Time: now, Body: body}, string(raw))
-			if err != nil {
-				return nil, nil, err
+			for _, body := range append(bodies, event.RunStatusChanged{Status: run.Status, Reason: run.Reason}) {
+				raw, err := event.EncodeBody(body)
+				if err != nil {
+					return nil, nil, err
+				}
+				e, err := numbers.add(NewEvent{Session: run.Session, Run: run.ID, Time: now, Body: body}, string(raw))
+				if err != nil {
+					return nil, nil, err
+				}
+				events = append(events, e)
 			}
-			events = append(events, e)
 			all = append(all, run)
 		}
 	}
