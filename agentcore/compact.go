@@ -122,9 +122,12 @@ func (r *run) between(from int) []model.Message {
 
 // summarise has the messages in front of from summed up.
 func (r *run) summarise(from int, room int64) (string, error) {
-	var err error
+	instructions, err := r.preCompact()
+	if err != nil {
+		return "", err
+	}
 	for _, share := range []int64{2, 6} { // of the room; again, where that is too much for the model that sums up
-		prompt := transcript(r.messages[:from], int(room*bytesPerToken/share))
+		prompt := transcript(r.messages[:from], int(room*bytesPerToken/share)) + joined(instructions)
 		var summary string
 		if summary, err = r.consult("compaction", "shortens the conversation", prompt); err == nil {
 			return clip(summary, int(room/5*bytesPerToken)), nil
