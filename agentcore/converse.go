@@ -69,8 +69,8 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		}
 		return r.followCalls(c, done)
 	}
-	reason, message := r.recall(done, text)
-	if reason == "" {
+	wrong := r.recall(done, text)
+	if wrong.reason == "" || wrong.unsure && c.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
 		r.append(done.Message)
 		r.lastText = text
 		if ended, err := r.mayStop(); err != nil || !ended {
@@ -82,10 +82,10 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if strings.TrimSpace(text) != "" { // providers refuse an empty message
 		r.append(done.Message)
 	}
-	if c.lapses.bad(reason, strings.TrimSpace(text)) {
-		r.append(model.UserText(message))
+	if c.lapses.bad(wrong.reason, strings.TrimSpace(text)) {
+		r.append(model.UserText(wrong.message))
 	} else {
-		c.end = ending{reason, c.lapses.detailOf(reason, r.model.Name())}
+		c.end = ending{wrong.reason, c.lapses.detailOf(wrong.reason, r.model.Name())}
 	}
 	return false, nil
 }
@@ -175,13 +175,13 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
 		r.append(m)
 	}
-	end, bad, calls := c.end, "", len(done.Message.Calls())
+	end, calls, wrong := c.end, len(done.Message.Calls()), lapse{}
 	if calls == 0 || strings.TrimSpace(text) == "" {
-		bad, _ = r.recall(done, text)
+		wrong = r.recall(done, text)
 	}
 	own := end.detail == "" && r.turn == 1 && calls == 0 // its only turn; nobody told it to hand over
 	switch {
-	case bad == "":
+	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
 		if own {
 			end = ending{} // it had nothing more to do
@@ -189,7 +189,7 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 	case r.lastText != "":
 	case end.detail != "" || own:
 		r.lastText = strings.TrimSpace(cmp.Or(text, c.lapses.said))
-		failed := &Error{Kind: bad, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
+		failed := &Error{Kind: wrong.reason, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
 		if end.detail != "" {
 			failed.Kind, failed.Detail = end.reason, end.detail
 		}
