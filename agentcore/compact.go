@@ -59,7 +59,7 @@ func (r *run) overflowed(shortened bool, refused error) error {
 func (r *run) compact(room int64) (bool, error) {
 	before := r.memory.tokens(r.messages)
 	r.progress("shortens its conversation", 0)
-	from := keptFrom(r.messages, room*3/10*bytesPerToken)
+	from := keptFrom(r.messages, min(room*3/10*bytesPerToken, sizeOf(r.messages)/3)) // also where the prompt is most of it
 	dropped := r.between(from)
 	if len(dropped) > 0 && !(len(dropped) == 1 && dropped[0].Summary()) {
 		summary, err := r.summarise(from, room)
