@@ -45,15 +45,20 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 		defer ending.Done()
 		p.kill()
 	})
-	// Its error is the exit code, or that what it left running held its output open.
-	_ = p.cmd.Wait()
+	state, err := p.cmd.Process.Wait()
 	if stop() {
 		ending.Done()
 	}
 	ending.Wait()
+	// What it left running holds its output open.
 	p.kill()
+	_ = p.cmd.Wait() // for the output; how the process ended is known
 	var exit hook.Exit
-	exit.Code, exit.Signal = howEnded(p.cmd.ProcessState)
+	if err != nil {
+		exit.Failure = err
+	} else {
+		exit.Code, exit.Signal = howEnded(state)
+	}
 	if exit.Signal != "" && ctx.Err() == context.DeadlineExceeded {
 		exit.TimedOut = limit
 	}
