@@ -43,6 +43,8 @@ SOURCES := $(wildcard *.go) $(filter-out bin/ node_modules/,$(wildcard */))
 PROBE ?= $(wildcard ../shared/probe)
 PICTURE ?= editors/review.svg
 FUZZTIME ?= 10m
+# One level of the sandbox is bubblewrap's, on Linux.
+BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
 .PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
 
@@ -65,7 +67,7 @@ short:
 	go test -short -vet=off -timeout 2m ./...
 
 race:
-	@.ci/need gcc=gcc,libc6-dev
+	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
 	CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
 
 e2e: build
@@ -94,7 +96,7 @@ bench: build
 	go test -run '^$$' -bench . -benchmem -timeout 30m $$(go list ./... | grep -v /cmd/)
 
 soak:
-	@.ci/need gcc=gcc,libc6-dev
+	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
 	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
 	.ci/fuzz "$(FUZZTIME)"
 

@@ -276,6 +276,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		r.Exit, r.Signal, err = 128+9, "SIGKILL", nil
 		r.Notes = append(r.Notes, "the sandbox ended before the command did; it may have run out of processes or memory")
 	}
+	if err != nil && !s.Started && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(r.Output)) // of bwrap
+	}
 	if err == nil {
 		err = rerr
 	}

@@ -60,6 +60,8 @@ func (b *Box) startBackground(c Command, dir string, roots []folder, output *spo
 func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 	switch b.report.Level {
 	case Full:
+	case Bubblewrap:
+		return b.startWrapped(c, roots, output)
 	case Copy:
 		return b.startOnCopies(c, roots, output)
 	default:

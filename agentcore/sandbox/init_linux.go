@@ -52,6 +52,9 @@ func enter() int {
 	in := &inner{status: os.NewFile(statusFD, "status")}
 	unix.CloseOnExec(controlFD)
 	unix.CloseOnExec(statusFD)
+	if len(os.Args) == 2 {
+		_ = unix.Close(programFD) // bwrap has started this process by it
+	}
 	reader := bufio.NewReader(control)
 	line, err := reader.ReadBytes('\n')
 	if err == nil {
@@ -132,7 +135,11 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
+	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root. Outside of
+	// one it would count all that the user runs.
+	if users, err := os.Readlink("/proc/self/ns/user"); err != nil || users == in.spec.Users {
+		return err
+	}
 	if err := set(unix.RLIMIT_NPROC, uint64(in.spec.Limits.Processes)); err != nil {
 		return fmt.Errorf("limit the processes: %w", err)
 	}

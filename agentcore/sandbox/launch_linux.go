@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,11 +99,18 @@ type confined struct {
 	ended chan struct{}
 
 	closeControl sync.Once
+	// wrapped tells that cmd is bwrap: the sandbox ends before it does only where the sandbox ends by itself.
+	wrapped bool
+	// mu guards force, which ends bwrap where it takes too long.
+	mu    sync.Mutex
+	force *time.Timer
 }
 
 // launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
 // program and its marker as its last arguments.
 func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*confined, error) {
+	// A user namespace has only an id that can be compared.
+	s.Users, _ = os.Readlink("/proc/self/ns/user")
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("write down the sandbox: %w", err)
@@ -132,7 +141,12 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		}
 	}
 	if len(wrap) > 0 {
-		cmd.Path, cmd.Args = wrap[0], wrap
+		program, err := os.Open("/proc/self/exe")
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open this program: %w", err), control.Close(), statusRead.Close())
+		}
+		defer program.Close()
+		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
 	} else {
 		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 		if !s.NetworkOpen {
@@ -153,9 +167,12 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 	if err != nil {
 		control.Close()
 		statusRead.Close()
+		if len(wrap) > 0 {
+			return nil, fmt.Errorf("start %s: %w", wrap[0], err)
+		}
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{})}
+	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), wrapped: len(wrap) > 0}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.
 	_, _ = control.Write(append(text, '\n'))
@@ -193,13 +210,27 @@ func (c *confined) began() <-chan struct{} { return c.started }
 // kill ends every process of the sandbox at once. It does not wait.
 func (c *confined) kill() {
 	c.closeControl.Do(func() { c.control.Close() })
-	// It fails only where the process is gone already.
-	_ = c.cmd.Process.Kill()
+	if !c.wrapped {
+		// It fails only where the process is gone already.
+		_ = c.cmd.Process.Kill()
+		return
+	}
+	// The first process inside ends with the pipe, and bwrap after it. Killed at once, bwrap would be gone before the rest.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.force == nil {
+		c.force = time.AfterFunc(waitDelay, func() { _ = c.cmd.Process.Kill() })
+	}
 }
 
 // wait returns when no process of the sandbox is left: the kernel ends the namespace before its first process.
 func (c *confined) wait() (status, error) {
 	err := c.cmd.Wait()
+	c.mu.Lock()
+	if c.force != nil {
+		c.force.Stop()
+	}
+	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
 	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {

@@ -94,17 +94,12 @@ func (s *spec) mount() error {
 	if err := boundPIDs(s.Limits.Processes); err != nil {
 		return failed("limits", err)
 	}
-	for _, path := range slices.Concat(s.ReadOnly, []string{
-		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
-	}) {
+	for _, path := range slices.Concat(s.ReadOnly, frozenKernel) {
 		if err := freeze(path); err != nil {
 			return failed("protect", err)
 		}
 	}
-	for _, path := range slices.Concat(s.Masks, []string{
-		"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
-		"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
-	}) {
+	for _, path := range slices.Concat(s.Masks, maskedKernel) {
 		if err := covers.cover(path); err != nil {
 			return failed("mask", err)
 		}
@@ -115,6 +110,17 @@ func (s *spec) mount() error {
 		}
 	}
 	return nil
+}
+
+// frozenKernel is where root could change the kernel without any capability.
+var frozenKernel = []string{
+	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
+}
+
+// maskedKernel is what tells of the kernel or of other processes.
+var maskedKernel = []string{
+	"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
+	"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
 }
 
 // newMount makes a file system of a kind, with key=value options. See fsopen(2).

@@ -8,6 +8,8 @@ type spec struct {
 	Probe bool
 	// Mount is false where another program has built the walls already.
 	Mount bool
+	// Users is the user namespace of the starting side, as /proc/self/ns/user names it.
+	Users string
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
 	// Forward is the socket of the proxy, outside; empty where there is none.
@@ -53,6 +55,8 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
+	// programFD is our own program, where another one starts it.
+	programFD = 5
 )
 
 // Steps that the starting side tells apart.
