@@ -464,7 +464,7 @@ func (c *commands) close() error {
 		<-b.process.Done() // it was killed
 	}
 	if direct {
-		err = errors.Join(err, endStrays(runVariable(c.run.id)))
+		err = errors.Join(err, sandbox.EndStrays(runVariable(c.run.id)))
 	}
 	return err
 }

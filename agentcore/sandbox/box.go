@@ -30,7 +30,9 @@ type Box struct {
 	roots  []folder
 	caches []cacheLayer
 	works  int
-	notes  []string // for the result of the command that has the turn
+	// commands counts those that ran without walls.
+	commands int
+	notes    []string // for the result of the command that has the turn
 
 	// ctx ends with the box.
 	ctx     context.Context
@@ -414,11 +416,11 @@ func (b *Box) startDir(c Command) string {
 	return dir
 }
 
-// startOnCopies starts a command without walls, in the copies of the folders.
-func (b *Box) startOnCopies(c Command, roots []folder, output *spool) (child, error) {
-	argv, err := c.argv()
-	if err != nil {
-		return nil, err
+// onCopies is what to start for a command without walls, in the copies of the folders. The last variable of its environment is
+// its own.
+func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir string, err error) {
+	if argv, err = c.argv(); err != nil {
+		return nil, nil, "", err
 	}
 	dir, inside := b.startDir(c), false
 	for _, f := range roots {
@@ -429,9 +431,23 @@ func (b *Box) startOnCopies(c Command, roots []folder, output *spool) (child, er
 		}
 	}
 	if !inside {
-		return nil, fmt.Errorf("%s is not in the workspace, of which this command gets a copy", dir)
+		return nil, nil, "", fmt.Errorf("%s is not in the workspace, of which this command gets a copy", dir)
 	}
-	return startBare(argv, b.environ(dir, "", filepath.Join(b.dir, "tmp")), dir, c.Stdin, output)
+	b.commands++
+	own := fmt.Sprintf("%s=%s-%d", commandVariable, filepath.Base(b.dir), b.commands)
+	return argv, append(b.environ(dir, "", filepath.Join(b.dir, "tmp")), own), dir, nil
+}
+
+// commandVariable is in the environment of commands without walls; its value is no other command's.
+const commandVariable = "AGENTLS_COMMAND"
+
+// startBare starts a command without walls.
+func (b *Box) startBare(c Command, roots []folder, output *spool) (child, error) {
+	argv, env, dir, err := b.onCopies(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	return startBare(argv, env, dir, c.Stdin, output)
 }
 
 // lookPath finds a program by the PATH of an environment.

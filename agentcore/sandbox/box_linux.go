@@ -63,7 +63,7 @@ func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 	case Bubblewrap:
 		return b.startWrapped(c, roots, output)
 	case Copy:
-		return b.startOnCopies(c, roots, output)
+		return b.startAttended(c, roots, output)
 	default:
 		return nil, fmt.Errorf("the level %s cannot run commands", b.report.Level)
 	}

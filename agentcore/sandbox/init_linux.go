@@ -67,6 +67,9 @@ func enter() int {
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
+		if in.spec.Bare {
+			endDescendants()
+		}
 		syscall.Exit(1)
 	}()
 	if in.spec.Probe {
@@ -97,6 +100,9 @@ func (in *inner) tell(s status) {
 
 // setUp builds the walls and gives up the rights.
 func (in *inner) setUp() error {
+	if in.spec.Bare {
+		return failed("attend", in.attend())
+	}
 	if in.spec.Mount {
 		if err := in.spec.mount(); err != nil {
 			return err
@@ -201,7 +207,9 @@ func (in *inner) run() int {
 		return 1
 	}
 	in.tell(status{Started: true})
-	go in.guard()
+	if !in.spec.Bare {
+		go in.guard()
+	}
 	for {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, 0, nil)
@@ -219,6 +227,9 @@ func (in *inner) run() int {
 			s.Signal = int(ws.Signal())
 		} else {
 			s.Exit = ws.ExitStatus()
+		}
+		if in.spec.Bare {
+			endDescendants()
 		}
 		in.tell(s)
 		return 0

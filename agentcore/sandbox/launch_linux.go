@@ -99,9 +99,11 @@ type confined struct {
 	ended chan struct{}
 
 	closeControl sync.Once
-	// wrapped tells that cmd is bwrap: the sandbox ends before it does only where the sandbox ends by itself.
-	wrapped bool
-	// mu guards force, which ends bwrap where it takes too long.
+	// patient tells that cmd is bwrap, or attends to a command without walls: killed at once, it would end before the rest does.
+	patient bool
+	// variable finds what outlived the process that attends to a command without walls; empty elsewhere.
+	variable string
+	// mu guards force, which ends it where it takes too long.
 	mu    sync.Mutex
 	force *time.Timer
 }
@@ -147,6 +149,9 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		}
 		defer program.Close()
 		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
+	} else if s.Bare {
+		// It ends what the command has left before it ends itself.
+		cmd.SysProcAttr.Pdeathsig = 0
 	} else {
 		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 		if !s.NetworkOpen {
@@ -172,7 +177,10 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		}
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), wrapped: len(wrap) > 0}
+	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare}
+	if s.Bare {
+		c.variable = s.Env[len(s.Env)-1]
+	}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.
 	_, _ = control.Write(append(text, '\n'))
@@ -210,12 +218,12 @@ func (c *confined) began() <-chan struct{} { return c.started }
 // kill ends every process of the sandbox at once. It does not wait.
 func (c *confined) kill() {
 	c.closeControl.Do(func() { c.control.Close() })
-	if !c.wrapped {
+	if !c.patient {
 		// It fails only where the process is gone already.
 		_ = c.cmd.Process.Kill()
 		return
 	}
-	// The first process inside ends with the pipe, and bwrap after it. Killed at once, bwrap would be gone before the rest.
+	// The first process of ours ends with the pipe, and bwrap after it.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.force == nil {
@@ -233,6 +241,12 @@ func (c *confined) wait() (status, error) {
 	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
+	if c.variable != "" && !c.last.Done {
+		// The command may have killed the process that would have done it.
+		if serr := EndStrays(c.variable); serr != nil {
+			return c.last, serr
+		}
+	}
 	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {
 		return c.last, nil
 	}

@@ -8,6 +8,8 @@ type spec struct {
 	Probe bool
 	// Mount is false where another program has built the walls already.
 	Mount bool
+	// Bare is no walls at all: the process only makes sure that nothing of the command outlives it.
+	Bare bool
 	// Users is the user namespace of the starting side, as /proc/self/ns/user names it.
 	Users string
 	// NetworkOpen keeps the network of the machine.
