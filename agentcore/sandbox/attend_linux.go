@@ -24,7 +24,7 @@ func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, er
 		return nil, err
 	}
 	s := spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}
-	return b.machine.launcher.launch(s, nil, c.Stdin, output)
+	return b.launch(s, nil, c, output)
 }
 
 // attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid program

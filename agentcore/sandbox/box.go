@@ -135,7 +135,7 @@ func (b *Box) open() error {
 		c.Path = real
 		b.caches = append(b.caches, cacheLayer{c, filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
 	}
-	b.machine = newMachine()
+	b.machine = newMachine(b)
 	return nil
 }
 
@@ -180,8 +180,7 @@ func (b *Box) Close() error {
 	for _, f := range b.roots {
 		errs = append(errs, f.view.close())
 	}
-	b.machine.close()
-	errs = append(errs, removeTree(b.dir), b.unlock())
+	errs = append(errs, b.machine.close(), removeTree(b.dir), b.unlock())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close the sandbox: %w", err)
 	}
@@ -270,6 +269,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	r, rerr := b.result(s, output)
 	r.Duration = time.Since(started)
 	r.Notes = append(r.Notes, b.notes...)
+	if s.Held != "" {
+		r.Notes = append(r.Notes, s.Held)
+	}
 	if !inTime && !s.Done {
 		r.TimedOut, err = true, nil
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", timeout))
@@ -486,7 +488,7 @@ func sweep(stateDir string) error {
 		if err != nil {
 			continue // it is in use, or another process deletes it
 		}
-		if err := errors.Join(removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(sweepCgroup(dir), removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

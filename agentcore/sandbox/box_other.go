@@ -11,9 +11,9 @@ import (
 // machine has nothing to own here.
 type machine struct{}
 
-func newMachine() machine { return machine{} }
+func newMachine(*Box) machine { return machine{} }
 
-func (machine) close() {}
+func (*machine) close() error { return nil }
 
 // probe says that there is only the copy on this system.
 func probe(context.Context, string) Report {

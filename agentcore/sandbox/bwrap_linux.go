@@ -137,5 +137,5 @@ func (b *Box) startWrapped(c Command, roots []folder, output *spool) (child, err
 		return nil, err
 	}
 	s.Mount = false
-	return b.machine.launcher.launch(s, s.wrap(bwrap, m), c.Stdin, output)
+	return b.launch(s, s.wrap(bwrap, m), c, output)
 }

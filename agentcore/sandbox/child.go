@@ -19,6 +19,8 @@ type status struct {
 	Error string `json:",omitempty"`
 	// Limit names the limit that ended the command.
 	Limit string `json:",omitempty"`
+	// Held says which limit held the command back, for people.
+	Held string `json:",omitempty"`
 	// Checks are the results of a probe.
 	Checks []Check `json:",omitempty"`
 }

@@ -319,7 +319,7 @@ func TestControlEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := b.machine.launcher.launch(s, nil, nil, b.newSpool())
+	c, err := b.machine.launcher.launch(s, nil, nil, nil, b.newSpool())
 	if err != nil {
 		t.Fatal(err)
 	}

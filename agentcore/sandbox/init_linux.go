@@ -207,7 +207,7 @@ func (in *inner) run() int {
 		return 1
 	}
 	in.tell(status{Started: true})
-	if !in.spec.Bare {
+	if !in.spec.Bare && !in.spec.Counted {
 		go in.guard()
 	}
 	for {

@@ -94,6 +94,7 @@ type confined struct {
 	cmd     *exec.Cmd
 	control *os.File // its end is the end of the sandbox
 	started chan struct{}
+	in      *counted // nil where the kernel does not count
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
 	last  status
 	ended chan struct{}
@@ -109,8 +110,16 @@ type confined struct {
 }
 
 // launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
-// program and its marker as its last arguments.
-func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*confined, error) {
+// program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
+func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, output *spool) (c *confined, err error) {
+	s.Counted = in != nil
+	if in != nil {
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, removeCgroup(in.dir))
+			}
+		}()
+	}
 	// A user namespace has only an id that can be compared.
 	s.Users, _ = os.Readlink("/proc/self/ns/user")
 	text, err := json.Marshal(s)
@@ -168,6 +177,14 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 	if output != nil {
 		cmd.Stdout, cmd.Stderr = output, output
 	}
+	if in != nil {
+		folder, err := os.Open(in.dir)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open the cgroup: %w", err), control.Close(), statusRead.Close())
+		}
+		defer folder.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
+	}
 	l.do(func() { err = cmd.Start() })
 	if err != nil {
 		control.Close()
@@ -177,8 +194,8 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		}
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare}
-	if s.Bare {
+	c = &confined{in: in, cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare}
+	if s.Bare && len(s.Env) > 0 {
 		c.variable = s.Env[len(s.Env)-1]
 	}
 	go c.read(statusRead)
@@ -217,6 +234,9 @@ func (c *confined) began() <-chan struct{} { return c.started }
 
 // kill ends every process of the sandbox at once. It does not wait.
 func (c *confined) kill() {
+	if c.in != nil {
+		c.in.kill()
+	}
 	c.closeControl.Do(func() { c.control.Close() })
 	if !c.patient {
 		// It fails only where the process is gone already.
@@ -241,6 +261,18 @@ func (c *confined) wait() (status, error) {
 	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
+	if c.in != nil {
+		switch ended, held := c.in.reached(); {
+		case ended != "" && !c.last.Done:
+			c.last.Limit = ended
+		case ended != "":
+			c.last.Held = "a process of the command was ended at its limit of " + ended
+		default:
+			c.last.Held = held
+		}
+		// What goes on all the same goes with the cgroup of the box, whose end tells.
+		_ = removeCgroup(c.in.dir)
+	}
 	if c.variable != "" && !c.last.Done {
 		// The command may have killed the process that would have done it.
 		if serr := EndStrays(c.variable); serr != nil {

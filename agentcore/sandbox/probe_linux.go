@@ -16,6 +16,10 @@ import (
 // probe tries every step in a sandbox of its own.
 func (in *inner) probe() []Check {
 	var r Report
+	if in.spec.Bare {
+		r.note(checkCgroup, nil, "the kernel counts memory and processes of a command together")
+		return r.Checks
+	}
 	if !in.spec.Mount {
 		return in.probeWrapped()
 	}
@@ -88,10 +92,23 @@ const (
 	checkCalls      = "seccomp"
 	checkProcesses  = "processes"
 	checkBwrap      = "bubblewrap"
+	checkCgroup     = "cgroup"
 )
 
 // probe finds out which level this machine allows. stateDir is where the upper layers will be.
 func probe(ctx context.Context, stateDir string) Report {
+	r := probeLevel(ctx, stateDir)
+	if dispatched.Load() {
+		checks, err := tryCgroup(ctx, stateDir)
+		if r.Cgroup = err == nil; err != nil {
+			r.note(checkCgroup, err, "")
+		}
+		r.Checks = append(r.Checks, checks...)
+	}
+	return r
+}
+
+func probeLevel(ctx context.Context, stateDir string) Report {
 	var r Report
 	if !dispatched.Load() {
 		r.note(checkNamespaces, errors.New("this program does not call sandbox.Dispatch first"), "")
@@ -125,7 +142,7 @@ func judge(checks []Check, overlay *bool) bool {
 		switch c.Name {
 		case checkOverlay:
 			*overlay = c.OK
-		case checkLandlock:
+		case checkLandlock, checkCgroup:
 		default:
 			fine = fine && c.OK
 		}
@@ -135,14 +152,14 @@ func judge(checks []Check, overlay *bool) bool {
 
 // tryNamespaces runs the checks in namespaces of our own making. An error means that there is no inside.
 func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
-	return try(ctx, stateDir, func(dir string) (spec, []string, error) {
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
 		l := layer{Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
 		for _, d := range []string{l.Lower[0], l.Upper, l.Work} {
 			if err := os.Mkdir(d, 0o700); err != nil {
-				return spec{}, nil, err
+				return spec{}, nil, nil, err
 			}
 		}
-		return spec{Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}}, nil, nil
+		return spec{Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}}, nil, nil, nil
 	})
 }
 
@@ -152,19 +169,37 @@ func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return try(ctx, stateDir, func(dir string) (spec, []string, error) {
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
 		tmp := filepath.Join(dir, "tmp")
 		s := spec{Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"}, Masks: []string{"/etc/passwd"}}
 		if err := os.Mkdir(tmp, 0o700); err != nil {
-			return s, nil, err
+			return s, nil, nil, err
 		}
 		m, err := newMask(dir)
-		return s, s.wrap(bwrap, m), err
+		return s, s.wrap(bwrap, m), nil, err
+	})
+}
+
+// tryCgroup starts a process in a cgroup.
+func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error) {
+	cgroup := ""
+	defer func() {
+		if cgroup != "" {
+			err = errors.Join(err, removeCgroup(cgroup))
+		}
+	}()
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+		var err error
+		if cgroup, err = makeCgroup(filepath.Base(dir)); err != nil {
+			return spec{}, nil, nil, err
+		}
+		in, err := newCounted(cgroup, 1, Limits{}.withDefaults())
+		return spec{Bare: true}, nil, in, err
 	})
 }
 
 // try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs.
-func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, []string, error)) (checks []Check, err error) {
+func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, []string, *counted, error)) (checks []Check, err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
@@ -177,7 +212,7 @@ func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, [
 			err = rerr
 		}
 	}()
-	s, wrap, err := prepare(dir)
+	s, wrap, in, err := prepare(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +220,7 @@ func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, [
 	launcher := newLauncher()
 	defer launcher.close()
 	said := &spool{keep: 1 << 10, dir: dir}
-	c, err := launcher.launch(s, wrap, nil, said)
+	c, err := launcher.launch(s, wrap, in, nil, said)
 	if err != nil {
 		return nil, err
 	}

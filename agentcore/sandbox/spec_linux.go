@@ -10,6 +10,8 @@ type spec struct {
 	Mount bool
 	// Bare is no walls at all: the process only makes sure that nothing of the command outlives it.
 	Bare bool
+	// Counted tells that the kernel counts memory and processes together.
+	Counted bool
 	// Users is the user namespace of the starting side, as /proc/self/ns/user names it.
 	Users string
 	// NetworkOpen keeps the network of the machine.
