@@ -121,6 +121,9 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		Mount: true, NetworkOpen: o.Network.Open, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
 		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
 	}
+	if s.Mask, err = newMask(b.dir); err != nil {
+		return spec{}, err
+	}
 	home := ""
 	if info, err := os.Stat(o.Home); err == nil && info.IsDir() {
 		if home, err = filepath.EvalSymlinks(o.Home); err != nil {

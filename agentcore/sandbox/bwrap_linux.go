@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,25 +18,6 @@ func findBwrap() (string, error) {
 		return "", fmt.Errorf("bubblewrap is not installed: %w", err)
 	}
 	return path, nil
-}
-
-// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of what is hidden.
-type mask struct{ file, dir string }
-
-// newMask makes them in a folder, unless they are there.
-func newMask(dir string) (mask, error) {
-	m := mask{filepath.Join(dir, "hidden-file"), filepath.Join(dir, "hidden-dir")}
-	if err := os.Mkdir(m.dir, 0); err != nil && !errors.Is(err, os.ErrExist) {
-		return mask{}, err
-	}
-	f, err := os.OpenFile(m.file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
-	if errors.Is(err, os.ErrExist) {
-		return m, nil
-	}
-	if err != nil {
-		return mask{}, err
-	}
-	return m, f.Close()
 }
 
 // outside is where on the machine lies what a command sees at a path; empty for a path that a blank folder covers.
@@ -58,7 +38,7 @@ func (s *spec) outside(path string) string {
 
 // wrap is the command line of bwrap (bubblewrap 0.6 or later, bwrap(1)) that builds the walls of a spec without layers, up to
 // our own program, which it gets as a descriptor: its file may lie where nothing is seen inside.
-func (s *spec) wrap(bwrap string, m mask) []string {
+func (s *spec) wrap(bwrap string) []string {
 	args := []string{
 		bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
 		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
@@ -111,9 +91,9 @@ func (s *spec) wrap(bwrap string, m mask) []string {
 		if info, err := os.Stat(source); err != nil {
 			continue
 		} else if info.IsDir() {
-			args = append(args, "--ro-bind", m.dir, real)
+			args = append(args, "--ro-bind", s.Mask.Dir, real)
 		} else {
-			args = append(args, "--ro-bind", m.file, real)
+			args = append(args, "--ro-bind", s.Mask.File, real)
 		}
 	}
 	for _, blank := range s.Blank {
@@ -132,10 +112,6 @@ func (b *Box) startWrapped(c Command, roots []folder, output *spool) (child, err
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMask(b.dir)
-	if err != nil {
-		return nil, err
-	}
 	s.Mount = false
-	return b.launch(s, s.wrap(bwrap, m), c, output)
+	return b.launch(s, s.wrap(bwrap), c, output)
 }

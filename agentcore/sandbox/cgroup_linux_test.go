@@ -211,11 +211,7 @@ func (b *Box) launchIn(in *counted, level Level, script string) (*confined, erro
 		if err != nil {
 			return nil, err
 		}
-		m, err := newMask(b.dir)
-		if err != nil {
-			return nil, err
-		}
-		s.Mount, wrap = false, s.wrap(bwrap, m)
+		s.Mount, wrap = false, s.wrap(bwrap)
 	}
 	return b.machine.launcher.launch(s, wrap, in, nil, b.newSpool())
 }

@@ -159,7 +159,8 @@ func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
 				return spec{}, nil, nil, err
 			}
 		}
-		return spec{Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}}, nil, nil, nil
+		m, err := newMask(dir)
+		return spec{Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}, Mask: m}, nil, nil, err
 	})
 }
 
@@ -175,8 +176,9 @@ func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
 		if err := os.Mkdir(tmp, 0o700); err != nil {
 			return s, nil, nil, err
 		}
-		m, err := newMask(dir)
-		return s, s.wrap(bwrap, m), nil, err
+		var err error
+		s.Mask, err = newMask(dir)
+		return s, s.wrap(bwrap), nil, err
 	})
 }
 

@@ -27,6 +27,8 @@ type spec struct {
 	Blank []string
 	// Masks are files and folders that nobody may read.
 	Masks []string
+	// Mask is what is shown in their place.
+	Mask mask
 	// ReadOnly are paths inside layers that cannot be changed.
 	ReadOnly []string
 	// Links are symbolic links to make in blank folders: name → target.
