@@ -179,6 +179,7 @@ func (c *commands) options() (sandbox.Options, error) {
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
+		IsText:  workspace.IsText,
 		Report:  &report,
 	}
 	if e.keysFile != "" {
@@ -255,23 +256,14 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 		return tool.CommandResult{}, err
 	}
 	result := c.result(done)
-	// Deletions come first, so that a folder can take a file's place.
-	slices.SortStableFunc(done.Changes, func(a, b sandbox.Change) int {
-		switch {
-		case a.Deleted == b.Deleted:
-			return 0
-		case a.Deleted:
-			return -1
-		}
-		return 1
-	})
+	written := make([]workspace.Written, 0, len(done.Changes))
 	for _, change := range done.Changes {
-		result.Files = append(result.Files, snapshot.Take(workspace.Written{
+		written = append(written, workspace.Written{
 			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted, Executable: change.Mode&0o111 != 0,
 			Existed: change.Existed, Before: change.Before,
-		}, author))
+		})
 	}
-	slices.SortFunc(result.Files, func(a, b workspace.Taken) int { return strings.Compare(a.Path, b.Path) })
+	result.Files = snapshot.TakeAll(written, author)
 	return result, nil
 }
 

@@ -524,7 +524,11 @@ func (b *Box) newBaseView(root string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{root: root, disk: disk, ignored: b.options.Ignored, maxText: b.options.Limits.Text}, nil
+	v := view{root: root, disk: disk, ignored: b.options.Ignored, isText: b.options.IsText, maxText: b.options.Limits.Text}
+	if v.isText == nil {
+		v.isText = isUTF8
+	}
+	return v, nil
 }
 
 // newCopyView is a copy of a workspace folder in dir. moved tells that commands see it there.
