@@ -23,7 +23,7 @@ func newMachine(b *Box) machine {
 	m := machine{launcher: newLauncher()}
 	if b.report.Cgroup {
 		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
-		m.cgroup, _ = b.openCgroup()
+		m.cgroup, _ = openCgroup(b.dir)
 	}
 	return m
 }

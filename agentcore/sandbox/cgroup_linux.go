@@ -185,7 +185,7 @@ func (c *counted) event(file, key string) int {
 	return 0
 }
 
-// remove ends what is left of a cgroup and of those in it, and removes them. A process that ends may be counted a little
+// removeCgroup ends what is left of a cgroup and of those in it, and removes them. A process that ends may be counted a little
 // longer.
 func removeCgroup(dir string) error {
 	// Before Linux 5.14 there is no such file; the processes of a box have ended otherwise then.
@@ -216,13 +216,13 @@ func removeCgroup(dir string) error {
 	}
 }
 
-// openCgroup makes the cgroup of the box, and writes down which it is before a process can be in it.
-func (b *Box) openCgroup() (string, error) {
-	dir, err := makeCgroup(filepath.Base(b.dir))
+// openCgroup makes the cgroup of a box with that folder, and writes down which it is before a process can be in it.
+func openCgroup(boxDir string) (string, error) {
+	dir, err := makeCgroup(filepath.Base(boxDir))
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(b.dir, cgroupNote), []byte(dir), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(boxDir, cgroupNote), []byte(dir), 0o600); err != nil {
 		return "", errors.Join(err, os.Remove(dir))
 	}
 	return dir, nil

@@ -34,11 +34,6 @@ func eachWalled(t *testing.T, test func(*testing.T, func(*Options))) {
 	}
 }
 
-// atLevel forces a level.
-func atLevel(level Level) func(*Options) {
-	return func(o *Options) { o.Report = &Report{Level: level} }
-}
-
 // TestEscapes runs what must fail; each script prints "out" where it got out.
 func TestEscapes(t *testing.T) { eachWalled(t, testEscapes) }
 

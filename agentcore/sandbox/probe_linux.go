@@ -92,7 +92,6 @@ const (
 	checkCalls      = "seccomp"
 	checkProcesses  = "processes"
 	checkBwrap      = "bubblewrap"
-	checkCgroup     = "cgroup"
 )
 
 // probe finds out which level this machine allows. stateDir is where the upper layers will be.
@@ -192,7 +191,7 @@ func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error)
 	}()
 	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
 		var err error
-		if cgroup, err = makeCgroup(filepath.Base(dir)); err != nil {
+		if cgroup, err = openCgroup(dir); err != nil {
 			return spec{}, nil, nil, err
 		}
 		in, err := newCounted(cgroup, 1, Limits{}.withDefaults())
@@ -205,12 +204,13 @@ func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, [
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(stateDir, "probe-")
+	// It is a box as others are, so that the next one clears it away where this process is killed.
+	dir, unlock, err := makeBoxDir(stateDir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if rerr := removeTree(dir); rerr != nil && err == nil {
+		if rerr := errors.Join(removeTree(dir), unlock()); rerr != nil && err == nil {
 			err = rerr
 		}
 	}()

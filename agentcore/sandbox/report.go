@@ -25,6 +25,9 @@ type Check struct {
 	Detail string
 }
 
+// checkCgroup is the name of the check that no level depends on.
+const checkCgroup = "cgroup"
+
 // Reason is why the level is not the full one, in one line; empty where it is.
 func (r Report) Reason() string {
 	if r.Level == Full && r.Overlay {
@@ -32,7 +35,7 @@ func (r Report) Reason() string {
 	}
 	var failed []string
 	for _, c := range r.Checks {
-		if !c.OK {
+		if !c.OK && c.Name != checkCgroup {
 			failed = append(failed, c.Name+": "+c.Detail)
 		}
 	}
