@@ -107,9 +107,11 @@ var imports = map[string]because{
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/sandbox":         "commands run in it",
+		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
+		"agentcore/slot":            "children wait for their turn",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",
@@ -168,6 +170,9 @@ var imports = map[string]because{
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
+	"agentcore/sandbox/proxy": {
+		"agentcore/sandbox": "what it opens a way out of",
+	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",
 		"agentcore/event":    "places of problems",
@@ -175,7 +180,13 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3": "frontmatter of skills",
 	},
 	"agentcore/spelling": {},
+	"agentcore/filelock": {},
+	"agentcore/slot": {
+		"agentcore/filelock": "a slot of the machine is a locked file",
+		"go.uber.org/goleak": "tests",
+	},
 	"agentcore/store": {
+		"agentcore/filelock": "knows which processes have it open",
 		"agentcore/event":    "what is stored",
 		"modernc.org/sqlite": "the database",
 	},

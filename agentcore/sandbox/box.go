@@ -83,9 +83,6 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if o.Report.Level == None {
 		return nil, ErrNone
 	}
-	if len(o.Network.Allow) > 0 {
-		return nil, errors.New("open a sandbox: single hosts cannot be allowed yet; allow the whole network or none")
-	}
 	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
@@ -269,9 +266,6 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	r, rerr := b.result(s, output)
 	r.Duration = time.Since(started)
 	r.Notes = append(r.Notes, b.notes...)
-	if s.Held != "" {
-		r.Notes = append(r.Notes, s.Held)
-	}
 	if !inTime && !s.Done {
 		r.TimedOut, err = true, nil
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", timeout))
@@ -311,6 +305,7 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	r.Notes = append(r.Notes, s.Notes...)
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
 	}

@@ -64,6 +64,9 @@ func enter() int {
 		in.tell(status{Step: "spec", Error: err.Error()})
 		return 1
 	}
+	if len(os.Args) == 2 && in.spec.Gate == nil {
+		_ = unix.Close(offerFD) // it was needed for the order alone
+	}
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
@@ -110,6 +113,11 @@ func (in *inner) setUp() error {
 	}
 	if in.spec.Mount && !in.spec.NetworkOpen {
 		if err := failed("network", raiseLoopback()); err != nil {
+			return err
+		}
+	}
+	if in.spec.Gate != nil {
+		if err := failed("gate", offer(offerFD, in.spec.Gate.Listen)); err != nil {
 			return err
 		}
 	}
@@ -183,12 +191,6 @@ func (in *inner) run() int {
 	if err := os.Chdir(in.spec.Dir); err != nil {
 		in.tell(status{Step: stepCommand, Error: err.Error()})
 		return 1
-	}
-	if in.spec.Forward != "" {
-		if err := forward(in.spec.Forward); err != nil {
-			in.tell(status{Step: "proxy", Error: err.Error()})
-			return 1
-		}
 	}
 	path, err := exec.LookPath(in.spec.Argv[0])
 	if err == nil && !filepath.IsAbs(path) {

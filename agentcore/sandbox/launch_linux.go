@@ -87,14 +87,17 @@ func readMap(path string) []syscall.SysProcIDMap {
 var ambient = []uintptr{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD,
 	unix.CAP_SETPCAP, unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN,
+	unix.CAP_NET_BIND_SERVICE,
 }
 
 // confined is one sandbox with its processes.
 type confined struct {
-	cmd     *exec.Cmd
-	control *os.File // its end is the end of the sandbox
-	started chan struct{}
-	in      *counted // nil where the kernel does not count
+	cmd *exec.Cmd
+	// stopGate ends the way to single hosts and returns what is to be told of it.
+	stopGate func() []string
+	control  *os.File // its end is the end of the sandbox
+	started  chan struct{}
+	in       *counted // nil where the kernel does not count
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
 	last  status
 	ended chan struct{}
@@ -137,6 +140,14 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	defer statusWrite.Close()
+	stopGate := func() []string { return nil }
+	defer func() {
+		if err != nil {
+			control.Close()
+			statusRead.Close()
+			stopGate()
+		}
+	}()
 
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
@@ -146,6 +157,14 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
+	if s.Gate != nil {
+		socket, stop, err := s.Gate.serve()
+		if err != nil {
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		defer socket.Close()
+		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
+	}
 	for _, pair := range s.Env {
 		if strings.HasPrefix(pair, runVariable+"=") {
 			cmd.Env = append(cmd.Env, pair)
@@ -154,9 +173,12 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 	if len(wrap) > 0 {
 		program, err := os.Open("/proc/self/exe")
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open this program: %w", err), control.Close(), statusRead.Close())
+			return nil, fmt.Errorf("open this program: %w", err)
 		}
 		defer program.Close()
+		if s.Gate == nil {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, program) // in the place of its socket
+		}
 		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
 	} else if s.Bare {
 		// It ends what the command has left before it ends itself.
@@ -180,21 +202,24 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 	if in != nil {
 		folder, err := os.Open(in.dir)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open the cgroup: %w", err), control.Close(), statusRead.Close())
+			return nil, fmt.Errorf("open the cgroup: %w", err)
 		}
 		defer folder.Close()
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
 	}
 	l.do(func() { err = cmd.Start() })
-	if err != nil {
-		control.Close()
-		statusRead.Close()
-		if len(wrap) > 0 {
-			return nil, fmt.Errorf("start %s: %w", wrap[0], err)
-		}
+	switch {
+	case err != nil && len(wrap) > 0:
+		return nil, fmt.Errorf("start %s: %w", wrap[0], err)
+	case err != nil && s.Bare:
+		return nil, fmt.Errorf("start this program again: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c = &confined{in: in, cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare}
+	c = &confined{
+		in: in, cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{}),
+		patient: len(wrap) > 0 || s.Bare,
+	}
 	if s.Bare && len(s.Env) > 0 {
 		c.variable = s.Env[len(s.Env)-1]
 	}
@@ -261,14 +286,15 @@ func (c *confined) wait() (status, error) {
 	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
+	c.last.Notes = c.stopGate()
 	if c.in != nil {
 		switch ended, held := c.in.reached(); {
 		case ended != "" && !c.last.Done:
 			c.last.Limit = ended
 		case ended != "":
-			c.last.Held = "a process of the command was ended at its limit of " + ended
-		default:
-			c.last.Held = held
+			c.last.Notes = append(c.last.Notes, "a process of the command was ended at its limit of "+ended)
+		case held != "":
+			c.last.Notes = append(c.last.Notes, held)
 		}
 		// What goes on all the same goes with the cgroup of the box, whose end tells.
 		_ = removeCgroup(c.in.dir)
