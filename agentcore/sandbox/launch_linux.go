@@ -123,8 +123,11 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 			}
 		}()
 	}
-	// A user namespace has only an id that can be compared.
-	s.Users, _ = os.Readlink("/proc/self/ns/user")
+	for kind, to := range map[string]*string{"user": &s.Users, "net": &s.Net} {
+		if *to, err = os.Readlink("/proc/self/ns/" + kind); err != nil {
+			return nil, fmt.Errorf("look for the namespaces of this process: %w", err)
+		}
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("write down the sandbox: %w", err)

@@ -12,8 +12,8 @@ type spec struct {
 	Bare bool
 	// Counted tells that the kernel counts memory and processes together.
 	Counted bool
-	// Users is the user namespace of the starting side, as /proc/self/ns/user names it.
-	Users string
+	// Users and Net are the namespaces of the starting side, as /proc/self/ns/user and /proc/self/ns/net name them.
+	Users, Net string
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
 	// Gate is the way to single hosts, nil where there is none.
