@@ -17,6 +17,7 @@ func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	c := conversation{tools: r.offered()}
 	r.memory.begin(r.model, r.system, c.tools)
+	r.takeOver()
 	r.pin(model.UserText(r.userPrompt()))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {

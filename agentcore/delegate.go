@@ -14,7 +14,7 @@ import (
 
 // Delegate starts a child for a task and waits for its end, but where it is in the background.
 func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
-	child, err := h.run.delegate(task)
+	child, err := h.run.delegate(ctx, task)
 	if err != nil {
 		return tool.TaskState{}, err
 	}
@@ -28,7 +28,7 @@ func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, err
 }
 
 // delegate starts a child, whose goroutine ends with the run's context at the latest.
-func (r *run) delegate(task tool.Task) (*run, error) {
+func (r *run) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	definition, err := findChild(r.engine.Agents(), task.Agent)
 	if err != nil || !slices.ContainsFunc(r.subagents, func(d *agent.Definition) bool { return d.Slug == definition.Slug }) {
 		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", task.Agent, strings.Join(r.subagentSlugs(), ", "))
@@ -53,6 +53,11 @@ func (r *run) delegate(task tool.Task) (*run, error) {
 			return nil, err
 		}
 	}
+	if task.Resume != "" {
+		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
+			return nil, err
+		}
+	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
@@ -71,6 +76,21 @@ func (r *run) delegate(task tool.Task) (*run, error) {
 	r.children = append(r.children, child)
 	r.mu.Unlock()
 	return child, nil
+}
+
+// formerTask is a task of the session that has ended, and now goes on.
+func (r *run) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*former, error) {
+	f, err := r.engine.former(ctx, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("resume: %w", err)
+	case f.agent != definition.Slug:
+		return nil, fmt.Errorf("resume: the task %s was of %s, not of %s", id, f.agent, definition.Slug)
+	case f.chain != r.chain():
+		return nil, fmt.Errorf("resume: the task %s is not one that was started for this prompt", id)
+	}
+	f.above = nil // its policy is that of a child of this run
+	return f, nil
 }
 
 // contextFiles finds the files that a task is about, as the run sees them.

@@ -43,6 +43,8 @@ type RunRequest struct {
 	PermissionMode permission.Mode
 	// task is what another run gave along; nil for a run of the user, or one per file.
 	task *tool.Task
+	// former is the run that this one goes on with.
+	former *former
 }
 
 // Context is what a prompt is about.
@@ -70,6 +72,8 @@ type run struct {
 	model      model.Model
 	limits     agent.Limits
 	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
+	former     *former    // what it goes on with; nil for a run that begins anew
+	mode       permission.Mode
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
@@ -171,7 +175,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, former: request.former, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
@@ -489,10 +493,13 @@ func (r *run) info() RunInfo {
 	return info
 }
 
-// chain is the id that the runs of one prompt share.
+// chain is the id that the runs of one prompt share, and those that go on with them.
 func (r *run) chain() event.RunID {
 	for r.parent != nil {
 		r = r.parent
+	}
+	if r.former != nil {
+		return r.former.chain
 	}
 	return r.id
 }
@@ -523,6 +530,10 @@ func (r *run) row() store.Run {
 		row.Parent = r.parent.id
 		row.RequestType = "delegation"
 	}
+	if r.former != nil {
+		row.RequestType = "continuation"
+	}
+	row.Permissions = encoded(r.powers())
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		row.URI = event.FileURI(paths[0])
 	}
