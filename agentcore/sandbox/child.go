@@ -8,7 +8,7 @@ import (
 
 // status is what the process in the sandbox says, as lines of JSON on the status pipe.
 type status struct {
-	// Started tells that the command runs.
+	// Started tells that the command runs, or is about to.
 	Started bool `json:",omitempty"`
 	// Done tells that it has ended, with Exit or Signal.
 	Done   bool `json:",omitempty"`

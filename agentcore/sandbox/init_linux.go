@@ -198,6 +198,8 @@ func (in *inner) run() int {
 	}
 	var child int
 	if err == nil {
+		// Before it runs, since a command without walls could end this process.
+		in.tell(status{Started: true})
 		child, err = syscall.ForkExec(path, in.spec.Argv, &syscall.ProcAttr{
 			Env:   os.Environ(),
 			Files: []uintptr{0, 1, 2},
@@ -208,7 +210,6 @@ func (in *inner) run() int {
 		in.tell(status{Step: stepCommand, Error: err.Error()})
 		return 1
 	}
-	in.tell(status{Started: true})
 	if !in.spec.Bare && !in.spec.Counted {
 		go in.guard()
 	}
