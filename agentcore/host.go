@@ -102,9 +102,9 @@ func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
 	return nil
 }
 
-func (h host) Trusted() bool { return h.run.session.trusted.Load() }
+func (h host) Trusted() bool { return h.run.session.isTrusted() }
 
-func (h host) MayRead(path string) bool { return h.run.mayRead(path, h.call.spec.Name) }
+func (h host) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }
 
 func (h host) Skill(name string) (string, []string, error) {
 	s, err := h.run.skills.Find(name)
@@ -130,7 +130,13 @@ func (h host) Attached(path string) (string, bool, error) {
 }
 
 func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
-	return h.run.commands.foreground(ctx, command, h.Author(command.Why))
+	result, err := h.run.commands.foreground(ctx, command, h.Author(command.Why))
+	if count := countTests(result.Output, result.Exit != 0); err == nil && count.seen {
+		h.run.mu.Lock()
+		h.run.tests = count
+		h.run.mu.Unlock()
+	}
+	return result, err
 }
 
 func (h host) StartCommand(ctx context.Context, command tool.Command) (string, error) {

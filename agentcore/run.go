@@ -45,6 +45,10 @@ type RunRequest struct {
 	task *tool.Task
 	// former is the run that this one goes on with.
 	former *former
+	// inherited is what a child gets of its parent's conversation.
+	inherited inheritance
+	// granted are tools that its definition does not have.
+	granted []string
 }
 
 // Context is what a prompt is about.
@@ -73,13 +77,15 @@ type run struct {
 	limits     agent.Limits
 	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former     *former    // what it goes on with; nil for a run that begins anew
+	inherited  inheritance
 	mode       permission.Mode
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
-	policy     *permission.Policy
+	rights     rights
 	clock      clock
 	commands   commands
+	hooks      *hooks
 	place      place
 	inbox      *inbox
 	output     string // the file for the result of a run in the background, empty for others
@@ -95,8 +101,12 @@ type run struct {
 	turn     int
 	attempt  int // of the turn, from 1
 	memory   memory
-	touched  map[string]bool // files that the run proposed to change
+	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+
+	// handOvers guards the last summary that children were given, and what it was made from.
+	handOvers                 sync.Mutex
+	handedText, handedSummary string
 
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
@@ -112,6 +122,7 @@ type run struct {
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
+	tests     testCount          // of the last command that ran tests
 	last      event.RunProgress
 	finished  time.Time
 }
@@ -160,12 +171,14 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		cfg, skills = parent.config, parent.skills
 	}
-	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
-		definition, err = findChild(e.Agents(), request.Agent)
+		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
+			err = unknownAgent(err)
+		}
 	}
 	if err != nil {
-		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+		return nil, err
 	}
 	if request.Prompt == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
@@ -175,9 +188,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, former: request.former, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
+	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
@@ -188,7 +202,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
-	r.policy = r.newPolicy()
+	r.rights = r.newRights()
 	r.chooseTools()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
@@ -206,6 +220,19 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.result = event.RunResult{Status: event.StatusPending, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// find returns an agent by its slug or an alias; "" is the default one.
+func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
+	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
+	if err != nil {
+		return nil, unknownAgent(err)
+	}
+	return definition, nil
+}
+
+func unknownAgent(err error) error {
+	return &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -288,6 +315,9 @@ func (r *run) work() error {
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
 	defer r.clock.end()
+	if err := r.startHooks(); err != nil {
+		return err
+	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
@@ -364,7 +394,7 @@ func (r *run) mergeLayer() {
 		return
 	}
 	for _, c := range changes {
-		r.touched[c.Path] = true
+		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
 	}
 	var report workspace.MergeReport
 	var err error
@@ -395,8 +425,9 @@ func (r *run) fanOut() error {
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context:        Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)
@@ -428,7 +459,7 @@ func (r *run) fanOut() error {
 		r.mergeLayer()
 		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
 	}
-	if err := r.ctx.Err(); err != nil {
+	if _, err := r.goOn("its children have ended"); err != nil {
 		return err
 	}
 	if len(failed) == len(children) && len(failed) > 0 {
@@ -540,7 +571,7 @@ func (r *run) row() store.Run {
 	if r.status.Final() {
 		row.Completed = r.finished
 		row.Duration = row.Completed.Sub(r.created)
-		row.Failure = encoded(r.result.Error)
+		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
 		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
 	}
 	return row

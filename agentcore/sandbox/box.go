@@ -251,6 +251,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		}
 	}
 	output := b.newSpool()
+	if c.SplitErrors {
+		output.split()
+	}
 	started := time.Now()
 	b.notes = nil
 	ch, err := b.start(c, b.roots, output)
@@ -275,7 +278,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		r.Notes = append(r.Notes, "the sandbox ended before the command did; it may have run out of processes or memory")
 	}
 	if err != nil && !s.Started && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(r.Output)) // of bwrap
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(slices.Concat(r.Output, r.Errors))) // of bwrap
 	}
 	if err == nil {
 		err = rerr
@@ -305,6 +308,9 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	if output.errors != nil {
+		r.Errors = output.errors.bytes()
+	}
 	r.Notes = append(r.Notes, s.Notes...)
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))

@@ -64,9 +64,6 @@ func enter() int {
 		in.tell(status{Step: "spec", Error: err.Error()})
 		return 1
 	}
-	if len(os.Args) == 2 && in.spec.Gate == nil {
-		_ = unix.Close(offerFD) // it was needed for the order alone
-	}
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)

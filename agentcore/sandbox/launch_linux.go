@@ -160,14 +160,6 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
-	if s.Gate != nil {
-		socket, stop, err := s.Gate.serve()
-		if err != nil {
-			return nil, fmt.Errorf("open the way to single hosts: %w", err)
-		}
-		defer socket.Close()
-		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
-	}
 	for _, pair := range s.Env {
 		if strings.HasPrefix(pair, runVariable+"=") {
 			cmd.Env = append(cmd.Env, pair)
@@ -179,9 +171,6 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 			return nil, fmt.Errorf("open this program: %w", err)
 		}
 		defer program.Close()
-		if s.Gate == nil {
-			cmd.ExtraFiles = append(cmd.ExtraFiles, program) // in the place of its socket
-		}
 		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
 	} else if s.Bare {
 		// It ends what the command has left before it ends itself.
@@ -196,11 +185,22 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = all
 		cmd.SysProcAttr.AmbientCaps = ambient
 	}
+	if s.Gate != nil {
+		socket, stop, err := s.Gate.serve()
+		if err != nil {
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		defer socket.Close()
+		for len(cmd.ExtraFiles) < offerFD-3 {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // closed
+		}
+		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
+	}
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
 	if output != nil {
-		cmd.Stdout, cmd.Stderr = output, output
+		cmd.Stdout, cmd.Stderr = output, output.stderr()
 	}
 	if in != nil {
 		folder, err := os.Open(in.dir)

@@ -61,9 +61,10 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
-	offerFD   = 5 // where there is a gate
 	// programFD is our own program, where another one starts it.
-	programFD = 6
+	programFD = 5
+	// offerFD is the socket for those of a gate.
+	offerFD = 6
 )
 
 // Steps that the starting side tells apart.
