@@ -165,6 +165,7 @@ func (c *commands) options() (sandbox.Options, error) {
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
+		IsText:  workspace.IsText,
 		Report:  &report,
 	}
 	if allow := c.run.config.NetworkAllow; len(allow) > 0 {
@@ -253,25 +254,15 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 }
 
 // take makes what a command changed edits of the run.
-func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) (files []workspace.Taken) {
-	// Deletions come first, so that a folder can take a file's place.
-	slices.SortStableFunc(changes, func(a, b sandbox.Change) int {
-		switch {
-		case a.Deleted == b.Deleted:
-			return 0
-		case a.Deleted:
-			return -1
-		}
-		return 1
-	})
+func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
+	written := make([]workspace.Written, 0, len(changes))
 	for _, change := range changes {
-		files = append(files, snapshot.Take(workspace.Written{
+		written = append(written, workspace.Written{
 			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted, Executable: change.Mode&0o111 != 0,
 			Existed: change.Existed, Before: change.Before,
-		}, author))
+		})
 	}
-	slices.SortFunc(files, func(a, b workspace.Taken) int { return strings.Compare(a.Path, b.Path) })
-	return files
+	return snapshot.TakeAll(written, author)
 }
 
 // result is what a model hears of a result, but for the changes.
@@ -468,7 +459,7 @@ func (c *commands) close() error {
 		<-b.process.Done() // it was killed
 	}
 	if direct {
-		err = errors.Join(err, endStrays(runVariable(c.run.id)))
+		err = errors.Join(err, sandbox.EndStrays(runVariable(c.run.id)))
 	}
 	return err
 }

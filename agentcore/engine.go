@@ -165,7 +165,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		for _, former := range interrupted {
 			variables = append(variables, runVariable(former.ID))
 		}
-		err = endStrays(variables...)
+		err = sandbox.EndStrays(variables...)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))

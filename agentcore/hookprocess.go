@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
 // hookProcess is a hook without a sandbox: the leader of a group of processes, which end with it, and what has left the group.
@@ -75,7 +76,7 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 func (p *hookProcess) kill() {
 	killGroup(p.cmd)
 	// What cannot be looked for is looked for again when the run ends, which tells.
-	_ = endStrays(p.variable)
+	_ = sandbox.EndStrays(p.variable)
 }
 
 // head keeps the first hook.MaxOutput bytes of an output, whoever writes it.

@@ -125,6 +125,9 @@ func bash(ctx context.Context, host Host, a bashArguments) (Result, error) {
 	for _, file := range result.Files {
 		if file.Changed {
 			told.Paths = append(told.Paths, file.Path)
+			if file.MovedFrom != "" {
+				told.Paths = append(told.Paths, file.MovedFrom)
+			}
 			changed++
 		}
 	}
@@ -164,6 +167,8 @@ func (r CommandResult) report(view *workspace.View) string {
 		}
 		name := view.Relative(file.Path)
 		switch {
+		case file.MovedFrom != "":
+			name += fmt.Sprintf(" (moved from %s)", view.Relative(file.MovedFrom))
 		case file.Created:
 			name += " (new)"
 		case file.Deleted:
