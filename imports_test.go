@@ -106,6 +106,7 @@ var imports = map[string]because{
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
+		"agentcore/price":           "what answers cost",
 		"agentcore/sandbox":         "commands run in it",
 		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
@@ -160,6 +161,10 @@ var imports = map[string]because{
 		"agentcore/spelling":               "did you mean",
 		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
 		"mvdan.cc/sh/v3":                   "takes shell commands apart",
+	},
+	"agentcore/price": {
+		"agentcore/model":            "tokens of an answer",
+		"github.com/BurntSushi/toml": "the format of the table",
 	},
 	"agentcore/secret": {
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
