@@ -28,6 +28,7 @@ const (
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.append(model.UserText(r.userPrompt()))
+	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
@@ -50,7 +51,14 @@ type conversation struct {
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (r *run) takeTurn(c *conversation) (ended bool, err error) {
-	limit := r.lastTurn()
+	limit, goAhead, err := r.admit()
+	if err != nil {
+		return false, err
+	}
+	if !goAhead {
+		r.cutOff(limit)
+		return true, nil
+	}
 	handsOver := limit != "" && r.turn > 1
 	if handsOver {
 		r.append(model.UserText(handOver(limit)))
@@ -62,6 +70,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		Temperature: r.definition.Temperature, NoCalls: handsOver, Run: string(r.id),
 	})
 	if err != nil {
+		r.budget.release()
 		return false, err
 	}
 	r.addUsage(done.Usage)
@@ -248,12 +257,6 @@ func equalCalls(a, b []model.Call) bool {
 	return true
 }
 
-func (r *run) usage() event.Usage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.result.Usage
-}
-
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -273,6 +276,7 @@ func (r *run) progress(message string, percent int) {
 	if r.limits.Timeout > 0 {
 		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
+	share = max(share, r.budget.share())
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p
 	r.mu.Unlock()

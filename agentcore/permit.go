@@ -310,12 +310,17 @@ func (r *run) explain(toolName, subject string) (permission.Explanation, error) 
 	return r.policy.Explain(request, r.engine.grants.all()), nil
 }
 
-// pause stops the run's clock while it waits for somebody, and shows that it does. The function that it returns ends that.
+// pause stops the run's clock while it waits for somebody, and those of its parents, and shows that it does. The function
+// that it returns ends that.
 func (r *run) pause(reason string) (resume func()) {
-	r.clock.stop()
+	for a := r; a != nil; a = a.parent {
+		a.clock.stop()
+	}
 	r.setStatus(event.StatusWaiting, reason)
 	return func() {
-		r.clock.start()
+		for a := r; a != nil; a = a.parent {
+			a.clock.start()
+		}
 		if r.ctx.Err() == nil {
 			r.setStatus(event.StatusRunning, "")
 		}

@@ -29,6 +29,7 @@ type Session struct {
 	proposal   *workspace.Session
 	asks       asks
 	slots      chan struct{} // one token for each child that may run at once
+	budget     *budget
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
