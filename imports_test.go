@@ -30,6 +30,7 @@ var imports = map[string]because{
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
 		"agentcore/permission":   "how far a folder is trusted",
+		"agentcore/price":        "shows costs",
 		"agentcore/secret":       "finds keys, keeps them out of logs",
 		"agentcore/sandbox":      "is started again to set up sandboxes",
 		"agentcore/skill":        "loads the user's skills",

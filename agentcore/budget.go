@@ -227,9 +227,9 @@ func (r *run) takeBudget() error {
 	left := above.left()
 	switch {
 	case left.tokens == 0:
-		return r.spent(reasonTokens, "tokens")
+		return r.spent("tokens")
 	case left.cost == 0:
-		return r.spent(reasonCost, "cost")
+		return r.spent("cost")
 	}
 	if left.tokens > 0 && (r.limits.Tokens == 0 || left.tokens < r.limits.Tokens) {
 		r.limits.Tokens = left.tokens
@@ -244,7 +244,7 @@ func (r *run) takeBudget() error {
 	rest, limited := r.parent.timeForChild()
 	switch {
 	case limited && rest <= 0:
-		return r.spent(reasonTime, "time")
+		return r.spent("time")
 	case limited && (r.limits.Timeout == 0 || rest < r.limits.Timeout):
 		r.limits.Timeout = rest
 	}
@@ -252,15 +252,15 @@ func (r *run) takeBudget() error {
 }
 
 // spent is the error of a run for which there is nothing left.
-func (r *run) spent(reason, what string) error {
+func (r *run) spent(what string) error {
 	if r.parent == nil {
 		return &Error{
-			Kind: reason, Detail: fmt.Sprintf("the session has used up its budget of %s", what),
+			Kind: "not_allowed", Detail: fmt.Sprintf("the session has used up its budget of %s", what),
 			Hint: fmt.Sprintf("raise budget.%s in your configuration, which counts at once, or start a new session", what),
 		}
 	}
 	return &Error{
-		Kind: reason, Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what, r.parent.definition.Slug),
+		Kind: "not_allowed", Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what, r.parent.definition.Slug),
 		Hint: "do the rest without delegating, or hand over what there is",
 	}
 }

@@ -104,7 +104,7 @@ func TestBudgetOfASession(t *testing.T) {
 	}
 	_, err := w.session.Start(w.ctx, review(w.path("a.txt")))
 	var refused *agentcore.Error
-	if !errors.As(err, &refused) || refused.Kind != "max_tokens" || !strings.Contains(refused.Hint, "budget.tokens") {
+	if !errors.As(err, &refused) || refused.Kind != "not_allowed" || !strings.Contains(refused.Hint, "budget.tokens") {
 		t.Fatalf("the third run was answered with %v", err)
 	}
 	larger := priced()

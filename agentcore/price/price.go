@@ -103,3 +103,16 @@ func Of(baseURL, id string) (Price, bool) {
 	p, ok := models[version.ReplaceAllString(id, "")]
 	return p, ok
 }
+
+// Dollars writes a cost for people: with cents, or below ten cents with the digits that it takes to see it.
+func Dollars(cost float64) string {
+	switch {
+	case cost == 0:
+		return "$0"
+	case cost < 0.0001:
+		return "<$0.0001"
+	case cost < 0.1:
+		return fmt.Sprintf("$%.4f", cost)
+	}
+	return fmt.Sprintf("$%.2f", cost)
+}

@@ -124,3 +124,11 @@ func BenchmarkTable(b *testing.B) {
 		}
 	}
 }
+
+func TestDollars(t *testing.T) {
+	for cost, want := range map[float64]string{0: "$0", 0.00001: "<$0.0001", 0.0012: "$0.0012", 0.0999: "$0.0999", 0.1: "$0.10", 12.345: "$12.35", 1234.5: "$1234.50"} {
+		if got := Dollars(cost); got != want {
+			t.Errorf("%g is %q, want %q", cost, got, want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ var usageKeys = map[UsageKey]string{
 	UsageByRun:     "run.id",
 	UsageByAgent:   "run.agent",
 	UsageByModel:   "run.model",
-	UsageBySession: "run.session",
+	UsageBySession: "+run.session", // the + keeps SQLite from an index that does not hold the rest
 	UsageByProject: "(SELECT roots FROM session WHERE id = run.session)",
 	UsageByDay:     "date(run.created / 1000000, 'unixepoch')",
 }

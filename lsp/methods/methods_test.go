@@ -109,6 +109,10 @@ func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, err
 	return answer[TrustResult](d, MethodTrust, p)
 }
 
+func (d *documented) Usage(_ context.Context, p *UsageParams) (*UsageReport, error) {
+	return answer[UsageReport](d, MethodUsage, p)
+}
+
 func (d *documented) Asks(_ context.Context, p *AsksParams) (*AskList, error) {
 	return answer[AskList](d, MethodAsks, p)
 }
@@ -200,7 +204,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 22 {
+	if served != 23 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -392,7 +396,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 25 {
+	if len(slices.Compact(commands)) != 26 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

@@ -17,4 +17,4 @@ UPDATE run SET cost = 0 WHERE cost IS NULL AND NOT EXISTS (
 -- Both hold all that their queries read: a row has the whole prompt and answer in it.
 CREATE INDEX run_usage ON run (created, session, agent, model, status, turns, duration_ms,
     own_input_tokens, own_output_tokens, own_cached_tokens, own_cost);
-CREATE INDEX run_delegated ON run (agent, created, session, status, turns, duration_ms) WHERE parent_run IS NOT NULL;
+CREATE INDEX run_delegated ON run (agent, created, session, status, turns, duration_ms, parent_run) WHERE parent_run IS NOT NULL;
