@@ -53,6 +53,7 @@ var imports = map[string]because{
 		"agentcore/config":     "editor settings are a configuration layer",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/model":      "the editor's own model is a Model",
+		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/secret":     "hands the redactor on",
 		"agentcore/skill":      "reads skills again, checks them while they are written",

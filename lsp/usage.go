@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
 )
 
 // Usage answers `agent/usage`.
@@ -19,10 +19,7 @@ func (s *Server) Usage(ctx context.Context, p *methods.UsageParams) (*methods.Us
 	}
 	by := store.UsageKey(cmp.Or(p.By, methods.UsageGroupSession))
 	if !slices.Contains(store.UsageKeys(), by) {
-		return nil, &agentcore.Error{
-			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("by: usage cannot be summed up by %q", by),
-			Hint: "by is one of run, agent, model, session, project and day",
-		}
+		return nil, wire.InvalidParams(fmt.Errorf("usage cannot be summed up by %q; write by as run, agent, model, session, project or day", by))
 	}
 	sums, err := engine.Usage(ctx, store.UsageFilter{By: by, Session: p.Session, Run: p.Run, Since: p.Since})
 	if err != nil {

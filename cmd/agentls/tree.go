@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/price"
 )
 
 // tree is what the events of one user's run tell of it and of the runs below it. It belongs to the
@@ -152,6 +153,9 @@ func (n *node) facts(now time.Time) []string {
 	facts := []string{duration(max(0, end.Sub(n.created)))}
 	if tokens := n.usage.InputTokens + n.usage.CachedTokens + n.usage.OutputTokens; tokens > 0 {
 		facts = append(facts, thousands(tokens)+" tokens")
+	}
+	if cost := n.usage.Cost; cost != nil && *cost > 0 {
+		facts = append(facts, price.Dollars(*cost))
 	}
 	if n.findings > 0 {
 		facts = append(facts, count(n.findings, "finding"))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,6 +72,10 @@ func (p *process) usageCommand(s *settings) *cobra.Command {
 			}
 			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
 				sums, err := engine.Usage(c.Context(), filter)
+				var failure *agentcore.Error
+				if errors.As(err, &failure) && failure.Kind == "not_found" {
+					return usage("there is no session %q; see `agentls usage --by session`", session)
+				}
 				if err != nil {
 					return err
 				}
