@@ -113,6 +113,7 @@ var imports = map[string]because{
 		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
+		"agentcore/slot":            "children wait for their turn",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",
@@ -182,7 +183,13 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3": "frontmatter of skills",
 	},
 	"agentcore/spelling": {},
+	"agentcore/filelock": {},
+	"agentcore/slot": {
+		"agentcore/filelock": "a slot of the machine is a locked file",
+		"go.uber.org/goleak": "tests",
+	},
 	"agentcore/store": {
+		"agentcore/filelock": "knows which processes have it open",
 		"agentcore/event":    "what is stored",
 		"modernc.org/sqlite": "the database",
 	},

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
@@ -36,64 +35,33 @@ type call struct {
 	started   time.Time
 }
 
-// offered returns the tools of the agent as a model sees them, in stable order.
-func (r *run) offered() []model.Tool {
-	var list []model.Tool
-	for _, t := range r.engine.toolOrder {
-		if spec := t.Spec(); r.allows(spec) {
-			list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
-		}
-	}
-	return list
-}
-
-// noting are the tools of a planning run that do more than read: they change only its own records.
-var noting = []string{"todo", "task", "question", "plan_enter", "plan_exit"}
-
-// allows reports whether the run may use a tool: its definition and mode do, and there is a use for it.
-func (r *run) allows(spec tool.Spec) bool {
-	switch {
-	case spec.Name == "bash_output", spec.Name == "bash_kill":
-		return r.offers("bash")
-	case !r.definition.Allows(spec.Name):
-		return false
-	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, spec.Name):
-		return false
-	case spec.Name == "skill":
-		return len(r.loadable()) > 0
-	}
-	return true
-}
-
-// offers reports whether there is a tool of that canonical name that the run may use.
-func (r *run) offers(name string) bool {
-	t := r.engine.tools[name]
-	return t != nil && r.allows(t.Spec())
-}
-
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
-// read run beside each other, the others one after the other.
+// read or delegate run beside each other, the others one after the other.
 func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	calls := make([]*call, len(asked))
 	for i, a := range asked {
 		calls[i] = r.decide(a)
 	}
 	results := make([]model.Part, len(calls))
-	var reading sync.WaitGroup
+	var beside sync.WaitGroup
 	places := make(chan struct{}, maxReading)
 	for i, c := range calls {
-		if c.refusal == "" && c.spec.Effect > tool.Reads {
-			reading.Wait() // what was asked before a change must not see it
+		switch {
+		case c.refusal == "" && !c.spec.Effect.Parallel():
+			beside.Wait() // what was asked before a change must not see it
 			results[i] = r.execute(c)
+			continue
+		case c.spec.Effect == tool.Delegates: // children have a queue of their own
+			beside.Go(func() { results[i] = r.execute(c) })
 			continue
 		}
 		places <- struct{}{} // a read ends soon after the run's context
-		reading.Go(func() {
+		beside.Go(func() {
 			defer func() { <-places }()
 			results[i] = r.execute(c)
 		})
 	}
-	reading.Wait()
+	beside.Wait()
 	return results, r.ctx.Err()
 }
 

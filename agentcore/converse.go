@@ -104,6 +104,9 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	if r.handedOver() {
+		return true, nil
+	}
 	r.layer.NextTurn()
 	if r.parent == nil {
 		r.mergeLayer()

@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -69,7 +70,8 @@ type Engine struct {
 	stateDir  string // absolute
 	keysFile  string
 	grants    grants
-	client    *http.Client // of all models, so that runs share connections
+	machine   *slot.Machine // the slots of all processes on this state folder
+	client    *http.Client  // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -141,6 +143,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		e.openModel = e.wireModel
 	}
 	e.SetConfig(o.Config)
+	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"), func() int { return e.Config().MaxChildrenPerMachine })
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
@@ -298,7 +301,7 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
 		stored: map[event.HunkID]struct{}{}, budget: newBudget(),
-		slots: make(chan struct{}, max(1, e.Config().MaxChildrenPerSession)),
+		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {

@@ -80,7 +80,7 @@ func homeDir() string {
 
 // effects are what the tools' effects are to a policy; permissionRequest knows those of commands and hosts better.
 var effects = map[tool.Effect]permission.Effect{
-	tool.Reads: permission.Read, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
+	tool.Reads: permission.Read, tool.Delegates: permission.Internal, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
 }
 
 // permissionRequest is a call as a policy sees it. It fails where a file that the call names can be none.
@@ -310,18 +310,27 @@ func (r *run) explain(toolName, subject string) (permission.Explanation, error) 
 	return r.policy.Explain(request, r.engine.grants.all()), nil
 }
 
-// pause stops the run's clock while it waits for somebody, and those of its parents, and shows that it does. The function
-// that it returns ends that.
+// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The function that it
+// returns ends that.
 func (r *run) pause(reason string) (resume func()) {
-	for a := r; a != nil; a = a.parent {
-		a.clock.stop()
+	for above := r; above != nil; above = above.parent {
+		above.clock.stop()
 	}
+	goOn := r.waits(reason)
+	return func() {
+		goOn()
+		for above := r; above != nil; above = above.parent {
+			above.clock.start()
+		}
+	}
+}
+
+// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
+func (r *run) waits(reason string) (resume func()) {
+	regain := r.place.yield()
 	r.setStatus(event.StatusWaiting, reason)
 	return func() {
-		for a := r; a != nil; a = a.parent {
-			a.clock.start()
-		}
-		if r.ctx.Err() == nil {
+		if regain() == nil {
 			r.setStatus(event.StatusRunning, "")
 		}
 	}

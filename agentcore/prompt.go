@@ -53,7 +53,7 @@ func (r *run) ownPrompt() string {
 // variables are the values of agent.Builtins. Those that cost a look at a file are only there if they are used.
 func (r *run) variables(used func(string) bool) map[string]string {
 	created := r.created.Local()
-	subagents := r.subagents()
+	subagents := r.subagentSlugs()
 	values := map[string]string{
 		"time":         created.Format("2006-01-02 15:04 MST"),
 		"date":         created.Format(time.DateOnly),
@@ -115,22 +115,6 @@ func (r *run) selection(path string) string {
 		text = strings.ToValidUTF8(text[:maxSelection], "") + "\n…"
 	}
 	return text
-}
-
-// subagents are the agents that the run may delegate to, in display order. There are none where there is no
-// task tool, or the depth is used up.
-func (r *run) subagents() []string {
-	if r.depth >= r.config.MaxDepth || !r.offers("task") {
-		return nil
-	}
-	if named := r.definition.SubagentsAt(r.depth); named != nil {
-		return named
-	}
-	var all []string
-	for _, d := range r.engine.Agents().List(agent.Subagent) {
-		all = append(all, d.Slug)
-	}
-	return all
 }
 
 // duration writes 5m0s as 5m; no limit is "none".
@@ -203,7 +187,7 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 	fmt.Fprintf(b, "date: %s\n", r.created.Local().Format(time.DateOnly))
 	fmt.Fprintf(b, "role: %s, depth %d of %d\n", r.role(), r.depth, r.config.MaxDepth)
 	if r.parent != nil {
-		fmt.Fprintf(b, "started by: %s; it sees only your last message\n", r.parent.definition.Slug)
+		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
 	fmt.Fprintf(b, "limits: %d turns, %s\n", r.limits.MaxTurns, duration(r.limits.Timeout))
 	if r.offers("bash") {
@@ -219,6 +203,7 @@ func (r *run) userPrompt() string {
 		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", r.definition.Reminder)
 	}
 	b.WriteString(r.request.Prompt)
+	r.writeTask(&b)
 	c := r.request.Context
 	if len(c.Paths) == 0 && c.Finding == nil {
 		return b.String()

@@ -74,7 +74,7 @@ func TestPromptIsATemplate(t *testing.T) {
 		"{{open_file}}: {{selection}}\n{{#if can_delegate}}\ndelegates\n{{else}}\nworks alone\n{{/if}}\n" +
 		"{{team}} {{colour}} {{Project}} {{nobody}} \\{{agent}}\n{{#if selection}}selected{{/if}} {{date}}"
 	w := newWorld(t, map[string]string{".git/HEAD": "ref: refs/heads/topic\n", "a.txt": "one\ntwo\nthree\nfour\n"})
-	want := "x main 0/3 7 90s on topic\na.txt: two\nthree!\nworks alone\npayments blue w {{nobody}} {{agent}}\nselected DATE"
+	want := "x main 0/3 7 90s on topic\na.txt: two\nthree!\ndelegates\npayments blue w {{nobody}} {{agent}}\nselected DATE"
 	dates := regexp.MustCompile(`\d{4}-\d\d-\d\d`)
 	var mu sync.Mutex
 	var seen []string
@@ -261,7 +261,7 @@ func TestPlaceOfARun(t *testing.T) {
 		w.with(script.New("test", turns...), func(o *agentcore.Options) {
 			o.Config = config.Default()
 			o.Config.MaxDepth = depth
-			o.Tools = append(tool.Builtin(), fakeTool("task", tool.Acts), fakeTool("bash", tool.Acts))
+			o.Tools = tool.Builtin()
 		})
 	}
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
@@ -270,7 +270,7 @@ func TestPlaceOfARun(t *testing.T) {
 	w.wait(w.start(alone))
 	open(2, script.Turn{
 		Expect: []script.Expect{
-			script.System("You may start: tester.\n"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your last message\nlimits: 30 turns, 5m\n"),
+			script.System("You may start: tester.\n"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
 			script.System("with `bash`; commands see"),
 		},
 		Answer: []script.Step{script.Text("done")},
@@ -286,7 +286,7 @@ func TestPlaceOfARun(t *testing.T) {
 	w.wait(w.start(each))
 	// There is no task tool, and none to run commands.
 	w.with(script.New("test", script.Turn{Expect: []script.Expect{without, script.System("You cannot run commands.")}, Answer: []script.Step{script.Text("done")}}), func(o *agentcore.Options) {
-		o.Tools = slices.DeleteFunc(tool.Builtin(), func(t tool.Tool) bool { return t.Spec().Name == "bash" })
+		o.Tools = slices.DeleteFunc(tool.Builtin(), func(t tool.Tool) bool { return t.Spec().Name == "bash" || t.Spec().Name == "task" })
 	})
 	w.wait(w.start(alone))
 }
@@ -341,7 +341,7 @@ func firstRequest(t testing.TB, name string) []byte {
 
 // The first request of each built-in agent, prompt and tools, stays small: providers bill and read all of it.
 func TestFirstRequestIsSmall(t *testing.T) {
-	const most = 12_000
+	const most = 14_000
 	builtin, err := agent.Builtin()
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -41,6 +42,8 @@ type RunRequest struct {
 	Limits agent.Limits
 	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
 	PermissionMode permission.Mode
+	// task is what another run gave along; nil for a run of the user, or one per file.
+	task *tool.Task
 }
 
 // Context is what a prompt is about.
@@ -69,10 +72,14 @@ type run struct {
 	limits     agent.Limits
 	budget     *budget
 	price      *price.Price // of an answer of the model, nil where it is unknown
+	task       *tool.Task   // of the run that started it; nil for one of the user, or one per file
+	subagents  []*agent.Definition
+	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
 	policy     *permission.Policy
 	clock      clock
 	commands   commands
+	place      place
 	created    time.Time
 
 	ctx    context.Context
@@ -91,15 +98,17 @@ type run struct {
 	saving sync.Mutex
 	saved  uint64
 
-	mu       sync.Mutex
-	status   event.Status
-	started  time.Time // zero while it waits for a place
-	result   event.RunResult
-	own      event.Usage // what of the result's usage is not the children's
-	todos    []event.Todo
-	activity []string
-	last     event.RunProgress
-	finished time.Time
+	mu        sync.Mutex
+	status    event.Status
+	started   time.Time // zero while it waits for a place
+	result    event.RunResult
+	own       event.Usage // what of the result's usage is not the children's
+	todos     []event.Todo
+	activity  []string
+	submitted *event.ChildResult // what the model handed over as its result
+	conflicts []string           // of its merge, for the run that started it
+	last      event.RunProgress
+	finished  time.Time
 }
 
 // Start checks the request and starts a run in the session. It reads the files of the context, so that a
@@ -147,6 +156,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		cfg, skills = parent.config, parent.skills
 	}
 	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	if request.task != nil {
+		definition, err = findChild(e.Agents(), request.Agent)
+	}
 	if err != nil {
 		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 	}
@@ -158,9 +170,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
 	}
-	r.commands.run = r
+	r.commands.run, r.place.run = r, r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
@@ -172,6 +184,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		r.layer = s.proposal.Fork()
 	}
 	r.policy = r.newPolicy()
+	r.chooseTools()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
 	}
@@ -265,13 +278,10 @@ func (r *run) guarded(what string, do func() error) (err error) {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		r.setStatus(event.StatusWaiting, "waits for a free place")
-		select {
-		case r.session.slots <- struct{}{}:
-			defer func() { <-r.session.slots }()
-		case <-r.ctx.Done():
-			return r.ctx.Err()
+		if err := r.place.take(false); err != nil {
+			return err
 		}
+		defer r.place.leave()
 	}
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
@@ -317,6 +327,7 @@ func (r *run) finish(err error) {
 	if len(r.touched) > 0 {
 		r.result.Proposal = r.session.proposalID
 	}
+	r.result.Result = r.childResult()
 	result := r.result
 	r.mu.Unlock()
 	if result.Status == event.StatusCompleted && result.Reason == "" {
@@ -368,6 +379,7 @@ func (r *run) mergeLayer() {
 		return
 	}
 	for _, c := range report.Conflicts {
+		r.collides(c)
 		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
 			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
@@ -393,6 +405,8 @@ func (r *run) fanOut() error {
 		children = append(children, child)
 	}
 	var failed []error
+	regain := r.place.yield()
+	defer func() { _ = regain() }() // it has nothing left to do
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -28,7 +29,7 @@ type Session struct {
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	asks       asks
-	slots      chan struct{} // one token for each child that may run at once
+	slots      *slot.Pool // of the children that are at work
 	budget     *budget
 	trusted    atomic.Bool
 	// skills is nil for those of the engine.

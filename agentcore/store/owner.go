@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/filelock"
 )
 
 // owners is the folder that tells which processes have a store open. Each has a file in it, locked
@@ -40,7 +42,7 @@ func (o owners) lockOpening(ctx context.Context) (release func(), err error) {
 	retry := time.NewTicker(2 * time.Millisecond)
 	defer retry.Stop()
 	for {
-		locked, err := tryLock(f, true)
+		locked, err := filelock.Try(f, true)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
 		}
@@ -92,7 +94,7 @@ func (o owners) alive(id string) (bool, error) {
 		return false, fmt.Errorf("see whether process %s is alive: %w", id, err)
 	}
 	defer f.Close()
-	free, err := tryLock(f, false)
+	free, err := filelock.Try(f, false)
 	if err != nil {
 		return false, fmt.Errorf("see whether process %s is alive: %w", id, err)
 	}
@@ -105,7 +107,7 @@ func (o owners) register() (*owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := tryLock(f, true)
+	locked, err := filelock.Try(f, true)
 	if err == nil && !locked {
 		err = errors.New("another process has locked it")
 	}

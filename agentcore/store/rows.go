@@ -120,7 +120,7 @@ type ToolCall struct {
 	Tool      string
 	Arguments json.RawMessage
 	Title     string
-	// Effect is "reads", "notes", "proposes" or "acts".
+	// Effect is "reads", "delegates", "notes", "proposes" or "acts".
 	Effect string
 	// Intent is when the call was decided on, Started and Finished when it ran.
 	Intent, Started, Finished time.Time

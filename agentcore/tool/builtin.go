@@ -6,6 +6,6 @@ func Builtin() []Tool {
 	return []Tool{
 		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(), patchTool(), notebookEditTool(),
 		bashTool(), bashOutputTool(), bashKillTool(),
-		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(),
+		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(), taskTool(), submitResultTool(),
 	}
 }

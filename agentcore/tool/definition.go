@@ -82,10 +82,15 @@ func (t *defined[A]) infer() *shape {
 	return s
 }
 
-// shown is the schema of a struct without its hidden members, which it takes out of the order of schema's too.
+// shown is the schema of a struct as models see it: without its hidden members, which it takes out of the order of schema's too, and without
+// saying at each object that nothing else may be in it, which every request would pay for and Check tells who needs it.
 func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	visible := *schema
+	visible.AdditionalProperties = nil
 	visible.Properties = maps.Clone(schema.Properties)
+	for name, property := range visible.Properties {
+		visible.Properties[name] = unsealed(property)
+	}
 	for field := range of.Fields() {
 		if field.Tag.Get("hidden") == "" {
 			continue
@@ -96,6 +101,20 @@ func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	}
 	visible.PropertyOrder = schema.PropertyOrder
 	return &visible
+}
+
+// unsealed is a schema whose objects do not say that nothing else may be in them.
+func unsealed(schema *jsonschema.Schema) *jsonschema.Schema {
+	if schema == nil {
+		return nil
+	}
+	open := *schema
+	open.AdditionalProperties, open.Items = nil, unsealed(schema.Items)
+	open.Properties = maps.Clone(schema.Properties)
+	for name, property := range open.Properties {
+		open.Properties[name] = unsealed(property)
+	}
+	return &open
 }
 
 // refine adds what the inference does not know: enums, minima and other spellings from tags, and that an

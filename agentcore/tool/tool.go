@@ -19,6 +19,8 @@ type Effect int
 const (
 	// Reads changes nothing; several run in parallel.
 	Reads Effect = iota
+	// Delegates starts or follows other runs, which have rules of their own; several run in parallel.
+	Delegates
 	// Notes changes only the run's own records: findings, todos.
 	Notes
 	// Proposes changes the run's layer of proposed edits.
@@ -29,8 +31,11 @@ const (
 
 // String is the effect's name in the store.
 func (e Effect) String() string {
-	return [...]string{"reads", "notes", "proposes", "acts"}[e]
+	return [...]string{"reads", "delegates", "notes", "proposes", "acts"}[e]
 }
+
+// Parallel reports whether such calls run beside others of one turn.
+func (e Effect) Parallel() bool { return e <= Delegates }
 
 // Spec describes a tool.
 type Spec struct {
@@ -131,6 +136,11 @@ type Host interface {
 	CommandOutput(ctx context.Context, id string, wait time.Duration) (BackgroundCommand, error)
 	// KillCommand ends a command in the background and returns when nothing of it is left.
 	KillCommand(ctx context.Context, id string) (BackgroundCommand, error)
+	// Delegate starts another agent and returns at its end, or at once where it is in the background. The error says what of the task
+	// cannot be, and what can; how a run ended is no error.
+	Delegate(ctx context.Context, task Task) (TaskState, error)
+	// SubmitResult ends the run after this turn with a result for the run that started it. The engine puts in what it saw itself.
+	SubmitResult(ctx context.Context, result event.ChildResult) error
 	// Progress tells people how a long call goes.
 	Progress(message string)
 }

@@ -42,6 +42,8 @@ type Host struct {
 	commands    map[string]tool.CommandResult
 	background  map[string]tool.BackgroundCommand
 	ran         []tool.Command
+	tasks       map[string]tool.TaskState
+	submitted   *event.ChildResult
 }
 
 // Skill is what a Host answers to the skill tool.
@@ -346,4 +348,37 @@ func (h *Host) Progressed() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.progress)
+}
+
+// SetTasks says how delegated tasks end, by their prompt.
+func (h *Host) SetTasks(states map[string]tool.TaskState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tasks = states
+}
+
+// Delegate implements tool.Host.
+func (h *Host) Delegate(_ context.Context, task tool.Task) (tool.TaskState, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	state, ok := h.tasks[task.Prompt]
+	if !ok {
+		return state, fmt.Errorf("the test has no task %q", task.Prompt)
+	}
+	return state, nil
+}
+
+// SubmitResult implements tool.Host.
+func (h *Host) SubmitResult(_ context.Context, result event.ChildResult) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.submitted = &result
+	return nil
+}
+
+// Submitted is what was handed over, nil for nothing.
+func (h *Host) Submitted() *event.ChildResult {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.submitted
 }

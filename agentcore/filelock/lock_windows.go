@@ -1,4 +1,4 @@
-package store
+package filelock
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
-// tryLock locks a file against other open files, in this process too (LockFileEx), and reports whether
+// Try locks a file against other open files, in this process too (LockFileEx), and reports whether
 // it could. The lock ends with the handle, and so with the process.
-func tryLock(f *os.File, exclusive bool) (bool, error) {
+func Try(f *os.File, exclusive bool) (bool, error) {
 	const (
 		failImmediately            = 1
 		exclusiveLock              = 2

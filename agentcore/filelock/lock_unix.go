@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package store
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// tryLock locks a whole file against other open files, in this process too (flock(2)), and reports
+// Try locks a whole file against other open files, in this process too (flock(2)), and reports
 // whether it could. The lock ends with the file's last descriptor, and so with the process.
-func tryLock(f *os.File, exclusive bool) (bool, error) {
+func Try(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH | syscall.LOCK_NB
 	if exclusive {
 		how = syscall.LOCK_EX | syscall.LOCK_NB

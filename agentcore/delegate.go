@@ -1,0 +1,190 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Delegate starts a child for a task and waits for its end.
+func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
+	child, err := h.run.delegate(task)
+	if err != nil {
+		return tool.TaskState{}, err
+	}
+	if err := h.run.awaits(ctx, child); err != nil {
+		return tool.TaskState{}, err
+	}
+	return child.taskState(), nil
+}
+
+// delegate starts a child, whose goroutine ends with the run's context at the latest.
+func (r *run) delegate(task tool.Task) (*run, error) {
+	definition, err := findChild(r.engine.Agents(), task.Agent)
+	if err != nil || !slices.ContainsFunc(r.subagents, func(d *agent.Definition) bool { return d.Slug == definition.Slug }) {
+		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", task.Agent, strings.Join(r.subagentSlugs(), ", "))
+	}
+	for above := r; above.task != nil; above = above.parent {
+		if above.definition.Slug == definition.Slug && strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
+			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it", above.pathOfAgents())
+		}
+	}
+	request := RunRequest{
+		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
+		Limits: agent.Limits{MaxTurns: task.MaxTurns},
+	}
+	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 {
+		request.Limits.MaxTurns = min(task.MaxTurns, limit)
+	}
+	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
+		return nil, err
+	}
+	if task.AllowedTools != nil {
+		if task.AllowedTools, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
+			return nil, err
+		}
+	}
+	child, err := r.engine.newRun(r.session, r, request)
+	if err == nil {
+		_, err = r.engine.launch(child)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
+	return child, nil
+}
+
+// contextFiles finds the files that a task is about, as the run sees them.
+func (r *run) contextFiles(names []string) ([]string, error) {
+	var paths []string
+	for _, name := range names {
+		path, err := r.session.view.Resolve(name)
+		if err == nil {
+			_, err = r.layer.Fork().Read(path) // the run itself has not read it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("context_files: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// canonicalTools are the tools that a child is narrowed to.
+func (r *run) canonicalTools(definition *agent.Definition, names []string) ([]string, error) {
+	list := []string{} // none is not the same as all
+	for _, name := range names {
+		canonical, ok := tool.Resolve(name)
+		if !ok || !definition.Allows(canonical) {
+			return nil, fmt.Errorf("allowed_tools: %s has no tool %q; leave it out, or choose another agent", definition.Slug, name)
+		}
+		list = append(list, canonical)
+	}
+	return list, nil
+}
+
+// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children have
+// ended by then, too, where it is the run's own.
+func (r *run) awaits(ctx context.Context, children ...*run) error {
+	resume := r.waits(waitsFor(children))
+	for _, child := range children {
+		select {
+		case <-child.done:
+		case <-ctx.Done():
+			if r.ctx.Err() != nil {
+				<-child.done // its context is below ours
+			}
+		}
+	}
+	resume()
+	return ctx.Err()
+}
+
+func waitsFor(children []*run) string {
+	if len(children) == 1 {
+		return "waits for " + children[0].definition.Slug
+	}
+	return fmt.Sprintf("waits for %d children", len(children))
+}
+
+// taskState is the run as the agent sees it that started it.
+func (r *run) taskState() tool.TaskState {
+	result := r.snapshot()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tool.TaskState{
+		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: r.last.Message, Result: result,
+		Conflicts: slices.Clone(r.conflicts),
+	}
+}
+
+// writeTask tells a child its place: what is expected of it, and within what.
+func (r *run) writeTask(b *strings.Builder) {
+	if r.task == nil {
+		return
+	}
+	b.WriteString("\n\n<task>\n")
+	fmt.Fprintf(b, "you are: %s, started by %s\n", r.pathOfAgents(), r.parent.definition.Slug)
+	if r.task.Criteria != "" {
+		fmt.Fprintf(b, "success criteria: %s\n", strings.TrimSpace(r.task.Criteria))
+	}
+	if r.task.Thoroughness != "" {
+		fmt.Fprintf(b, "thoroughness: %s\n", r.task.Thoroughness)
+	}
+	if slugs := r.subagentSlugs(); len(slugs) > 0 {
+		fmt.Fprintf(b, "you may delegate to: %s\n", strings.Join(slugs, ", "))
+	}
+	if r.offers("submit_result") {
+		b.WriteString("end with: submit_result\n")
+	}
+	b.WriteString("</task>")
+}
+
+// SubmitResult keeps what the model hands over; the run ends with this turn.
+func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
+	h.run.mu.Lock()
+	defer h.run.mu.Unlock()
+	h.run.submitted = &result
+	return nil
+}
+
+// handedOver reports whether the model has given its result.
+func (r *run) handedOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.submitted != nil {
+		r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
+	}
+	return r.submitted != nil
+}
+
+// childResult is the structured result of a child; files come from what the engine saw. The lock is held.
+func (r *run) childResult() *event.ChildResult {
+	if r.task == nil {
+		return nil
+	}
+	result := event.ChildResult{Summary: firstLine(r.result.Output)}
+	if r.submitted != nil {
+		result = *r.submitted
+	}
+	result.FilesModified, result.FilesCreated = nil, nil
+	for path := range r.touched {
+		result.FilesModified = append(result.FilesModified, r.session.view.Relative(path))
+	}
+	slices.Sort(result.FilesModified)
+	return &result
+}
+
+// collides notes for the run that started this one which of its edits were left out, with both sides.
+func (r *run) collides(c workspace.Conflict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conflicts = append(r.conflicts, fmt.Sprintf("%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It wanted:\n%s\nThere is now:\n%s",
+		r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+}

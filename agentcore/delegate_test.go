@@ -1,0 +1,163 @@
+package agentcore_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model/script"
+)
+
+// task is a call of the task tool.
+func task(agent, prompt, more string) script.Call {
+	return script.Call{Name: "task", Arguments: `{"subagent_type":"` + agent + `","prompt":"` + prompt + `"` + more + `}`}
+}
+
+// children returns the infos of a run's children in order.
+func (w *world) children(parent event.RunID) []agentcore.RunInfo {
+	var list []agentcore.RunInfo
+	for _, r := range w.session.Runs() {
+		if r.Parent == parent {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func TestTasksRunInParallel(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look at A.", ""), task("Explore", "Look at B.", `,"success_criteria":"a line","thoroughness":"quick"`)}},
+		script.Turn{
+			Match: "Look at A.", Expect: []script.Expect{script.NoTools("task", "question", "edit"), script.Tools("submit_result"), script.System("depth 1 of 3")},
+			Answer: []script.Step{script.Gate("a"), script.Text("A is here.")},
+		},
+		script.Turn{
+			Match: "Look at B.", Expect: []script.Expect{script.Last("you are: coder ▸ explore"), script.Last("success criteria: a line"), script.Last("thoroughness: quick")},
+			Answer: []script.Step{script.Gate("b"), script.Call{Name: "submit_result", Arguments: `{"summary":"B is there.","details":"b.go:1","files_modified":["never.go"]}`}},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task", "A is here."), script.Result("task", "summary: B is there."), script.Result("task", "b.go:1")},
+			Answer: []script.Step{script.Text("Both are found.")},
+		},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	for _, gate := range []string{"a", "b"} { // both are at it before either ends
+		if err := w.model.Reached(w.ctx, gate, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.model.Release("a")
+	w.model.Release("b")
+	result := w.wait(run)
+	if result.Status != event.StatusCompleted || result.Output != "Both are found." || len(result.Children) != 2 {
+		t.Errorf("got %+v", result)
+	}
+	for _, child := range w.children(run) {
+		report := w.wait(child.ID).Result
+		if report == nil || report.Summary == "" || len(report.FilesModified) > 0 {
+			t.Errorf("%s reports %+v", child.Title, report)
+		}
+	}
+}
+
+func TestTaskEditsReachTheParent(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\ntwo\nthree\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Edit it.", `,"context_files":["a.txt"]`)}},
+		script.Turn{Match: "Edit it.", Expect: []script.Expect{script.Last("file: a.txt")}, Answer: []script.Step{script.Call{Name: "edit", Arguments: `{"path":"a.txt","old_string":"two","new_string":"TWO"}`}}},
+		script.Turn{Match: "Edit it.", Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("task", "changed: a.txt")}, Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.txt"}`}}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("TWO")}, Answer: []script.Step{script.Text("Seen.")}},
+	)
+	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}))
+	if result.Status != event.StatusCompleted || result.Proposal == "" {
+		t.Errorf("got %+v", result)
+	}
+	if hunks := w.session.Hunks(); len(hunks) != 1 || hunks[0].After != "TWO\n" {
+		t.Errorf("got %+v", hunks)
+	}
+}
+
+func TestTaskRefusals(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			task("explorer", "x", ""), task("title", "x", ""), task("explore", " ", ""), task("explore", "x", `,"context_files":["no.txt"]`),
+			task("explore", "x", `,"allowed_tools":["edit"]`), task("tester", "Test it.", ""),
+		}},
+		script.Turn{Match: "Test it.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{task("tester", "Test it.", "")}},
+		script.Turn{Match: "Test it.", Expect: []script.Expect{script.Result("task", `there is no tool "task"`)}, Answer: []script.Step{script.Text("Tested.")}},
+		script.Turn{
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Last(`you cannot start an agent "explorer"; those that you may are explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
+				script.Last("context_files: "), script.Last(`explore has no tool "edit"`), script.Last("Tested."),
+			},
+			Answer: []script.Step{script.Text("Done.")},
+		},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Status != event.StatusCompleted || len(result.Children) != 1 {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestNestedTasksShareOnePlace: a child that waits for its own child lets it have its place, so that nothing stands still.
+func TestNestedTasksShareOnePlace(t *testing.T) {
+	turns := []script.Turn{
+		{Match: "Go.", Answer: []script.Step{task("outer", "Outer 1.", ""), task("outer", "Outer 2.", ""), task("outer", "Outer 3.", "")}},
+		{Match: "Outer", Times: 3, Answer: []script.Step{task("inner", "Inner.", "")}},
+		{Match: "Inner.", Times: 3, Answer: []script.Step{script.Text("in")}},
+		{Match: "Outer", Times: 3, Expect: []script.Expect{script.Result("task", "in")}, Answer: []script.Step{script.Text("out")}},
+		{Match: "Go.", Expect: []script.Expect{script.Result("task", "out")}, Answer: []script.Step{script.Text("done")}},
+	}
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test", turns...), func(o *agentcore.Options) {
+		o.Config = config.Default()
+		o.Config.MaxChildrenPerSession, o.Config.MaxChildrenPerMachine = 1, 1
+	},
+		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}, Subagents: []string{"outer", "inner"}},
+		&agent.Definition{Slug: "outer", Categories: []agent.Category{agent.Subagent}, Subagents: []string{"inner"}},
+		&agent.Definition{Slug: "inner", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
+	w.until(func(e event.Event) bool {
+		change, ok := e.Body.(event.RunStatusChanged)
+		return ok && strings.HasPrefix(change.Reason, "waits for a free place, number ")
+	})
+	if result := w.wait(run); result.Status != event.StatusCompleted || result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestCancelOneTask: the sibling goes on, and the parent hears of the end.
+func TestCancelOneTask(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Stuck.", ""), task("explore", "Quick.", "")}},
+		script.Turn{Match: "Stuck.", Answer: []script.Step{script.Gate("never"), script.Text("no")}},
+		script.Turn{Match: "Quick.", Answer: []script.Step{script.Gate("quick"), script.Text("Quick is done.")}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("task", `status="cancelled"`), script.Result("task", "Quick is done.")}, Answer: []script.Step{script.Text("One is missing.")}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	for _, gate := range []string{"never", "quick"} {
+		if err := w.model.Reached(w.ctx, gate, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, child := range w.children(run) {
+		if strings.HasPrefix(child.Title, "Stuck") {
+			if err := w.engine.Cancel(child.ID); err != nil {
+				t.Fatal(err)
+			}
+			w.wait(child.ID)
+		}
+	}
+	w.model.Release("quick")
+	if result := w.wait(run); result.Output != "One is missing." {
+		t.Errorf("got %+v", result)
+	}
+}

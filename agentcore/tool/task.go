@@ -1,0 +1,154 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Task is a job that a run gives to another agent.
+type Task struct {
+	// Agent is a slug or alias.
+	Agent  string
+	Prompt string
+	// Title is for people, in a few words; empty for the prompt's first line.
+	Title string
+	// Background does not wait for its end.
+	Background bool
+	// MaxTurns and Model override the definition's where they are set; the limit is never above the definition's.
+	MaxTurns int
+	Model    string
+	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
+	Resume event.RunID
+	// AllowedTools are the only tools that it gets, by any spelling; nil for those of its definition.
+	AllowedTools []string
+	// ContextFiles are what it is about, as the model names files.
+	ContextFiles []string
+	// Criteria say when it has succeeded.
+	Criteria string
+	// Thoroughness is "quick", "medium", "very thorough" or empty.
+	Thoroughness string
+}
+
+// TaskState is how far a delegated run is.
+type TaskState struct {
+	ID    event.RunID
+	Agent string
+	Title string
+	// Message is what it does now, or waits for.
+	Message string
+	// Result is that of the moment; Result.Status tells whether it has ended.
+	Result event.RunResult
+	// Conflicts are its edits that collided with others while they were merged, in words for the model with both sides.
+	Conflicts []string
+	// Output is the file that its result goes to, where it is in the background.
+	Output string
+}
+
+type taskArguments struct {
+	Agent        string   `json:"subagent_type" jsonschema:"one of the agents below" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
+	Prompt       string   `json:"prompt" jsonschema:"the whole job; the agent knows nothing else" alias:"task,message,instructions,input,objective"`
+	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words for the user" alias:"title,summary"`
+	Background   bool     `json:"run_in_background,omitempty" jsonschema:"do not wait; you are told of its end" alias:"background,async"`
+	MaxTurns     int      `json:"max_turns,omitempty" jsonschema:"limit" minimum:"1" alias:"max_iterations,turns"`
+	Model        string   `json:"model,omitempty" jsonschema:"provider/model or preset"`
+	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task to go on with" alias:"task_id,resume_id"`
+	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"no others" alias:"tools"`
+	ContextFiles []string `json:"context_files,omitempty" jsonschema:"what it is about" alias:"files,paths"`
+	Criteria     string   `json:"success_criteria,omitempty" jsonschema:"how it will be judged" alias:"criteria,acceptance_criteria"`
+	Thoroughness string   `json:"thoroughness,omitempty" jsonschema:"for explore" enum:"quick,medium,very thorough"`
+}
+
+func taskTool() Tool {
+	return New(Definition[taskArguments]{
+		Name: "task",
+		Description: "Give a job to another agent, which works in a context of its own and answers with its result. Calls of one turn run in parallel. " +
+			"Its edits become part of what you see.",
+		Effect:  Delegates,
+		Example: taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
+		Title: func(a taskArguments) string {
+			title := a.Description
+			if strings.TrimSpace(title) == "" {
+				title = a.Prompt
+			}
+			return a.Agent + ": " + clip(strings.Join(strings.Fields(title), " "), titleLimit)
+		},
+		Run: task,
+	})
+}
+
+func task(ctx context.Context, host Host, a taskArguments) (Result, error) {
+	if strings.TrimSpace(a.Prompt) == "" {
+		return Result{}, errors.New("the prompt is empty; say what the agent shall do")
+	}
+	state, err := host.Delegate(ctx, Task{
+		Agent: a.Agent, Prompt: a.Prompt, Title: a.Description, Background: a.Background, MaxTurns: a.MaxTurns, Model: a.Model,
+		Resume: event.RunID(a.Resume), AllowedTools: a.AllowedTools, ContextFiles: a.ContextFiles, Criteria: a.Criteria, Thoroughness: a.Thoroughness,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	if !state.Result.Status.Final() {
+		return Result{Text: state.started(), Summary: "started as " + string(state.ID)}, nil
+	}
+	return Result{Text: state.Report(), Summary: state.summary()}, nil
+}
+
+func (s TaskState) started() string {
+	text := fmt.Sprintf("Started in the background as %s. You are told when it ends.", s.ID)
+	if s.Output != "" {
+		text += fmt.Sprintf(" Its result will be in %s.", s.Output)
+	}
+	return text
+}
+
+// summary is the outcome in one line for people.
+func (s TaskState) summary() string {
+	r := s.Result
+	took := (time.Duration(r.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
+	return fmt.Sprintf("%s, %s, %s", r.Status, count(r.Turns, "turn", "turns"), took)
+}
+
+// Report is the end of a run as the agent hears of it that started it.
+func (s TaskState) Report() string {
+	r := s.Result
+	var b strings.Builder
+	fmt.Fprintf(&b, "<task id=%q agent=%q status=%q>\n", s.ID, s.Agent, r.Status)
+	if r.Reason != "" {
+		fmt.Fprintf(&b, "ended by: %s\n", r.Reason)
+	}
+	if r.Error != nil {
+		fmt.Fprintf(&b, "error: %s\n", r.Error.Detail)
+	}
+	body := strings.TrimSpace(r.Output)
+	if c := r.Result; c != nil {
+		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
+			fmt.Fprintf(&b, "summary: %s\n", c.Summary)
+			body = strings.TrimSpace(c.Details)
+		}
+		for _, list := range []struct {
+			name  string
+			items []string
+		}{{"changed", c.FilesModified}, {"created", c.FilesCreated}, {"warning", c.Warnings}, {"suggestion", c.Suggestions}} {
+			for _, item := range list.items {
+				fmt.Fprintf(&b, "%s: %s\n", list.name, item)
+			}
+		}
+		if c.TestsRun > 0 {
+			fmt.Fprintf(&b, "tests: %d run, %d passed\n", c.TestsRun, c.TestsPassed)
+		}
+	}
+	for _, conflict := range s.Conflicts {
+		fmt.Fprintf(&b, "conflict: %s\n", conflict)
+	}
+	fmt.Fprintf(&b, "cost: %s, %d tokens in, %d out\n", count(r.Turns, "turn", "turns"), r.Usage.InputTokens+r.Usage.CachedTokens, r.Usage.OutputTokens)
+	if body == "" {
+		body = "(it said nothing)"
+	}
+	fmt.Fprintf(&b, "\n%s\n</task>", body)
+	return b.String()
+}
