@@ -29,6 +29,8 @@ export PREFIX
 # the binary, the analysers and the short tests. Without cgo the binary is static and needs no C compiler.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -trimpath)
+# What tests draw at random is the same each time, so that a change is judged by itself; the soak draws anew.
+SEED ?= 1
 # Not shared between clones: staticcheck's cache holds the paths of the files that it has read.
 export STATICCHECK_CACHE := $(CURDIR)/.cache/staticcheck
 # Where git refuses to read the checkout (another user's folder, no repository), the binary carries no revision.
@@ -62,11 +64,11 @@ lint:
 	$(TOOL) staticcheck -tags e2e ./...
 
 short:
-	go test -short -vet=off -timeout 2m ./...
+	RAPID_SEED=$(SEED) go test -short -vet=off -timeout 2m ./...
 
 race:
 	@.ci/need gcc=gcc,libc6-dev
-	CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
+	RAPID_SEED=$(SEED) CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
 
 e2e: build
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
@@ -95,7 +97,7 @@ bench: build
 
 soak:
 	@.ci/need gcc=gcc,libc6-dev
-	AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
+	RAPID_SEED=0 AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
 	.ci/fuzz "$(FUZZTIME)"
 
 generate:
@@ -106,3 +108,9 @@ picture: build
 
 clean:
 	rm -rf bin
+
+# What the tests run in sandboxes, as developers do.
+.PHONY: developers
+race soak: developers
+developers:
+	@.ci/need node=nodejs npm=npm rg=ripgrep

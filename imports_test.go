@@ -110,6 +110,7 @@ var imports = map[string]because{
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/price":           "what answers cost",
 		"agentcore/sandbox":         "commands run in it",
+		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
@@ -175,6 +176,9 @@ var imports = map[string]because{
 	"agentcore/sandbox": {
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
+	},
+	"agentcore/sandbox/proxy": {
+		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
 		"agentcore/agent":    "layers and problems are those of definitions",

@@ -111,7 +111,7 @@ const (
 )
 
 // ask waits until there is room for a request of about the estimated size, and reserves it until the answer is added or
-// release is called. Where there is little room left, limit names what makes this request the last one; where there is
+// close is called. Where there is little room left, limit names what makes this request the last one; where there is
 // none, go ahead is false and nothing is reserved. Ctx ends the wait, with its error.
 func (b *budget) ask(ctx context.Context, estimate amount) (limit string, goAhead bool, err error) {
 	for {
@@ -200,14 +200,7 @@ func (b *budget) add(answer amount) {
 	b.hold(amount{})
 }
 
-// release ends a request that got no answer.
-func (b *budget) release() {
-	b.tree.mu.Lock()
-	defer b.tree.mu.Unlock()
-	b.hold(amount{})
-}
-
-// close gives back what the run held.
+// close gives back what the run held, that of a request without an answer too.
 func (b *budget) close() {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
@@ -323,6 +316,7 @@ func (r *run) estimate() amount {
 
 // cutOff ends the run by a limit that leaves no request for a hand-over.
 func (r *run) cutOff(limit string) {
+	r.endTasks(errStarterEnded)
 	r.turn-- // it did not take place
 	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over", r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
 	r.mu.Lock()

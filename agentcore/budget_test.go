@@ -45,7 +45,7 @@ func TestBudgetOfARandomTree(t *testing.T) {
 		all := []*node{root}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			n := rapid.SampledFrom(all).Draw(t, "run")
-			switch what := rapid.SampledFrom([]string{"delegate", "ask", "ask", "answer", "fail", "close"}).Draw(t, "what"); {
+			switch what := rapid.SampledFrom([]string{"delegate", "ask", "ask", "answer", "close"}).Draw(t, "what"); {
 			case n.closed:
 			case what == "delegate":
 				child := &node{budget: n.child(draw("limit", 0, 200)), parent: n}
@@ -72,9 +72,6 @@ func TestBudgetOfARandomTree(t *testing.T) {
 				answer := draw("answer", 0, 60)
 				n.add(answer)
 				n.answered, n.waiting = n.answered.plus(answer), false
-			case what == "fail" && n.waiting:
-				n.release()
-				n.waiting = false
 			case what == "close":
 				n.close()
 				n.closed, n.waiting = true, false

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/sandbox/proxy"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -125,6 +126,9 @@ func (r *run) writeCommands(b *strings.Builder) {
 	switch level := r.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+	case level == permission.Full && len(r.config.NetworkAllow) > 0:
+		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n",
+			strings.Join(r.config.NetworkAllow, ", "))
 	case level == permission.Full:
 		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
 	case level == permission.Partial:
@@ -180,6 +184,13 @@ func (c *commands) options() (sandbox.Options, error) {
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
 		Report:  &report,
+	}
+	if allow := c.run.config.NetworkAllow; len(allow) > 0 {
+		gate, err := proxy.Gate(allow)
+		if err != nil {
+			return o, err
+		}
+		o.Network.Gate = gate
 	}
 	if e.keysFile != "" {
 		o.Hidden = append(o.Hidden, e.keysFile)
@@ -306,13 +317,18 @@ func (c *commands) keep(path string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("the whole output could not be kept: %w", err), os.Remove(path))
 	}
+	c.attach(path)
+	return nil
+}
+
+// attach lets the run read a file with an output.
+func (c *commands) attach(path string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outputs == nil {
 		c.outputs = map[string]bool{}
 	}
 	c.outputs[path] = true
-	return nil
 }
 
 // attached reads the output of a command of the run or of those above it.

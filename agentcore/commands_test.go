@@ -212,7 +212,7 @@ func TestHarmlessCommandsAreNotAsked(t *testing.T) {
 	w := newTrusted(t, module(),
 		script.Turn{Answer: []script.Step{bash("git status --short")}},
 		answered([]string{"?? m.go", "exit code 0"}, bash("ls -la && x=$(pwd) && echo \"$x\" > t && rm t")),
-		answered([]string{"m_test.go", "exit code 0"}, bash("rg foo || grep -r foo . || true")),
+		answered([]string{"m_test.go", "exit code 0"}, bash("grep -rn foo . || true")),
 		answered([]string{"exit code 0"}),
 	)
 	git(t, w.dir, "init", "-q")

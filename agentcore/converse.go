@@ -1,35 +1,24 @@
 package agentcore
 
 import (
-	"bytes"
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-const (
-	// deltaInterval is how long pieces of an answer are gathered before they are published together.
-	deltaInterval = 16 * time.Millisecond
-	// emptyAnswers is how often a model that says nothing is asked again before the run fails.
-	emptyAnswers = 2
-	// sameCalls is how often in a row the very same calls may be made before the run is ended.
-	sameCalls = 4
-)
-
 // converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
 // agent has given its last word.
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
-	r.append(model.UserText(r.userPrompt()))
 	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
+	r.memory.begin(r.model, r.system, c.tools)
+	r.pin(model.UserText(r.userPrompt()))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
 			return err
@@ -44,9 +33,8 @@ func (r *run) converse() error {
 // conversation is what a run has to know of its former turns beside the messages.
 type conversation struct {
 	tools  []model.Tool
-	empty  int // answers that said nothing
-	former []model.Call
-	same   int // how often they came again
+	lapses lapses
+	end    ending // why the coming turn is the last one
 }
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
@@ -59,50 +47,102 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		r.cutOff(limit)
 		return true, nil
 	}
-	handsOver := limit != "" && r.turn > 1
-	if handsOver {
-		r.append(model.UserText(handOver(limit)))
+	if c.end.reason == "" {
+		c.end.reason = limit
 	}
-	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
-	r.progress("asks "+r.model.Name(), 0)
-	done, err := r.ask(&model.Request{
-		System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.definition.MaxTokens,
-		Temperature: r.definition.Temperature, NoCalls: handsOver, Run: string(r.id),
-	})
-	if err != nil {
-		r.budget.release()
+	handsOver := c.end.reason != "" && r.turn > 1
+	if handsOver {
+		r.endTasks(errStarterEnded)
+	}
+	r.readInbox()
+	if handsOver {
+		r.append(model.UserText(handOver(c.end)))
+	}
+	if err := r.makeRoom(); err != nil {
 		return false, err
 	}
-	r.addUsage(done.Usage)
-	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
-	if text != "" {
-		r.lastText = text
+	done, err := r.answer(c, handsOver)
+	if err != nil {
+		return false, err
 	}
+	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	switch {
 	case done.Stop == model.StopRefused:
 		return false, &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
-	case len(calls) == 0 && strings.TrimSpace(text) == "":
-		if c.empty++; c.empty > emptyAnswers {
-			return false, &Error{Kind: "empty_answer", Detail: fmt.Sprintf("%s answered nothing, %d times", r.model.Name(), c.empty), Hint: "try another model, or look at the provider's log"}
+	case c.end.reason != "":
+		return true, r.lastWord(c, done, text)
+	case len(calls) > 0:
+		if strings.TrimSpace(text) != "" {
+			r.lastText = text
 		}
-		r.append(model.UserText("Your answer was empty. Go on with the task: call a tool, or give your final answer in text."))
-		return false, nil
+		return r.followCalls(c, done)
 	}
-	r.append(done.Message)
-	if len(calls) == 0 || limit != "" {
-		if !handsOver && len(calls) == 0 {
-			limit = "" // it had nothing more to do
+	reason, message := r.recall(done, text)
+	if reason == "" {
+		r.append(done.Message)
+		r.lastText = text
+		if ended, err := r.mayEnd(); err != nil || !ended {
+			return false, err
 		}
-		r.conclude(limit, done.Stop)
+		r.conclude(ending{}, done.Stop)
 		return true, nil
 	}
-	if err := c.repeats(r.model.Name(), calls); err != nil {
-		return false, err
+	if strings.TrimSpace(text) != "" { // providers refuse an empty message
+		r.append(done.Message)
 	}
-	results, err := r.carryOut(calls)
+	if c.lapses.bad(reason, strings.TrimSpace(text)) {
+		r.append(model.UserText(message))
+	} else {
+		c.end = ending{reason, c.lapses.detailOf(reason, r.model.Name())}
+	}
+	return false, nil
+}
+
+// answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a turn.
+func (r *run) answer(c *conversation, handsOver bool) (model.Done, error) {
+	r.attempt = 1
+	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
+	r.progress("asks "+r.model.Name(), 0)
+	for shortened := false; ; shortened = true {
+		done, err := r.ask(r.ctx, query{model: r.model, request: &model.Request{
+			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.definition.MaxTokens,
+			Temperature: r.definition.Temperature, NoCalls: handsOver, Run: string(r.id),
+		}})
+		if err == nil {
+			r.memory.learn(done.Usage, r.messages)
+			r.addUsage(done.Usage)
+			return done, nil
+		}
+		if !overflows(err) {
+			return model.Done{}, err
+		}
+		if err := r.overflowed(shortened, err); err != nil {
+			return model.Done{}, err
+		}
+		r.again()
+	}
+}
+
+// followCalls carries out the calls of an answer and puts their results into the conversation. It reports true when the run has
+// handed over by one of them.
+func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err error) {
+	calls := done.Message.Calls()
+	r.append(done.Message)
+	as := c.lapses.repeats(calls)
+	if as.times >= as.limit {
+		c.end = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, as.times)}
+		r.append(model.Message{Role: model.RoleTool, Parts: uncalled(calls, "this call was not made again, since nothing new can come of it")})
+		return false, nil
+	}
+	made, cut := calls, done.Stop == model.StopLength && !whole(calls[len(calls)-1])
+	if cut {
+		made = calls[:len(calls)-1]
+	}
+	results, err := r.carryOut(made)
 	if err != nil {
 		return false, err
 	}
+	results = append(results, uncalled(calls[len(made):], "this call was not made: your answer was cut off in the middle of it, at the length that one answer may have. Send it again in smaller pieces, each in an answer of its own")...)
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
 	if r.handedOver() {
 		return true, nil
@@ -111,153 +151,84 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if r.parent == nil {
 		r.mergeLayer()
 	}
+	r.judge(c, calls, results, as, cut)
 	return false, nil
 }
 
-// conclude notes the agent's last word, and what cut it short: a limit of the run, or that of one answer.
-func (r *run) conclude(limit string, stop model.Stop) {
+// judge looks at a turn of calls for what a model does not get out of by itself.
+func (r *run) judge(c *conversation, calls []model.Call, results []model.Part, as repetition, cut bool) {
+	if c.lapses.did(calls, results, as) {
+		r.append(model.UserText(fmt.Sprintf("You have made the same call %d times, and nothing new came of it. Take another way, or give your final answer.", as.times)))
+	}
+	if cut {
+		if !c.lapses.bad("length", "") {
+			c.end = ending{"length", c.lapses.detailOf("length", r.model.Name())}
+		}
+		return
+	}
+	c.lapses.good()
+	if c.lapses.broken++; slices.ContainsFunc(calls, r.callable) {
+		c.lapses.broken = 0
+	}
+	if c.lapses.broken >= brokenTurns {
+		c.end = ending{"broken_calls", fmt.Sprintf("in %d turns in a row, %s called only tools that there are not, or with arguments that are not JSON", brokenTurns, r.model.Name())}
+	}
+}
+
+// lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
+// this is another, has failed where nothing was said before either.
+func (r *run) lastWord(c *conversation, done model.Done, text string) error {
+	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
+		r.append(m)
+	}
+	end, bad, calls := c.end, "", len(done.Message.Calls())
+	if calls == 0 || strings.TrimSpace(text) == "" {
+		bad, _ = r.recall(done, text)
+	}
+	own := end.detail == "" && r.turn == 1 && calls == 0 // its only turn; nobody told it to hand over
 	switch {
-	case limit != "":
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
+	case bad == "":
+		r.lastText = text
+		if own {
+			end = ending{} // it had nothing more to do
+		}
+	case r.lastText != "":
+	case end.detail != "" || own:
+		r.lastText = strings.TrimSpace(cmp.Or(text, c.lapses.said))
+		failed := &Error{Kind: bad, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
+		if end.detail != "" {
+			failed.Kind, failed.Detail = end.reason, end.detail
+		}
+		return failed
+	default:
+		r.lastText = strings.TrimSpace(text)
+	}
+	r.conclude(end, done.Stop)
+	return nil
+}
+
+// conclude notes the agent's last word, and what cut it short: its model, a limit of the run, or that of one answer.
+func (r *run) conclude(end ending, stop model.Stop) {
+	switch {
+	case end.detail != "":
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended, since %s; it handed over what it had", r.definition.Slug, end.detail), "word the task differently, or choose another model")
+	case end.reason != "":
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, end.reason), "start it again with a larger limit, or a smaller task")
 	case stop == model.StopLength:
-		limit = "length"
+		end.reason = "length"
 		r.notice(event.NoticeWarning, fmt.Sprintf("the last answer of %s was cut off, since it reached the length that %s may answer", r.definition.Slug, r.model.Name()), "start it again with a smaller task")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.result.Reason, r.result.Output = limit, r.lastText
+	r.result.Reason, r.result.Output = end.reason, r.lastText
 }
 
-// repeats returns an error when the same calls come again and again.
-func (c *conversation) repeats(asked string, calls []model.Call) error {
-	if !equalCalls(calls, c.former) {
-		c.same, c.former = 0, calls
-		return nil
+func handOver(end ending) string {
+	why := fmt.Sprintf("The limit of this run is reached (%s).", end.reason)
+	if end.detail != "" {
+		why = fmt.Sprintf("This run ends now (%s).", end.detail)
 	}
-	if c.same++; c.same >= sameCalls {
-		return &Error{Kind: "repeats", Detail: fmt.Sprintf("%s made the same call of %s %d times in a row", asked, calls[0].Name, c.same+1), Hint: "word the task differently, or choose another model"}
-	}
-	return nil
-}
-
-func handOver(reason string) string {
-	return fmt.Sprintf("The limit of this run is reached (%s). Make no more calls. Answer now with what you have: results so far, what is done, what is left.", reason)
-}
-
-// append adds a message to the conversation, without the secrets in it, and stores it.
-func (r *run) append(m model.Message) {
-	m = withoutSecrets(m, r.engine.redactor)
-	r.messages = append(r.messages, m)
-	parts, err := model.EncodeParts(m.Parts)
-	if err != nil {
-		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
-		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(), "the run goes on, but cannot be looked up later; please report it")
-		return
-	}
-	id := event.NewMessageID()
-	r.session.submit(store.Batch{Messages: []store.Message{{
-		ID: id, Run: r.id, Seq: len(r.messages), Role: string(m.Role), Parts: parts, Time: time.Now().UTC(),
-	}}}, r.id, event.MessageCommitted{Message: id, Role: string(m.Role), Text: m.Text()})
-}
-
-// ask sends the request until it is answered, or the policy for retries is used up.
-func (r *run) ask(request *model.Request) (model.Done, error) {
-	began := time.Now()
-	for attempt := 1; ; attempt++ {
-		done, err := r.stream(request)
-		if err == nil {
-			return done, nil
-		}
-		if r.ctx.Err() != nil || !model.Retryable(err) || attempt >= r.config.RetryMaxAttempts {
-			return model.Done{}, err
-		}
-		delay := backoff(attempt, err)
-		if time.Since(began)+delay > r.config.RetryMaxElapsed {
-			return model.Done{}, err
-		}
-		r.session.submit(store.Batch{}, r.id, event.RetryScheduled{Attempt: attempt + 1, DelayMs: delay.Milliseconds(), Reason: err.Error()})
-		r.progress(fmt.Sprintf("waits %s: %s", delay.Round(100*time.Millisecond), Explain(err).Kind), 0)
-		timer := time.NewTimer(delay)
-		select {
-		case <-timer.C:
-		case <-r.ctx.Done():
-			timer.Stop()
-			return model.Done{}, r.ctx.Err()
-		}
-	}
-}
-
-// backoff is what the provider asked for, or 0.5 s doubled for each attempt, up to 20 s; both with jitter,
-// so that many runs do not come back together.
-func backoff(attempt int, err error) time.Duration {
-	var provider *model.Error
-	if errors.As(err, &provider) && provider.RetryAfter > 0 {
-		return provider.RetryAfter + rand.N(250*time.Millisecond)
-	}
-	base := min(500*time.Millisecond<<(attempt-1), 20*time.Second)
-	return base/2 + rand.N(base/2)
-}
-
-// stream sends the request once and publishes the answer as it comes.
-func (r *run) stream(request *model.Request) (model.Done, error) {
-	ctx, cancel := context.WithCancel(r.ctx)
-	defer cancel()
-	var text, reasoning strings.Builder
-	// A secret may be cut anywhere between two pieces.
-	shownText, shownReasoning := r.engine.redactor.Stream(), r.engine.redactor.Stream()
-	prepares := ""
-	flushed := time.Now()
-	flush := func() {
-		if text.Len() > 0 {
-			r.session.submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
-			text.Reset()
-		}
-		if reasoning.Len() > 0 {
-			r.session.submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
-			reasoning.Reset()
-		}
-		flushed = time.Now()
-	}
-	for piece, err := range r.model.Stream(ctx, request) {
-		if err != nil {
-			return model.Done{}, err
-		}
-		switch p := piece.(type) {
-		case model.TextDelta:
-			text.WriteString(shownText.Write(p.Text))
-		case model.ReasoningDelta:
-			reasoning.WriteString(shownReasoning.Write(p.Text))
-		case model.CallDelta:
-			if p.Name != prepares { // a call comes in many pieces
-				prepares = p.Name
-				r.progress("prepares "+p.Name, 0)
-			}
-		case model.Done:
-			text.WriteString(shownText.Flush())
-			reasoning.WriteString(shownReasoning.Flush())
-			flush()
-			return p, nil
-		}
-		if time.Since(flushed) >= deltaInterval {
-			flush()
-		}
-	}
-	if err := r.ctx.Err(); err != nil {
-		return model.Done{}, err
-	}
-	return model.Done{}, &model.Error{Kind: model.ErrProtocol, Provider: r.model.Name(), Detail: "the stream ended without an end of the message"}
-}
-
-func equalCalls(a, b []model.Call) bool {
-	if len(a) != len(b) || len(a) == 0 {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name || !bytes.Equal(a[i].Arguments, b[i].Arguments) {
-			return false
-		}
-	}
-	return true
+	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }
 
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs

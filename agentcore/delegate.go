@@ -12,11 +12,14 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Delegate starts a child for a task and waits for its end.
+// Delegate starts a child for a task and waits for its end, but where it is in the background.
 func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
 	child, err := h.run.delegate(task)
 	if err != nil {
 		return tool.TaskState{}, err
+	}
+	if task.Background {
+		return child.taskState(), nil
 	}
 	if err := h.run.awaits(ctx, child); err != nil {
 		return tool.TaskState{}, err
@@ -51,12 +54,22 @@ func (r *run) delegate(task tool.Task) (*run, error) {
 		}
 	}
 	child, err := r.engine.newRun(r.session, r, request)
-	if err == nil {
-		_, err = r.engine.launch(child)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
+	if task.Background {
+		if child.output, err = r.promiseOutput(child); err != nil {
+			child.cancel(err)
+			return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+		}
+		r.inbox.owe()
+	}
+	if _, err := r.engine.launch(child); err != nil {
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
+	r.mu.Lock()
+	r.children = append(r.children, child)
+	r.mu.Unlock()
 	return child, nil
 }
 
@@ -120,7 +133,7 @@ func (r *run) taskState() tool.TaskState {
 	defer r.mu.Unlock()
 	return tool.TaskState{
 		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: r.last.Message, Result: result,
-		Conflicts: slices.Clone(r.conflicts),
+		Conflicts: slices.Clone(r.conflicts), Output: r.output,
 	}
 }
 
@@ -148,6 +161,9 @@ func (r *run) writeTask(b *strings.Builder) {
 
 // SubmitResult keeps what the model hands over; the run ends with this turn.
 func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
+	if n := h.run.inbox.coming(); n > 0 {
+		return fmt.Errorf("%s that you started still run in the background; wait for them with task_wait, or end them with task_cancel", counted(n, "task", "tasks"))
+	}
 	h.run.mu.Lock()
 	defer h.run.mu.Unlock()
 	h.run.submitted = &result

@@ -109,7 +109,7 @@ func TestTaskRefusals(t *testing.T) {
 func TestNestedTasksShareOnePlace(t *testing.T) {
 	turns := []script.Turn{
 		{Match: "Go.", Answer: []script.Step{task("outer", "Outer 1.", ""), task("outer", "Outer 2.", ""), task("outer", "Outer 3.", "")}},
-		{Match: "Outer", Times: 3, Answer: []script.Step{task("inner", "Inner.", "")}},
+		{Match: "Outer", Times: 3, Answer: []script.Step{script.Gate("outer"), task("inner", "Inner.", "")}},
 		{Match: "Inner.", Times: 3, Answer: []script.Step{script.Text("in")}},
 		{Match: "Outer", Times: 3, Expect: []script.Expect{script.Result("task", "in")}, Answer: []script.Step{script.Text("out")}},
 		{Match: "Go.", Expect: []script.Expect{script.Result("task", "out")}, Answer: []script.Step{script.Text("done")}},
@@ -126,8 +126,9 @@ func TestNestedTasksShareOnePlace(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
 	w.until(func(e event.Event) bool {
 		change, ok := e.Body.(event.RunStatusChanged)
-		return ok && strings.HasPrefix(change.Reason, "waits for a free place, number ")
+		return ok && change.Reason == "waits for a free place, number 2 in the queue"
 	})
+	w.model.Release("outer")
 	if result := w.wait(run); result.Status != event.StatusCompleted || result.Output != "done" {
 		t.Errorf("got %+v", result)
 	}

@@ -405,7 +405,9 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
 	}
 	for _, c := range children {
-		result.Children = append(result.Children, c.ID)
+		if c.Role != RoleHidden {
+			result.Children = append(result.Children, c.ID)
+		}
 	}
 	return result, nil
 }

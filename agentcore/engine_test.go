@@ -367,66 +367,6 @@ func TestTimeRunsOut(t *testing.T) {
 	}
 }
 
-func TestRetry(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{script.Text("half"), script.Error{Kind: model.ErrOverloaded, RetryAfter: time.Millisecond}}},
-		script.Turn{Answer: []script.Step{script.Text("whole")}},
-	)
-	id := w.start(review(w.path("a.txt")))
-	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "whole" {
-		t.Errorf("unexpected result: %+v", result)
-	}
-	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool { _, ok := e.Body.(event.RetryScheduled); return ok }) {
-		t.Error("nobody was told of the retry")
-	}
-}
-
-// A model may answer anything; each kind of nonsense ends the run with an error that says so.
-func TestNonsense(t *testing.T) {
-	same := call("read", `{"path":"a.txt"}`)
-	for _, c := range []struct {
-		name, kind string
-		turns      []script.Turn
-	}{
-		{"nothing", "empty_answer", []script.Turn{{Times: 3}}},
-		{"white space", "empty_answer", []script.Turn{{Times: 3, Answer: []script.Step{script.Text(" \n")}}}},
-		{"the same call for ever", "repeats", []script.Turn{{Times: 5, Answer: []script.Step{same}}}},
-		{"a refused key", string(model.ErrAuth), []script.Turn{{Answer: []script.Step{script.Error{Kind: model.ErrAuth, Status: 401, Detail: "bad key"}}}}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"a.txt": "one\n"}, c.turns...)
-			result := w.wait(w.start(review(w.path("a.txt"))))
-			if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != c.kind {
-				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
-			}
-		})
-	}
-	t.Run("broken arguments", func(t *testing.T) {
-		w := newWorld(t, map[string]string{"a.txt": "one\n"},
-			script.Turn{Answer: []script.Step{call("read", `{"path":`), call("read", `{"path":7,"offset":"x"}`), call("read", `{"path":"../../etc/passwd"}`)}},
-			script.Turn{Answer: []script.Step{script.Text("I give up")}},
-		)
-		result := w.wait(w.start(review(w.path("a.txt"))))
-		if result.Status != event.StatusCompleted || len(result.ToolCalls) != 3 {
-			t.Fatalf("unexpected result: %+v", result)
-		}
-		// What names no file that there could be is denied before any tool sees it.
-		denied := 0
-		for _, c := range result.ToolCalls {
-			switch c.Status {
-			case event.CallDenied:
-				denied++
-			case event.CallError:
-			default:
-				t.Errorf("a broken call ended as %s", c.Status)
-			}
-		}
-		if denied != 1 {
-			t.Errorf("%d calls were denied, want that of ../../etc/passwd alone", denied)
-		}
-	})
-}
-
 func TestRefusedRequests(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n", "b.bin": "a\x00b", "big.txt": strings.Repeat("x", 9<<20)})
 	for _, c := range []struct {

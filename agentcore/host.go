@@ -145,6 +145,10 @@ func (h host) KillCommand(ctx context.Context, id string) (tool.BackgroundComman
 	return h.run.commands.kill(ctx, id)
 }
 
+func (h host) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+	return h.run.commands.check(ctx, command)
+}
+
 func (h host) Progress(message string) {
 	h.run.session.submit(store.Batch{}, h.run.id, event.ToolCallProgress{Call: h.call.id, Message: message})
 }

@@ -80,6 +80,8 @@ type run struct {
 	clock      clock
 	commands   commands
 	place      place
+	inbox      *inbox
+	output     string // the file for the result of a run in the background, empty for others
 	created    time.Time
 
 	ctx    context.Context
@@ -90,6 +92,8 @@ type run struct {
 	system   string
 	messages []model.Message
 	turn     int
+	attempt  int // of the turn, from 1
+	memory   memory
 	touched  map[string]bool // files that the run proposed to change
 	lastText string
 
@@ -105,6 +109,7 @@ type run struct {
 	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
+	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	last      event.RunProgress
@@ -170,7 +175,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
@@ -239,6 +244,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer r.cancel(nil)
 		defer r.budget.close()
 		r.live()
+		r.tellStarter()
 		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
 		e.retire(r.id)
 	}()
@@ -251,6 +257,8 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.inbox.refuse()
+	r.endTasks(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
 		err = merge
@@ -388,6 +396,7 @@ func (r *run) mergeLayer() {
 
 // fanOut runs one child per file and waits for all of them.
 func (r *run) fanOut() error {
+	r.inbox.refuse() // it has no turns
 	var children []*run
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{

@@ -19,7 +19,7 @@ var (
 	// turn that is waited for.
 	asyncSafe = []string{
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill",
-		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "task_output", "submit_result",
+		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "submit_result",
 	}
 )
 
@@ -34,8 +34,8 @@ func (r *run) chooseTools() {
 func (r *run) allows(spec tool.Spec) bool {
 	name := spec.Name
 	switch {
-	case name == "bash_output" || name == "bash_kill":
-		name = "bash" // they come and go with it
+	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
+		name = name[:len("bash")] // they come and go with it
 	case name == "submit_result":
 		return r.task != nil && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
 	}

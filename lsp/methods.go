@@ -155,6 +155,7 @@ func (s *Server) sessionInfo(ctx context.Context, engine *agentcore.Engine, row 
 	if err != nil {
 		return info, nil, fmt.Errorf("list the runs of the session %s: %w", row.ID, err)
 	}
+	runs = slices.DeleteFunc(runs, func(r store.Run) bool { return r.Role == agentcore.RoleHidden })
 	hunks, err := engine.Store().Hunks(ctx, row.ID, event.StateOpen)
 	if err != nil {
 		return info, nil, fmt.Errorf("list the edits of the session %s: %w", row.ID, err)

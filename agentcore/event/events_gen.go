@@ -275,19 +275,24 @@ func (v RunProgress) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
-// TurnStarted: a request goes to the model.
+// TurnStarted: a request goes to the model. What was streamed of the run's former answer and did not
+// become a MessageCommitted is void: no call of it was made.
 type TurnStarted struct {
 	// The number of the turn, counted from 1.
 	Turn int `json:"turn"`
+	// Where the turn begins anew, the number of this request of the turn: 2 or more. Absent for the first.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // TextDelta: a piece of the answer that is being written. Transient; MessageCommitted brings the whole.
+// Where RetryScheduled or the next TurnStarted of the run comes instead, the pieces so far are void.
 type TextDelta struct {
 	// The next piece.
 	Text string `json:"text"`
 }
 
-// ReasoningDelta: a piece of the model's reasoning. Transient.
+// ReasoningDelta: a piece of the model's reasoning. Transient, and void when the pieces of the answer
+// are.
 type ReasoningDelta struct {
 	// The next piece.
 	Text string `json:"text"`
@@ -409,7 +414,8 @@ func (v TodoChanged) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
-// RetryScheduled: the provider failed and will be asked again.
+// RetryScheduled: the provider failed and will be asked again. What was streamed of its answer is void:
+// nothing of it is stored, no call of it was made. The run waits until the next TurnStarted.
 type RetryScheduled struct {
 	// The number of the coming attempt; the first request was number 1.
 	Attempt int `json:"attempt"`
@@ -419,7 +425,8 @@ type RetryScheduled struct {
 	Reason string `json:"reason"`
 }
 
-// Compacted: the conversation was shortened, so that it fits the model.
+// Compacted: the conversation was shortened, so that it fits the model: from here on a summary stands
+// for its earlier messages, which stay in the transcript.
 type Compacted struct {
 	// The size of the conversation before.
 	TokensBefore int64 `json:"tokensBefore"`

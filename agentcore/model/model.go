@@ -16,7 +16,8 @@ type Model interface {
 	// Stream sends the request and yields one assistant turn: any number of TextDelta,
 	// ReasoningDelta and CallDelta, then exactly one Done. An error ends the sequence; it is an
 	// *Error wherever the cause is known. When ctx is cancelled, or the consumer stops, the
-	// request is given up at once and no goroutine is left. The request is borrowed until the
+	// request is given up at once and no goroutine is left. A provider that sends nothing for two minutes counts as a
+	// stream that was cut (ErrNetwork). The request is borrowed until the
 	// sequence ends and must not be changed by either side meanwhile.
 	Stream(ctx context.Context, request *Request) iter.Seq2[Event, error]
 }
@@ -69,6 +70,9 @@ type Part interface{ isPart() }
 // Text is prose.
 type Text struct {
 	Text string `json:"text"`
+	// Summary says that the text stands for earlier messages, which the conversation was shortened by. Wires send it as
+	// any other text.
+	Summary bool `json:"summary,omitempty"`
 }
 
 // Reasoning is the model's own thinking, kept only so that a wire can send it back.
@@ -171,7 +175,17 @@ func (m Message) Calls() []Call {
 	return calls
 }
 
+// Summary reports whether the message stands for earlier ones.
+func (m Message) Summary() bool {
+	for _, part := range m.Parts {
+		if t, ok := part.(Text); ok && t.Summary {
+			return true
+		}
+	}
+	return false
+}
+
 // UserText makes a user message of one text.
 func UserText(text string) Message {
-	return Message{Role: RoleUser, Parts: []Part{Text{text}}}
+	return Message{Role: RoleUser, Parts: []Part{Text{Text: text}}}
 }

@@ -10,7 +10,7 @@ import (
 
 func TestPartsRoundTrip(t *testing.T) {
 	in := []Part{
-		Text{"hello"},
+		Text{Text: "hello", Summary: true},
 		Reasoning{Text: "hm", Signature: "sig"},
 		Call{ID: "1", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)},
 		Result{ID: "1", Name: "read", Text: "error: no", Error: true},

@@ -81,9 +81,6 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if o.Report.Level == None {
 		return nil, ErrNone
 	}
-	if len(o.Network.Allow) > 0 {
-		return nil, errors.New("open a sandbox: single hosts cannot be allowed yet; allow the whole network or none")
-	}
 	if err := os.MkdirAll(o.StateDir, 0o700); err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
@@ -304,6 +301,7 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	r.Notes = append(r.Notes, s.Notes...)
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
 	}

@@ -87,7 +87,7 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	o := &b.options
 	dir := b.startDir(c)
 	s := spec{
-		Mount: true, NetworkOpen: o.Network.Open, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
+		Mount: true, NetworkOpen: o.Network.Open && !c.Offline, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
 		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
 	}
 	home := ""
@@ -169,6 +169,10 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		}
 	}
 	s.Env = b.environ(dir, envHome, "/tmp")
+	if o.Network.Gate != nil && !o.Network.Open && !c.Offline {
+		gate := o.Network.Gate()
+		s.Gate, s.Env = &gate, append(s.Env, gate.Env...)
+	}
 	return s, nil
 }
 

@@ -19,6 +19,8 @@ type status struct {
 	Error string `json:",omitempty"`
 	// Limit names the limit that ended the command.
 	Limit string `json:",omitempty"`
+	// Notes are what the starting side has to tell.
+	Notes []string `json:"-"`
 	// Checks are the results of a probe.
 	Checks []Check `json:",omitempty"`
 }

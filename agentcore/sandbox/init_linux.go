@@ -104,6 +104,11 @@ func (in *inner) setUp() error {
 			return err
 		}
 	}
+	if in.spec.Gate != nil {
+		if err := failed("gate", offer(offerFD, in.spec.Gate.Listen)); err != nil {
+			return err
+		}
+	}
 	if err := failed("limits", in.limit()); err != nil {
 		return err
 	}
@@ -170,12 +175,6 @@ func (in *inner) run() int {
 	if err := os.Chdir(in.spec.Dir); err != nil {
 		in.tell(status{Step: stepCommand, Error: err.Error()})
 		return 1
-	}
-	if in.spec.Forward != "" {
-		if err := forward(in.spec.Forward); err != nil {
-			in.tell(status{Step: "proxy", Error: err.Error()})
-			return 1
-		}
 	}
 	path, err := exec.LookPath(in.spec.Argv[0])
 	if err == nil && !filepath.IsAbs(path) {

@@ -85,13 +85,16 @@ func readMap(path string) []syscall.SysProcIDMap {
 var ambient = []uintptr{
 	unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD,
 	unix.CAP_SETPCAP, unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN,
+	unix.CAP_NET_BIND_SERVICE,
 }
 
 // confined is one sandbox with its processes.
 type confined struct {
-	cmd     *exec.Cmd
-	control *os.File // its end is the end of the sandbox
-	started chan struct{}
+	cmd *exec.Cmd
+	// stopGate ends the way to single hosts and returns what is to be told of it.
+	stopGate func() []string
+	control  *os.File // its end is the end of the sandbox
+	started  chan struct{}
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
 	last  status
 	ended chan struct{}
@@ -126,6 +129,17 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
+	stopGate := func() []string { return nil }
+	if s.Gate != nil {
+		var socket *os.File
+		if socket, stopGate, err = s.Gate.serve(); err != nil {
+			control.Close()
+			statusRead.Close()
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		defer socket.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
+	}
 	for _, pair := range s.Env {
 		if strings.HasPrefix(pair, runVariable+"=") {
 			cmd.Env = append(cmd.Env, pair)
@@ -153,9 +167,10 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 	if err != nil {
 		control.Close()
 		statusRead.Close()
+		stopGate()
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	c := &confined{cmd: cmd, control: control, started: make(chan struct{}), ended: make(chan struct{})}
+	c := &confined{cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{})}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.
 	_, _ = control.Write(append(text, '\n'))
@@ -202,6 +217,7 @@ func (c *confined) wait() (status, error) {
 	err := c.cmd.Wait()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
+	c.last.Notes = c.stopGate()
 	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {
 		return c.last, nil
 	}

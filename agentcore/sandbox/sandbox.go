@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -71,8 +72,23 @@ type Options struct {
 type Network struct {
 	// Open gives commands the network of the machine.
 	Open bool
-	// Allow are hosts, as "host" (ports 80 and 443) or "host:port", that are reached through a proxy of the box.
-	Allow []string
+	// Gate makes the way to single hosts for a command that has a network of its own; nil is none. The package proxy has
+	// one.
+	Gate func() Gate
+}
+
+// Gate is the one way out of the network of a sandbox. The sandbox makes sockets that listen on its own loopback and sends
+// them out, as one message with SCM_RIGHTS (unix(7)), in which a byte for each socket is the index of its address.
+type Gate struct {
+	// Listen are the addresses, as "127.0.0.1:port", at most 250. The first one must be had; others that cannot, such as
+	// those of IPv6 where there is none, are left out.
+	Listen []string
+	// Env are variables for the command, as KEY=value.
+	Env []string `json:"-"`
+	// Serve is called before the command starts, takes over the socket (SOCK_SEQPACKET) at which the message arrives, if
+	// the sandbox comes so far, and does not wait. stop ends all of it, when the command has ended, and returns
+	// what is to be told of it.
+	Serve func(socket *os.File) (stop func() []string, err error) `json:"-"`
 }
 
 // Limits bound a command; zero fields get the defaults named at them.
@@ -132,6 +148,8 @@ type Command struct {
 	Script string
 	// Dir is the folder to start in, absolute; empty means the first root.
 	Dir string
+	// Offline leaves the command without the network, whatever Options.Network says.
+	Offline bool
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
 	// Timeout ends the command; zero is that of the limits.

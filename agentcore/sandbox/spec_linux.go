@@ -10,8 +10,8 @@ type spec struct {
 	Mount bool
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
-	// Forward is the socket of the proxy, outside; empty where there is none.
-	Forward string
+	// Gate is the way to single hosts, nil where there is none.
+	Gate *Gate
 
 	// Layers are the folders with a private upper layer: workspace folders and caches.
 	Layers []layer
@@ -53,6 +53,7 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
+	offerFD   = 5 // where there is a gate
 )
 
 // Steps that the starting side tells apart.

@@ -3,9 +3,10 @@ package tool
 // Builtin returns the tools that need nothing but a Host, in a stable order: the same in every request,
 // so that the prefix of a conversation never changes.
 func Builtin() []Tool {
-	return []Tool{
+	tools := []Tool{
 		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(), patchTool(), notebookEditTool(),
 		bashTool(), bashOutputTool(), bashKillTool(),
-		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(), taskTool(), submitResultTool(),
+		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(), taskTool(),
 	}
+	return append(append(tools, taskControlTools()...), submitResultTool())
 }

@@ -97,8 +97,12 @@ func decode(raw []byte) (any, error) {
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, errors.New("it ends in the middle")
+		var syntax *json.SyntaxError
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("it ends in the middle, behind %s", before(raw, len(raw)))
+		case errors.As(err, &syntax):
+			return nil, fmt.Errorf("%w at byte %d, behind %s", err, syntax.Offset, before(raw, int(syntax.Offset)-1))
 		}
 		return nil, err
 	}
@@ -106,6 +110,16 @@ func decode(raw []byte) (any, error) {
 		return nil, errors.New("something follows the first value")
 	}
 	return value, nil
+}
+
+// before returns the end of what stands in front of a byte, so that a model finds the place.
+func before(raw []byte, at int) string {
+	at = min(max(at, 0), len(raw))
+	from, dots := max(0, at-40), ""
+	if from > 0 {
+		dots = "…"
+	}
+	return dots + strings.ToValidUTF8(string(raw[from:at]), "")
 }
 
 // plain returns a copy of a value whose numbers are Go's: the library takes a json.Number for a string. A number

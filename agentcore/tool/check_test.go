@@ -158,11 +158,11 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: its example: %v", spec.Name, err)
 		}
 	}
-	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill", "diagnostics", "report_finding", "todo", "skill", "task", "submit_result"}
+	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill", "diagnostics", "report_finding", "todo", "skill", "task", "task_status", "task_output", "task_wait", "task_send", "task_cancel", "submit_result"}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
-	if size > 11000 {
+	if size > 12500 {
 		t.Errorf("the tools take %d bytes of each request", size)
 	}
 }

@@ -17,14 +17,15 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// checker is a program, or a parser of ours, that judges a text without executing anything of the
-// project and without loading configuration that lies in the workspace.
+// checker is a program, or a parser of ours, that judges a text. Outside of the sandbox it executes nothing of the
+// project and loads no configuration that lies in the workspace.
 type checker struct {
 	// name is the Source of its diagnostics.
 	name string
 	// files are doublestar patterns of base names.
 	files []string
-	// programs are the names of which the first on PATH is used; empty if it runs in this process.
+	// programs are the names of which the first on PATH is used; empty if it runs in this process, or finds its program by
+	// itself.
 	programs []string
 	limit    time.Duration
 	run      func(context.Context, *subject) ([]Diagnostic, error)
@@ -40,6 +41,7 @@ func checkers() []checker {
 		{name: "ruff", files: pythonFiles, programs: []string{"ruff"}, limit: 10 * time.Second, run: ruff},
 		{name: "python", files: pythonFiles, programs: []string{"python3", "python"}, limit: 10 * time.Second, run: pythonSyntax},
 		{name: "node", files: []string{"*.{js,mjs,cjs}"}, programs: []string{"node"}, limit: 10 * time.Second, run: nodeSyntax},
+		{name: "eslint", files: []string{"*.{js,mjs,cjs,jsx,ts,mts,cts,tsx,vue,svelte,astro}"}, run: eslint},
 		{name: "json", files: []string{"*.{json,webmanifest,geojson}"}, run: jsonSyntax},
 		{name: "toml", files: []string{"*.toml"}, run: tomlSyntax},
 		{name: "yaml", files: []string{"*.{yaml,yml}"}, run: yamlSyntax},
@@ -64,13 +66,13 @@ type Diagnosis struct {
 	Diagnostics []Diagnostic
 	// Used names the checkers that judged the file, Missing those whose program is not on this machine.
 	Used, Missing []string
-	// Failed says, one sentence each, which checkers could not do their work and why.
-	Failed []string
+	// Failed says, one clause each, which checkers could not do their work and why; Withheld, which were not run.
+	Failed, Withheld []string
 }
 
 // Diagnose asks the editor and every checker that knows the kind of file about its text as the run sees
-// it, unsaved and proposed changes included. It executes nothing of the project. An error is only that of
-// ctx.
+// it, unsaved and proposed changes included. Of the project it executes nothing but what [Host.RunChecker] does. An error is
+// only that of ctx.
 func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, error) {
 	type outcome struct {
 		checker     checker
@@ -107,8 +109,10 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	for _, o := range outcomes {
 		switch {
 		case errors.Is(o.err, errNotApplicable):
-		case o.missing:
+		case o.missing, errors.Is(o.err, errNoProgram):
 			d.Missing = append(d.Missing, o.checker.name)
+		case withheld(o.err) != "":
+			d.Withheld = append(d.Withheld, fmt.Sprintf("%s, since %s", o.checker.name, withheld(o.err)))
 		case o.err != nil:
 			d.Failed = append(d.Failed, fmt.Sprintf("%s: %v", o.checker.name, o.err))
 		default:
@@ -118,6 +122,14 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	}
 	d.Diagnostics = distinct(d.Diagnostics)
 	return d, nil
+}
+
+// withheld is the reason of a *WithheldError, or "".
+func withheld(err error) string {
+	if e, ok := errors.AsType[*WithheldError](err); ok {
+		return e.Reason
+	}
+	return ""
 }
 
 // editorDiagnostics moves what the editor says about the text that it shows to the lines of the run's text,

@@ -60,10 +60,13 @@ func shellcheck(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	return list, nil
 }
 
-// ruff reads the json output format of `ruff check`.
+// ruff reads the json output format of `ruff check`. Where the project's configuration may not be loaded, it runs with none.
 func ruff(ctx context.Context, s *subject) ([]Diagnostic, error) {
-	out, err := s.filter(ctx, "check", "--isolated", "--no-cache", "--output-format", "json",
-		"--stdin-filename", filepath.Base(s.file.Path), "-")
+	out, ok, err := ruffConfigured(ctx, s)
+	if !ok && err == nil {
+		out, err = s.filter(ctx, "check", "--isolated", "--no-cache", "--output-format", "json",
+			"--stdin-filename", filepath.Base(s.file.Path), "-")
+	}
 	if err != nil {
 		return nil, err
 	}

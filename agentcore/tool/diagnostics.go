@@ -71,6 +71,9 @@ func diagnostics(ctx context.Context, host Host, a diagnosticsArguments) (Result
 	if len(d.Missing) > 0 {
 		fmt.Fprintf(&out, " Not on this machine: %s.", strings.Join(d.Missing, ", "))
 	}
+	for _, name := range d.Withheld {
+		fmt.Fprintf(&out, " Not run: %s.", name)
+	}
 	for _, failed := range d.Failed {
 		fmt.Fprintf(&out, " Could not check with %s.", failed)
 	}

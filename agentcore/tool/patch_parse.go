@@ -211,16 +211,6 @@ func (p *patchParser) unwrap() bool {
 		p.lines = p.lines[:len(p.lines)-1]
 	}
 	if p.diff {
-		if kind, _ := readMarker(p.lines[0]); kind == beginPatch {
-			p.lines, p.first = p.lines[1:], p.first+1
-		}
-		at := 0
-		p.lines = slices.DeleteFunc(p.lines, func(s string) bool {
-			kind, _ := readMarker(s)
-			outer := at == len(p.lines)-1 || s != "" && s[0] == '*'
-			at++
-			return outer && (kind == beginPatch || kind == endPatch)
-		})
 		return true
 	}
 	first := slices.IndexFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) })

@@ -124,6 +124,8 @@ func TestPatchAccepts(t *testing.T) {
 		{"headers of a unified diff", text, "*** Begin Patch\n*** Update File: a.py\n--- a.py\n+++ a.py\n@@ -10,1 +10,1 @@ class B:\n-        return 1\n+        return 2\n*** End Patch", at(2), ""},
 		{"a unified diff", text, "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -6 +6 @@\n-        return 1\n+        return 2\n", at(1), ""},
 		{"a unified diff that inserts", "a\nb\n", "--- a/a.py\n+++ b/a.py\n@@ -1,0 +2 @@\n+x\n", "a\nx\nb\n", ""},
+		{"a unified diff whose last line looks like a marker", "*** End Patch\n", "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n+x\n *** End Patch\n", "x\n*** End Patch\n", ""},
+		{"a unified diff with markers around it", "a\nb\n", "*** Begin Patch\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n *** End Patch\n", "A\nb\n", ""},
 		{"lines that look like markers", "*** End Patch\nx\n", "*** Begin Patch\n*** Update File: a.py\n *** End Patch\n-x\n+*** Update File: y\n*** End Patch", "*** End Patch\n*** Update File: y\n", ""},
 		{"lines that look like headers", "-- a\n++ b\n", "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n--- a\n+++ c\n ++ b\n", "++ c\n++ b\n", ""},
 		{"one file in two sections", "a\nb\n", "*** Begin Patch\n*** Update File: a.py\n-a\n+A\n*** Update File: a.py\n A\n-b\n+B\n*** End Patch", "A\nB\n", "line 2"},

@@ -38,6 +38,8 @@ func (p *patchParser) unified() {
 		line := p.lines[p.at]
 		inside := c != nil && left.old > 0 && left.new > 0
 		switch {
+		case p.envelope(inside):
+			// It is around the diff, not in it.
 		case strings.HasPrefix(line, "diff --git ") && !inside:
 			finish()
 			section = &fileSection{action: updateFile, path: gitName(line), line: p.first + p.at}
@@ -84,6 +86,18 @@ func (p *patchParser) unified() {
 		}
 	}
 	finish()
+}
+
+// envelope reports whether a line is one of the markers that models put around a diff. The first and the last line may
+// be indented, but for a line of context that the header of its chunk still promises.
+func (p *patchParser) envelope(inside bool) bool {
+	line := p.lines[p.at]
+	kind, _ := readMarker(line)
+	if kind != beginPatch && kind != endPatch {
+		return false
+	}
+	outermost := p.at == 0 || p.at == len(p.lines)-1
+	return line[0] == '*' || outermost && !inside
 }
 
 // body reports whether the two lines that look like the header of a file are changed lines.

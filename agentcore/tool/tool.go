@@ -136,9 +136,21 @@ type Host interface {
 	CommandOutput(ctx context.Context, id string, wait time.Duration) (BackgroundCommand, error)
 	// KillCommand ends a command in the background and returns when nothing of it is left.
 	KillCommand(ctx context.Context, id string) (BackgroundCommand, error)
+	// RunChecker runs a program that loads code or configuration of the project: on what the run sees, in a full sandbox without
+	// network, and what it writes is dropped. The error is a *WithheldError where it may not run.
+	RunChecker(ctx context.Context, command CheckerCommand) (CheckerOutput, error)
 	// Delegate starts another agent and returns at its end, or at once where it is in the background. The error says what of the task
 	// cannot be, and what can; how a run ended is no error.
 	Delegate(ctx context.Context, task Task) (TaskState, error)
+	// Tasks returns how far tasks of the run are, all of them where no id is given. The error names those that there are.
+	Tasks(ctx context.Context, ids []event.RunID) ([]TaskState, error)
+	// WaitTasks waits until any or all of the tasks have ended, or the time is over; without ids those that run in the background. Of
+	// those that have ended the run hears no more otherwise.
+	WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]TaskState, error)
+	// SendTask tells a running task something.
+	SendTask(ctx context.Context, id event.RunID, message string) error
+	// CancelTask ends a task and returns when nothing of it runs.
+	CancelTask(ctx context.Context, id event.RunID) (TaskState, error)
 	// SubmitResult ends the run after this turn with a result for the run that started it. The engine puts in what it saw itself.
 	SubmitResult(ctx context.Context, result event.ChildResult) error
 	// Progress tells people how a long call goes.

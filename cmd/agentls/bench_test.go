@@ -106,6 +106,43 @@ func BenchmarkFirstRequest(b *testing.B) {
 	}
 }
 
+// BenchmarkExplore has the offline rules look for words that are rare and words that are everywhere in 2,000 files. The baseline is
+// the command that prints its version.
+func BenchmarkExplore(b *testing.B) {
+	things := strings.Fields("order price cart user cache store load save parse report export merge sync retry config token")
+	files := map[string]string{}
+	for i := range 2000 {
+		var source strings.Builder
+		source.WriteString("package p\n")
+		for j := range 15 {
+			first, second := things[(i+j)%len(things)], things[(i*7+j*3)%len(things)]
+			fmt.Fprintf(&source, "\n// %s%d turns a %s into a %s.\nfunc %s%d(n int) int {\n\treturn %s(n)\n}\n", first, i, first, second, first, i, second)
+		}
+		files[fmt.Sprintf("p%02d/%s_%d.go", i%40, things[i%len(things)], i)] = source.String()
+	}
+	for name, question := range map[string]string{
+		"rare": "Where are frobnicators grokked, quuxes plughed and xyzzies waldoed?", "common": "Where are merged orders cached, and retries reported?",
+	} {
+		for _, how := range []string{"quick", "medium", "very thorough"} {
+			b.Run(name+"/"+strings.ReplaceAll(how, " ", "-"), func(b *testing.B) {
+				d := newDesk(b, files)
+				var explored, version samples
+				for b.Loop() {
+					begin := time.Now()
+					d.finish(d.start("version"))
+					version = append(version, time.Since(begin))
+					begin = time.Now()
+					d.finish(d.start("run", "-q", "--agent", "explore", "--model", "offline", "thoroughness: "+how+"\n"+question))
+					explored = append(explored, time.Since(begin))
+				}
+				b.ReportMetric(explored.median(), "ms/explore")
+				b.ReportMetric(version.median(), "ms/version")
+				b.ReportMetric(explored.median()/version.median(), "x/version")
+			})
+		}
+	}
+}
+
 // BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
 // answer to the first byte of the next request. The baseline is a client that only asks.
 func BenchmarkTurns(b *testing.B) {
@@ -130,6 +167,48 @@ func BenchmarkTurns(b *testing.B) {
 			b.ReportMetric(all.at(0.95), "ms/turn-p95")
 			b.ReportMetric(last.median(), "ms/last-turns")
 			b.ReportMetric(bare.median(), "ms/bare")
+		})
+	}
+}
+
+// BenchmarkCommand has the agent run a command that does nothing in each of 20 turns, in the sandbox. What is measured is
+// from the last byte of an answer to the first byte of the next request, so that the engine's own turn is in it. Beside it are
+// the turns of a conversation that only reads, and the same command run without anything around it.
+func BenchmarkCommand(b *testing.B) {
+	const turns = 20
+	for _, files := range []int{10, 2000} {
+		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) {
+			l := &loopback{turns: turns + 1}
+			d := newBench(b, files, l)
+			d.finish(d.start("trust", "--yes"))
+			args := []string{"run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns + 2), "Read a.go.", "a.go"}
+			var first, command, turn, bare samples
+			for b.Loop() {
+				for _, script := range []string{"true", ""} {
+					l.reset()
+					l.script = script
+					d.finish(d.start(args...))
+					if len(l.gaps) != turns {
+						b.Fatalf("there were %d turns", len(l.gaps))
+					}
+					if script == "" {
+						turn = append(turn, l.gaps...)
+						continue
+					}
+					first, command = append(first, l.gaps[0]), append(command, l.gaps[1:]...)
+				}
+				for range turns {
+					begin := time.Now()
+					d.finish(exec.CommandContext(d.ctx, "bash", "-c", "true"))
+					bare = append(bare, time.Since(begin))
+				}
+			}
+			b.ReportMetric(command.median(), "ms/command")
+			b.ReportMetric(command.at(0.95), "ms/command-p95")
+			b.ReportMetric(first.median(), "ms/first")
+			b.ReportMetric(turn.median(), "ms/turn")
+			b.ReportMetric(bare.median(), "ms/bare")
+			b.ReportMetric(command.median()-bare.median(), "ms/over-bare")
 		})
 	}
 }

@@ -148,6 +148,8 @@ func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) che
 	case sandbox.Full:
 		if cfg.SandboxNetwork {
 			result.Detail += ", with the network"
+		} else if len(cfg.NetworkAllow) > 0 {
+			result.Detail += ", with these hosts alone: " + strings.Join(cfg.NetworkAllow, ", ")
 		}
 	case sandbox.Bubblewrap:
 	default:

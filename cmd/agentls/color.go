@@ -1,5 +1,7 @@
 package main
 
+import "regexp"
+
 // The colours are SGR parameters (ECMA-48 8.3.117).
 const (
 	bold   = "1"
@@ -16,5 +18,15 @@ func painter(color bool) func(sgr, text string) string {
 	if !color {
 		return func(_, text string) string { return text }
 	}
-	return func(sgr, text string) string { return "\x1b[" + sgr + "m" + text + "\x1b[0m" }
+	return func(sgr, text string) string {
+		if text == "" {
+			return ""
+		}
+		return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+	}
 }
+
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// bare is a text without its colours.
+func bare(text string) string { return escape.ReplaceAllString(text, "") }

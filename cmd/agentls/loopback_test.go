@@ -21,6 +21,8 @@ type loopback struct {
 	// turns is how many requests a conversation has, pause how long the model thinks before each answer.
 	turns int
 	pause time.Duration
+	// script, if there is one, is a command to run instead, with the number of the turn.
+	script string
 	// held, if there is one, is waited for before each last answer.
 	held chan struct{}
 
@@ -159,7 +161,9 @@ func (l *loopback) stream(turn int) string {
 		return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
 	}
 	var b strings.Builder
-	if turn < l.turns {
+	if turn < l.turns && l.script != "" {
+		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"bash","arguments":"{\"command\":\"%s %d\"}"}}]}`, turn, l.script, turn), "null"), chunk(`{}`, `"tool_calls"`))
+	} else if turn < l.turns {
 		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\",\"offset\":%d,\"limit\":5}"}}]}`, turn, turn%100+1), "null"), chunk(`{}`, `"tool_calls"`))
 	} else {
 		fmt.Fprint(&b, chunk(`{"role":"assistant","content":"Done."}`, "null"), chunk(`{}`, `"stop"`))

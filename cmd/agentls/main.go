@@ -7,11 +7,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -56,6 +59,8 @@ type screen struct {
 	io.Writer
 	terminal bool
 	color    bool
+	// dumb is a terminal whose cursor cannot be moved; ascii is one that may lack all but ASCII.
+	dumb, ascii bool
 	// size returns columns and rows; nil where the output is no terminal.
 	size func() (width, height int)
 }
@@ -108,7 +113,9 @@ func (p *process) keys(dirs config.Dirs) *secret.Keys {
 func screenOf(file *os.File) screen {
 	s := screen{Writer: file, terminal: term.IsTerminal(int(file.Fd()))}
 	if s.terminal {
-		s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		s.dumb = os.Getenv("TERM") == "dumb"
+		s.color = os.Getenv("NO_COLOR") == "" && !s.dumb
+		s.ascii = !showsUnicode(os.Getenv, runtime.GOOS)
 		s.size = func() (int, int) {
 			width, height, err := term.GetSize(int(file.Fd()))
 			if err != nil {
@@ -118,6 +125,17 @@ func screenOf(file *os.File) screen {
 		}
 	}
 	return s
+}
+
+// showsUnicode reports whether a terminal shows more than ASCII, by its locale (POSIX, "Environment Variables") and kind: the console of
+// Linux has few of the characters. Consoles of Windows have no locale there.
+func showsUnicode(getenv func(string) string, system string) bool {
+	if system == "windows" {
+		return true
+	}
+	locale := cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
+	locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))
+	return strings.Contains(locale, "utf8") && getenv("TERM") != "linux"
 }
 
 // interrupted is the cause of a context that a signal ended.

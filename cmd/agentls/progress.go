@@ -20,11 +20,11 @@ type progress struct {
 	quiet bool
 	tree  *tree
 
-	drawn int       // lines of the tree on the screen
+	drawn []int     // the columns of each line of the tree on the screen
 	last  time.Time // of the last drawing
 }
 
-func (d *progress) live() bool { return d.out.terminal && !d.quiet }
+func (d *progress) live() bool { return d.out.terminal && !d.out.dumb && !d.quiet }
 
 // show takes in one event.
 func (d *progress) show(e event.Event) {
@@ -48,29 +48,45 @@ func (d *progress) tick() {
 // end draws the tree for the last time.
 func (d *progress) end() { d.tick() }
 
+// draw asks for the size each time, so that the tree fits again within an interval after the user has changed it.
 func (d *progress) draw() {
 	width, height := d.out.size()
-	lines := d.tree.render(time.Now(), width-1, height-1, d.out.color)
+	style := style{color: d.out.color, ascii: d.out.ascii}
+	lines := d.tree.render(time.Now(), width-1, height-1, style)
 	var b strings.Builder
-	if d.drawn > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", d.drawn)
-	}
-	for _, line := range lines {
+	b.WriteString(d.up())
+	drawn := make([]int, len(lines))
+	for i, line := range lines {
+		drawn[i] = columns(bare(line))
 		b.WriteString("\r" + line + "\x1b[K\n")
 	}
-	if d.drawn > len(lines) {
+	if len(d.drawn) > 0 {
 		b.WriteString("\x1b[J")
 	}
 	d.write(b.String())
-	d.drawn, d.last = len(lines), time.Now()
+	d.drawn, d.last = drawn, time.Now()
 }
 
 // erase takes the tree off the screen, so that a line can stand where it was.
 func (d *progress) erase() {
-	if d.drawn > 0 {
-		d.write(fmt.Sprintf("\x1b[%dA\r\x1b[J", d.drawn))
-		d.drawn = 0
+	if up := d.up(); up != "" {
+		d.write(up + "\r\x1b[J")
+		d.drawn = nil
 	}
+}
+
+// up moves the cursor to the first line of the tree. Terminals break lines that have become too long for a window which was
+// made narrower.
+func (d *progress) up() string {
+	if len(d.drawn) == 0 {
+		return ""
+	}
+	width, height := d.out.size()
+	rows := 0
+	for _, columns := range d.drawn {
+		rows += max(1, (columns+width-1)/max(width, 1))
+	}
+	return fmt.Sprintf("\x1b[%dA", max(1, min(rows, height-1)))
 }
 
 // write shows something. If standard error is gone the run goes on without it.

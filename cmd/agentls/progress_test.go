@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,32 +40,43 @@ func TestRender(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		width, height int
+		style         style
 		want          string
 	}{
-		{"whole", 100, 10, `
-reviewer  review  running  1m04s  2 findings
-  reviewer  review a.go  completed  1.5s  1.2k tokens  2 findings
-  reviewer  review b.go  running  1m03s  read b.go\x1b[2J
-  reviewer  review c.go  waiting  1m02s  waits for a free place
+		{"whole", 100, 10, style{}, `
+⠋ reviewer  review  1/3  1m04s  2 findings
+├─ ✓ reviewer  review a.go  1.5s  1.2k tokens  2 findings
+├─ ⠋ reviewer  review b.go  1m03s  read b.go\x1b[2J
+└─ ◌ reviewer  review c.go  waiting  1m02s  waits for a free place
 `},
-		{"narrow", 40, 10, `
-reviewer  review  running  1m04s  2 fin…
-  reviewer  review …  completed  1.5s  …
-  reviewer  review …  running  1m03s  r…
-  reviewer  review …  waiting  1m02s  w…
+		{"ASCII", 100, 10, style{ascii: true}, `
+| reviewer  review  1/3  1m04s  2 findings
+|- + reviewer  review a.go  1.5s  1.2k tokens  2 findings
+|- | reviewer  review b.go  1m03s  read b.go\x1b[2J
+` + "`" + `- . reviewer  review c.go  waiting  1m02s  waits for a free place
 `},
-		{"low", 100, 3, `
-reviewer  review  running  1m04s  2 findings
-  reviewer  review b.go  running  1m03s  read b.go\x1b[2J
-  … and 2 more runs
+		{"narrow", 40, 10, style{ascii: true}, `
+| reviewer  review  1/3  1m04s  2 findi~
+ + reviewer  review ~  1.5s  1.2k token~
+ | reviewer  review ~  1m03s  read b.go~
+ . reviewer  review ~  waiting  1m02s  ~
 `},
-		{"lowest", 100, 1, `
-  … and 4 more runs
+		{"low", 100, 3, style{}, `
+⠋ reviewer  review  1/3  1m04s  2 findings
+├─ ⠋ reviewer  review b.go  1m03s  read b.go\x1b[2J
+└─ … 1 done, 1 waiting
 `},
-		{"tiny", 3, 10, ""},
+		{"lower", 100, 2, style{}, `
+⠋ reviewer  review  1/3  1m04s  2 findings
+└─ … 1 done, 1 waiting, 1 at work
+`},
+		{"lowest", 100, 1, style{}, `
+⠋ reviewer  review  1/3  1m04s  2 findings
+`},
+		{"tiny", 3, 10, style{}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			lines := grown().render(now, test.width, test.height, false)
+			lines := grown().render(now, test.width, test.height, test.style)
 			if len(lines) > test.height {
 				t.Errorf("%d lines, at most %d fit", len(lines), test.height)
 			}
@@ -84,10 +96,96 @@ reviewer  review  running  1m04s  2 findings
 }
 
 func TestRenderColor(t *testing.T) {
-	got := grown().render(began.Add(3*time.Second), 100, 10, true)[1]
-	want := "  reviewer  review a.go\x1b[32m  completed\x1b[0m\x1b[2m  1.5s  1.2k tokens  2 findings\x1b[0m"
+	got := grown().render(began.Add(3*time.Second), 100, 10, style{color: true})[1]
+	want := "\x1b[2m├─ \x1b[0m\x1b[32m✓\x1b[0m reviewer  review a.go\x1b[2m  1.5s  1.2k tokens  2 findings\x1b[0m"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := bare(got); got != "├─ ✓ reviewer  review a.go  1.5s  1.2k tokens  2 findings" {
+		t.Errorf("without colours it is %q", got)
+	}
+}
+
+// TestRenderStates has runs in all states, two levels deep.
+func TestRenderStates(t *testing.T) {
+	tr := newTree()
+	at := func(second float64, run event.RunID, body event.Body) {
+		tr.apply(event.Event{Run: run, Time: began.Add(time.Duration(second * float64(time.Second))), Body: body})
+	}
+	at(0, "root", event.RunCreated{Agent: "coder", Title: "do"})
+	at(0, "root", event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for 2 children"})
+	at(0, "deep", event.RunCreated{Parent: "root", Depth: 1, Agent: "general", Title: "mend"})
+	at(0, "deep", event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for tester"})
+	for i, ended := range []struct {
+		status event.Status
+		reason string
+	}{
+		{event.StatusCompleted, ""}, {event.StatusFailed, "error"}, {event.StatusTimeout, "timeout"}, {event.StatusCancelled, "cancelled by the user"}, {event.StatusInterrupted, ""},
+	} {
+		id := event.RunID(fmt.Sprint("ended", i))
+		at(0, id, event.RunCreated{Parent: "deep", Depth: 2, Agent: "tester", Title: string(ended.status)})
+		finished := event.RunFinished{Status: ended.status, Reason: ended.reason}
+		if ended.status == event.StatusFailed {
+			finished.Result.Error = &event.Failure{Detail: "the key is wrong"}
+		}
+		at(1, id, finished)
+	}
+	at(0, "new", event.RunCreated{Parent: "deep", Depth: 2, Agent: "tester", Title: "new"})
+	at(0, "asks", event.RunCreated{Parent: "root", Depth: 1, Agent: "bash", Title: "asks"})
+	at(0, "asks", event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for your answer"})
+	want := `⠋ coder  do  0/2  2.0s
+├─ ⠋ general  mend  5/6  2.0s
+│  ├─ ✓ tester  completed  1.0s
+│  ├─ ✗ tester  failed  failed  1.0s  the key is wrong
+│  ├─ ✗ tester  timeout  timeout  1.0s  timeout
+│  ├─ ⊘ tester  cancelled  cancelled  1.0s  cancelled by the user
+│  ├─ ⊘ tester  interrupted  interrupted  1.0s
+│  └─ ○ tester  new  pending  2.0s
+└─ ◌ bash  asks  waiting  2.0s  waits for your answer`
+	if diff := cmp.Diff(want, strings.Join(tr.render(began.Add(2*time.Second), 100, 20, style{}), "\n")); diff != "" {
+		t.Errorf("the lines differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestRenderHundreds has more children than lines: those that are done share a line before the others do.
+func TestRenderHundreds(t *testing.T) {
+	tr := newTree()
+	tr.apply(event.Event{Run: "root", Time: began, Body: event.RunCreated{Agent: "coder", Title: "all"}})
+	tr.apply(event.Event{Run: "root", Time: began, Body: event.RunStatusChanged{Status: event.StatusRunning}})
+	for i := range 500 {
+		id, created := event.RunID(fmt.Sprint(i)), began.Add(time.Duration(i)*time.Millisecond)
+		tr.apply(event.Event{Run: id, Time: created, Body: event.RunCreated{Parent: "root", Depth: 1, Agent: "reviewer", Title: fmt.Sprint("file ", i)}})
+		var body event.Body = event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for a free place"}
+		switch {
+		case i == 50:
+			body = event.RunFinished{Status: event.StatusFailed}
+		case i < 113:
+			body = event.RunFinished{Status: event.StatusCompleted}
+		case i < 116:
+			body = event.RunStatusChanged{Status: event.StatusRunning}
+		}
+		tr.apply(event.Event{Run: id, Time: created, Body: body})
+	}
+	for height, want := range map[int]string{
+		8: `⠋ coder  all  113/500  1.0s
+├─ ✗ reviewer  file 50  failed  0.0s
+├─ ⠋ reviewer  file 113  0.8s
+├─ ⠋ reviewer  file 114  0.8s
+├─ ⠋ reviewer  file 115  0.8s
+├─ ◌ reviewer  file 116  waiting  0.8s  waits for a free place
+├─ ◌ reviewer  file 117  waiting  0.8s  waits for a free place
+└─ … 112 done, 382 waiting`,
+		4: `⠋ coder  all  113/500  1.0s
+├─ ⠋ reviewer  file 113  0.8s
+├─ ⠋ reviewer  file 114  0.8s
+└─ … 112 done, 384 waiting, 1 not done, 1 at work`,
+	} {
+		if diff := cmp.Diff(want, strings.Join(tr.render(began.Add(time.Second), 100, height, style{}), "\n")); diff != "" {
+			t.Errorf("in %d lines (-want +got):\n%s", height, diff)
+		}
+	}
+	if got := len(tr.render(began.Add(time.Second), 100, 450, style{})); got != 450 {
+		t.Errorf("%d of 450 lines are used", got)
 	}
 }
 
@@ -170,9 +268,69 @@ func TestLiveTree(t *testing.T) {
 	d.show(event.Event{Run: "r1", Time: began.Add(time.Second), Body: event.RunFinished{Status: event.StatusCompleted}})
 	d.show(event.Event{Run: "r0", Time: began.Add(2 * time.Second), Body: event.RunFinished{Status: event.StatusFailed}})
 	d.end()
-	want := "agentls: explore: slow\\x1b[2J; wait\ncoder  do  failed  2.0s\n  explore  look  completed  1.0s"
+	want := "agentls: explore: slow\\x1b[2J; wait\n✗ coder  do  failed  2.0s\n└─ ✓ explore  look  1.0s"
 	if got := strings.TrimRight(shown.text(), "\n"); got != want {
 		t.Errorf("the screen is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// resize breaks the lines that have become too long, as terminals do.
+func (s *terminal) resize(width int) {
+	var lines []string
+	for _, line := range s.lines {
+		runes := []rune(line)
+		for len(runes) > width {
+			lines = append(lines, string(runes[:width]))
+			runes = runes[width:]
+		}
+		lines = append(lines, string(runes))
+	}
+	s.row += len(lines) - len(s.lines)
+	s.lines = lines
+}
+
+func TestLiveTreeResized(t *testing.T) {
+	shown, width := &terminal{}, 80
+	d := progress{out: screen{Writer: shown, terminal: true, size: func() (int, int) { return width, 24 }}, tree: newTree()}
+	d.show(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: strings.Repeat("long ", 20)}})
+	d.show(event.Event{Run: "r1", Time: began, Body: event.RunCreated{Parent: "r0", Depth: 1, Agent: "explore", Title: strings.Repeat("longer ", 20)}})
+	d.tick()
+	for _, width = range []int{30, 120, 40} {
+		shown.resize(width)
+		d.tick()
+		if got := shown.text(); strings.Count(got, "coder") > 1 || len(strings.Split(strings.TrimRight(got, "\n"), "\n")) != 2 {
+			t.Errorf("at %d columns the screen is\n%s", width, got)
+		}
+	}
+}
+
+// TestDumbTerminal is one whose cursor cannot be moved: it gets lines.
+func TestDumbTerminal(t *testing.T) {
+	var out bytes.Buffer
+	d := progress{out: screen{Writer: &out, terminal: true, dumb: true}, tree: newTree()}
+	d.show(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: "do", Model: "script/test"}})
+	d.end()
+	if got := out.String(); got != "coder: do (script/test)\n" {
+		t.Errorf("it shows %q", got)
+	}
+}
+
+func TestShowsUnicode(t *testing.T) {
+	for _, test := range []struct {
+		environment map[string]string
+		system      string
+		want        bool
+	}{
+		{map[string]string{"LANG": "de_DE.UTF-8", "TERM": "xterm"}, "linux", true},
+		{map[string]string{"LANG": "de_DE.utf8", "LC_ALL": "C"}, "linux", false},
+		{map[string]string{"LANG": "C", "LC_CTYPE": "C.UTF-8"}, "darwin", true},
+		{map[string]string{"LANG": "C.UTF-8", "TERM": "linux"}, "linux", false},
+		{nil, "linux", false},
+		{nil, "windows", true},
+	} {
+		if got := showsUnicode(func(name string) string { return test.environment[name] }, test.system); got != test.want {
+			t.Errorf("%v on %s: %t", test.environment, test.system, got)
+		}
 	}
 }
 

@@ -25,7 +25,14 @@ type desk struct {
 	tools []string
 	// refuse answers a call with an error if it returns one.
 	refuse func(name string, arguments map[string]json.RawMessage) string
+	// depth is that of the run.
+	depth int
+	// agents are the tools of those that task may start, by name.
+	agents map[string][]string
 
+	started []taskArguments
+	// batches are how many tasks each turn started.
+	batches []int
 	reports []findingArguments
 	edits   []editArguments
 	turns   int
@@ -37,7 +44,8 @@ var allTools = []string{"read", "diagnostics", "report_finding", "glob", "grep",
 // converse drives the model until it calls nothing more and returns its last text.
 func (d *desk) converse(prompt string) string {
 	d.t.Helper()
-	request := &model.Request{System: "You are helpful.\n\n<environment>\ndate: 2026-03-01\n</environment>\n", Messages: []model.Message{model.UserText(prompt)}}
+	system := fmt.Sprintf("You are helpful.\n\n<environment>\ndate: 2026-03-01\nrole: agent, depth %d of 3\n</environment>\n", d.depth)
+	request := &model.Request{System: system, Messages: []model.Message{model.UserText(prompt)}}
 	return d.goOn(request)
 }
 
@@ -48,7 +56,7 @@ func (d *desk) goOn(request *model.Request) string {
 		tools = allTools
 	}
 	for _, name := range tools {
-		request.Tools = append(request.Tools, model.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
+		request.Tools = append(request.Tools, d.offered(name))
 	}
 	ids := map[string]bool{}
 	for {
@@ -61,7 +69,16 @@ func (d *desk) goOn(request *model.Request) string {
 			}
 			return done.Message.Text()
 		}
-		if d.turns++; d.turns > maxTurns {
+		tasks := 0
+		for _, c := range calls {
+			if c.Name == "task" {
+				tasks++
+			}
+		}
+		if tasks > 0 {
+			d.batches = append(d.batches, tasks)
+		}
+		if d.turns++; d.turns-len(d.batches) > maxTurns {
 			d.t.Fatalf("more than %d turns", maxTurns)
 		}
 		results := model.Message{Role: model.RoleTool}
@@ -148,8 +165,51 @@ func (d *desk) carryOut(c model.Call) (string, error) {
 		return strings.Join(slices.Sorted(maps.Keys(d.files)), "\n") + "\n", nil
 	case "grep":
 		return d.grep(decode[grepArguments](d.t, c)), nil
+	case "list":
+		return "a/\n", nil
+	case "task":
+		return d.task(decode[taskArguments](d.t, c))
 	}
 	return "", fmt.Errorf("no such tool")
+}
+
+// offered is a tool as the engine offers it.
+func (d *desk) offered(name string) model.Tool {
+	offered := model.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}
+	if name == "task" {
+		offered.Schema = json.RawMessage(`{"type":"object","properties":{"context_files":{},"thoroughness":{}}}`)
+		offered.Description = "Give a job to another agent.\nAgents:"
+		for _, agent := range slices.Sorted(maps.Keys(d.agents)) {
+			offered.Description += "\n- " + agent + ": what it does"
+		}
+	}
+	return offered
+}
+
+// task has a child do the job on the same files, and answers as the engine does.
+func (d *desk) task(a taskArguments) (string, error) {
+	tools, ok := d.agents[a.Agent]
+	if !ok {
+		return "", fmt.Errorf("you cannot start an agent %q", a.Agent)
+	}
+	d.started = append(d.started, a)
+	child := &desk{t: d.t, files: d.files, diagnostics: d.diagnostics, tools: tools, depth: d.depth + 1, agents: d.agents}
+	prompt := "<reminder>\nReview nothing.\n</reminder>\n\n" + a.Prompt + "\n\n<task>\nyou are: coder ▸ " + a.Agent + "\n"
+	if a.Thoroughness != "" {
+		prompt += "thoroughness: " + a.Thoroughness + "\n"
+	}
+	prompt += "</task>"
+	if len(a.ContextFiles) > 0 {
+		prompt += "\n\n<context>\n"
+		for _, name := range a.ContextFiles {
+			prompt += "file: " + name + "\n"
+		}
+		prompt += "</context>\n"
+	}
+	answer := child.converse(prompt)
+	d.reports, d.edits = append(d.reports, child.reports...), append(d.edits, child.edits...)
+	d.started = append(d.started, child.started...)
+	return fmt.Sprintf("<task id=\"run_1\" agent=%q status=\"completed\">\ncost: 1 turn, 0 tokens in, 0 out\n\n%s\n</task>", a.Agent, strings.TrimSpace(answer)), nil
 }
 
 func decode[T any](t *testing.T, c model.Call) T {

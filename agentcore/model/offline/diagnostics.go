@@ -18,8 +18,8 @@ type checkers struct {
 
 var (
 	diagnosticLine = pattern(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
-	usedLine       = pattern(`Checked with (.*?)\.(?: |$)`)
-	missingLine    = pattern(`Not on this machine: (.*?)\.(?: |$)`)
+	usedLine       = pattern(`Checked with (.*?)\.(?:\s|$)`)
+	missingLine    = pattern(`Not on this machine: (.*?)\.(?:\s|$)`)
 )
 
 // checkersOf gathers the answer of the diagnostics tool for a path: lines "path:12:5: severity: message [source

@@ -10,8 +10,13 @@ import (
 	"strings"
 )
 
+const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its comments, the rules cannot say."
+
 // explain tells what files or a selection hold: what can be read off their structure.
 func (t *task) explain() turn {
+	if len(t.files) == 0 && len(t.terms(1)) > 0 && (t.has("grep") || t.has("glob")) {
+		return t.explore()
+	}
 	if len(t.files) == 0 {
 		return turn{text: "There is no file to explain: open one and ask again, or name it, as in \"explain main.go\".\n\n" + noModel + "\n"}
 	}
@@ -54,7 +59,7 @@ func (t *task) explain() turn {
 			o.definitions(&b)
 		}
 	}
-	b.WriteString("\nThis is the structure as it can be read off the text. What it is for, beyond its comments, the rules cannot say.\n" + noModel + "\n")
+	b.WriteString("\n" + structureOnly + "\n" + noModel + "\n")
 	return turn{text: b.String()}
 }
 

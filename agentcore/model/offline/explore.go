@@ -2,299 +2,357 @@ package offline
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 )
+
+// thoroughness is how far a search goes.
+type thoroughness int
 
 const (
-	// maxTerms bounds the words that are looked for.
-	maxTerms = 5
-	// maxPlaces bounds the places of an answer, and placesPerFile those of one file.
-	maxPlaces     = 12
-	placesPerFile = 3
+	quick thoroughness = iota
+	medium
+	thorough
 )
 
-// term is a word of the task to look for.
-type term struct {
-	word       string
-	expression *regexp.Regexp
+func (t thoroughness) String() string { return [...]string{"quick", "medium", "very thorough"}[t] }
+
+// reach bounds a search.
+type reach struct {
+	// rounds are the turns with calls, words those that are looked for.
+	rounds, words int
+	// files are those that are read, places those of the answer, perFile those of one file, followed the definitions whose
+	// uses are looked for.
+	files, places, perFile, followed int
+	// widen looks for looser readings of words that are nowhere.
+	widen bool
 }
 
-// place is a line that has some of the words.
-type place struct {
-	path  string
-	line  int
-	text  string
-	score int
+var reaches = [...]reach{
+	quick:    {rounds: 2, words: 5, files: 3, places: 8, perFile: 3},
+	medium:   {rounds: 3, words: 6, files: 6, places: 12, perFile: 3, followed: 2, widen: true},
+	thorough: {rounds: 5, words: 10, files: 16, places: 30, perFile: 6, followed: 6, widen: true},
 }
 
-// explore looks for the words of the task in the workspace and ranks what it finds.
+var (
+	thoroughLine = pattern(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
+	thoroughWord = pattern(`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
+	quickWord    = pattern(`(?i)\bquick(?:ly)?\b`)
+)
+
+// thoroughness is what the task asks for, medium where it does not say.
+func (t *task) thoroughness() thoroughness {
+	if match := thoroughLine().FindStringSubmatch(t.words); match != nil {
+		switch strings.ToLower(match[1]) {
+		case "quick":
+			return quick
+		case "medium":
+			return medium
+		}
+		return thorough
+	}
+	switch {
+	case thoroughWord().MatchString(t.words):
+		return thorough
+	case quickWord().MatchString(t.words):
+		return quick
+	}
+	return medium
+}
+
+// explore looks for the words of the task in the workspace, reads the best places and ranks what it has found.
 func (t *task) explore() turn {
-	terms := t.terms()
-	if len(terms) == 0 {
-		return turn{text: "The question names nothing to look for. Name an identifier, a file or a word that stands in the code.\n\n" + noModel + "\n"}
-	}
-	var calls []call
-	for _, term := range terms {
-		if t.offers("grep") {
-			calls = append(calls, call{"grep", grepArguments{Pattern: term.expression.String(), Limit: 200}})
-		}
-		if t.offers("glob") {
-			calls = append(calls, call{"glob", globArguments{Pattern: "**/*" + strings.ToLower(term.word) + "*"}})
-		}
-	}
-	calls = slices.DeleteFunc(calls, t.wasMade)
-	if len(calls) > 0 && t.turns == 0 {
-		return turn{calls: calls}
-	}
 	if !t.has("grep") && !t.has("glob") {
 		return turn{text: "Exploring needs the tool `grep` or `glob`, and this agent has neither.\n\n" + noModel + "\n"}
 	}
-	return turn{text: t.exploreText(terms, t.places(terms))}
+	bounds := reaches[t.thoroughness()]
+	terms := t.terms(bounds.words)
+	if len(terms) == 0 {
+		return t.survey(bounds)
+	}
+	if t.turns == 0 {
+		if calls := t.searching(terms); len(calls) > 0 {
+			return turn{calls: calls}
+		}
+	}
+	found := t.evidence(terms)
+	if bounds.widen {
+		if loose := found.loosened(t); len(loose) > 0 {
+			found = t.evidence(slices.Concat(terms, loose))
+		}
+	}
+	if t.turns < bounds.rounds {
+		if calls := t.following(found, bounds); len(calls) > 0 {
+			return turn{calls: calls}
+		}
+	}
+	return turn{text: t.exploreText(found, bounds)}
 }
 
-// asking are words that say how a question is asked and not what it is about.
-var asking = strings.Fields(`a about all an and any are as at be by called can could defined definition do does explore file files find for
-	from function functions get gets give go handled handles happen happens has have how i implemented implementation in is it its
-	list locate look looking me my of on or place places please project quick medium very thorough repository code codebase search see
-	should show some tell that the their them there these they thing this those to up usage usages use used uses using want was we what
-	when where which who whose why will with work works workspace would you your lines line method class type made make`)
-
-var (
-	quotedName = pattern("[`\"']([\\w.:/-]+)[`\"']")
-	plainName  = pattern(`[A-Za-z_][\w]*`)
-)
-
-// terms picks the words to look for: names in quotes, names that only code has, and then the rest that is not a
-// way of asking.
-func (t *task) terms() []term {
-	var words []string
-	add := func(word string) {
-		if len(word) > 1 && !slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) }) {
-			words = append(words, word)
-		}
-	}
-	for _, match := range quotedName().FindAllStringSubmatch(t.words, -1) {
-		add(match[1])
-	}
-	names := plainName().FindAllString(t.words, -1)
-	for _, name := range names {
-		if len(parts(name)) > 1 && name != strings.ToUpper(name) {
-			add(name)
-		}
-	}
-	for _, name := range names {
-		if lower := strings.ToLower(name); !slices.Contains(asking, lower) && len(name) > 2 && len(parts(name)) == 1 {
-			add(stem(lower))
-		}
-	}
-	var terms []term
-	for _, word := range words[:min(len(words), maxTerms)] {
-		pieces := parts(word)
-		for i := range pieces {
-			pieces[i] = regexp.QuoteMeta(pieces[i])
-		}
-		// The same name may be written in another style: readConfig, read_config, read-config.
-		expression, err := regexp.Compile("(?i)" + strings.Join(pieces, "[_. -]?"))
-		if err == nil {
-			terms = append(terms, term{word, expression})
-		}
-	}
-	return terms
-}
-
-// parts splits a name at underscores and where the letters' case changes.
-func parts(name string) []string {
-	var out []string
-	start := 0
-	runes := []rune(name)
-	cut := func(end int) {
-		if start < end {
-			out = append(out, string(runes[start:end]))
-		}
-	}
-	for i, r := range runes {
-		switch {
-		case r == '_' || r == '-' || r == '.':
-			cut(i)
-			start = i + 1
-		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
-			cut(i)
-			start = i
-		}
-	}
-	cut(len(runes))
-	return out
-}
-
-// stem takes common endings from a word of prose, so that "loaded" finds load.
-func stem(word string) string {
-	const shortest = 4
-	for _, ending := range []string{"ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s"} {
-		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) >= shortest {
-			return rest
-		}
-	}
-	return word
-}
-
-var (
-	matchLine  = pattern(`^(\d+):(.*)$`)
-	wholeLine  = pattern(`^(.+?):(\d+):(.*)$`)
-	besideLine = pattern(`^\d+-`)
-	definition = pattern(`^\s*(?:export\s+|default\s+|pub(?:lic)?\s+|private\s+|static\s+|async\s+|abstract\s+)*(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|function\*?|const|var|let|trait|impl|module|package|fn)\s+([\w$]+)`)
-	topName    = pattern(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
-)
-
-// places gathers the lines that grep found, each once, the best first.
-func (t *task) places(terms []term) []place {
-	seen := map[string]bool{}
-	var found []place
-	for e := range t.made("grep") {
-		if e.failed {
-			continue
-		}
-		current := ""
-		for line := range strings.Lines(e.text) {
-			line = strings.TrimSuffix(line, "\n")
-			p := place{path: current}
-			switch match := matchLine().FindStringSubmatch(line); {
-			case match != nil && current != "":
-				p.line, _ = strconv.Atoi(match[1]) // digits only
-				p.text = match[2]
-			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") || besideLine().MatchString(line):
-				continue
-			default:
-				whole := wholeLine().FindStringSubmatch(line)
-				if whole == nil {
-					current = line
-					continue
-				}
-				p.path, p.text = whole[1], whole[3]
-				p.line, _ = strconv.Atoi(whole[2]) // as above
-			}
-			if key := fmt.Sprintf("%s:%d", p.path, p.line); !seen[key] {
-				seen[key] = true
-				p.score = score(p, terms)
-				found = append(found, p)
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(a, b place) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
-	})
-	return found
-}
-
-// score rates a line: definitions of what is looked for over uses, lines with several of the words over others,
-// sources over tests and over what others wrote.
-func score(p place, terms []term) int {
-	const defined, inLine, whole, inPath, comment, remote = 10, 4, 3, 3, 3, 8
-	points := -remote * remoteness(p.path)
-	name := ""
-	if match := definition().FindStringSubmatch(p.text); match != nil {
-		name = match[1]
-	} else if match := topName().FindStringSubmatch(p.text); match != nil {
-		name = match[1]
-		points -= inLine // it may be an assignment as well
-	}
-	trimmed := strings.TrimSpace(p.text)
-	if strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "*") || languageOf(p.path) == prose {
-		points -= comment
-	}
+// definitionsOf is the pattern of lines that define a name with one of the terms in it. It is a search of its own, since
+// those lines would be lost among the uses of a common word.
+func definitionsOf(terms []term) string {
+	var sources []string
 	for _, term := range terms {
-		if at := term.expression.FindStringIndex(p.text); at != nil {
-			points += inLine
-			if (at[0] == 0 || !isWordByte(p.text[at[0]-1])) && (at[1] == len(p.text) || !isWordByte(p.text[at[1]])) {
-				points += whole
-			}
-		}
-		if at := term.expression.FindStringIndex(name); at != nil {
-			points += defined
-			if at[1]-at[0] == len(name) {
-				points += whole
-			}
-		}
-		if term.expression.MatchString(path.Base(p.path)) {
-			points += inPath
-		}
+		sources = append(sources, term.source)
 	}
-	return points
+	return `(?i)^\s*` + definers + `\s+[\w$]*(?:` + strings.Join(sources, "|") + `)`
 }
 
-// exploreText is the answer: places first, then files by name, then what was not found.
-func (t *task) exploreText(terms []term, places []place) string {
-	const longest = 120
-	var b strings.Builder
-	files := map[string]int{}
-	shown := 0
-	for _, p := range places {
-		if files[p.path] == placesPerFile || shown == maxPlaces {
+// together is the pattern of lines that have two of the terms.
+func together(terms []term) string {
+	var pairs []string
+	for i, a := range terms {
+		for _, b := range terms[i+1:] {
+			pairs = append(pairs, a.source+".*"+b.source, b.source+".*"+a.source)
+		}
+	}
+	return "(?i)" + strings.Join(pairs, "|")
+}
+
+// searching are the first calls: definitions, lines and file names with the terms.
+func (t *task) searching(terms []term) []call {
+	const uses, definitions = 200, 300
+	var calls []call
+	if t.offers("grep") {
+		calls = append(calls, call{"grep", grepArguments{Pattern: definitionsOf(terms), Limit: definitions}})
+		for _, term := range terms {
+			calls = append(calls, call{"grep", grepArguments{Pattern: term.pattern(), Limit: uses}})
+		}
+	}
+	if t.offers("glob") {
+		var names []string
+		for _, term := range terms {
+			names = append(names, "*"+anyCase(term.stem)+"*")
+		}
+		calls = append(calls, call{"glob", globArguments{Pattern: "**/{" + strings.Join(names, ",") + "}"}})
+	}
+	return slices.DeleteFunc(calls, t.wasMade)
+}
+
+// following are the calls that build on what was found: looser searches for what was not, reads of the best places, and from
+// the third round on the uses of the best definitions.
+func (t *task) following(found *evidence, bounds reach) []call {
+	const uses, both, commonest = 60, 200, 3
+	var calls []call
+	if t.offers("grep") {
+		// Of words that are everywhere, only the first lines were shown.
+		if common := found.common; len(common) > 1 {
+			calls = append(calls, call{"grep", grepArguments{Pattern: together(common[:min(len(common), commonest)]), Limit: both}})
+		}
+		for _, term := range found.terms {
+			if term.loose {
+				calls = append(calls, call{"grep", grepArguments{Pattern: term.pattern(), Limit: uses}})
+			}
+		}
+		if t.turns > 1 {
+			for _, name := range found.followed(bounds.followed) {
+				calls = append(calls, call{"grep", grepArguments{Pattern: usesOf(name), Limit: uses}})
+			}
+		}
+	}
+	if t.offers("read") {
+		calls = append(calls, t.windows(found.best(bounds.places, bounds.perFile), bounds.files)...)
+	}
+	return slices.DeleteFunc(calls, t.wasMade)
+}
+
+// usesOf is the pattern of lines with a name.
+func usesOf(name string) string { return `\b` + strings.ReplaceAll(name, "$", `\$`) + `\b` }
+
+// followed are the names of the best definitions, at most n.
+func (e *evidence) followed(n int) []string {
+	var names []string
+	for _, p := range e.places {
+		if len(names) == n {
+			break
+		}
+		if p.name != "" && !p.minor && len(p.name) > 2 && !slices.Contains(names, p.name) && e.termsIn(p.name) != 0 && remoteness(p.path) == 0 {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// loosened are looser readings of the terms that are in no line and no file's name.
+func (e *evidence) loosened(t *task) []term {
+	var loose []term
+	for _, one := range e.terms {
+		if len(t.namedFiles([]term{one})) > 0 || slices.ContainsFunc(e.places, func(p place) bool { return one.expression.MatchString(p.text) }) {
 			continue
 		}
-		files[p.path]++
-		shown++
-		text := []rune(strings.Join(strings.Fields(p.text), " "))
-		if len(text) > longest {
-			text = append(text[:longest-1], '…')
+		if wider, ok := one.widened(); ok {
+			wider.loose = true
+			loose = append(loose, wider)
 		}
-		fmt.Fprintf(&b, "%s:%d: %s\n", p.path, p.line, string(text))
 	}
-	if hidden := len(places) - shown; hidden > 0 {
+	return loose
+}
+
+// windows are the reads that show the lines around places, in at most n files, one for each file.
+func (t *task) windows(places []place, n int) []call {
+	const above, below, widest = 30, 15, 150
+	byFile := map[string][]int{}
+	var files []string
+	for _, p := range places {
+		if byFile[p.path] == nil {
+			files = append(files, p.path)
+		}
+		byFile[p.path] = append(byFile[p.path], p.line)
+	}
+	var calls []call
+	for _, name := range files[:min(len(files), n)] {
+		known := t.sourceOf(name)
+		first, last := 0, 0
+		for _, line := range byFile[name] { // the best first
+			if _, ok := known.lines[line]; ok {
+				continue
+			}
+			from, to := max(line-above, 1), line+below
+			switch {
+			case first == 0:
+				first, last = from, to
+			case max(last, to)-min(first, from) < widest:
+				first, last = min(first, from), max(last, to)
+			}
+		}
+		if first > 0 && known.problem == "" {
+			calls = append(calls, call{"read", readArguments{Path: name, Offset: first, Limit: last - first + 1}})
+		}
+	}
+	return calls
+}
+
+// exploreText is the answer: the ranked places with their lines, then files by name, then what was not found.
+func (t *task) exploreText(found *evidence, bounds reach) string {
+	var b strings.Builder
+	sources := map[string]source{}
+	for _, name := range t.readFiles() {
+		sources[name] = t.sourceOf(name)
+	}
+	chosen := found.best(bounds.places, bounds.perFile)
+	files := map[string]bool{}
+	for _, p := range chosen {
+		files[p.path] = true
+		q := quoted{place: p, source: sources[p.path]}
+		fmt.Fprintf(&b, "%s:%d: %s%s\n%s", p.path, p.line, q.what(found), t.usedIn(p), q.lines())
+	}
+	if hidden := len(found.places) - len(chosen); hidden > 0 {
 		fmt.Fprintf(&b, "(%d more lines match)\n", hidden)
 	}
-	named := slices.DeleteFunc(t.namedFiles(), func(name string) bool { return files[name] > 0 })
+	named := slices.DeleteFunc(t.namedFiles(found.terms), func(name string) bool { return files[name] })
 	if len(named) > 0 {
-		fmt.Fprintf(&b, "\nBy name: %s\n", strings.Join(named[:min(len(named), maxPlaces)], ", "))
+		fmt.Fprintf(&b, "\nBy name: %s\n", strings.Join(named[:min(len(named), bounds.places)], ", "))
 	}
-	var words, without []string
-	for _, term := range terms {
-		words = append(words, term.word)
-		if !slices.ContainsFunc(places, func(p place) bool { return term.expression.MatchString(p.text) }) {
-			without = append(without, term.word)
-		}
-	}
-	fmt.Fprintf(&b, "\nLooked for: %s.", strings.Join(words, ", "))
-	if len(without) > 0 {
-		fmt.Fprintf(&b, " In no line: %s.", strings.Join(without, ", "))
-	}
-	b.WriteString("\nThe places are ranked by rules: definitions before uses, sources before tests. What they mean together, the rules cannot say.\n" + noModel + "\n")
+	b.WriteString("\n" + found.lookedFor())
+	fmt.Fprintf(&b, "\nA %s search: %s, %s read. The places are ranked by rules: definitions before uses, rare words before common ones, sources before tests. What they mean together, the rules cannot say.\n%s\n",
+		t.thoroughness(), plural(t.turns, "round"), plural(len(sources), "file"), noModel)
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// namedFiles returns what glob named, sources first.
-func (t *task) namedFiles() []string {
-	var files []string
-	for e := range t.made("glob") {
-		if e.failed {
-			continue
-		}
-		for line := range strings.Lines(e.text) {
-			name := strings.TrimSpace(line)
-			if name != "" && name[0] != '(' && !strings.HasPrefix(name, "No file") && !slices.Contains(files, name) {
-				files = append(files, name)
-			}
+// readFiles are the files that read has shown.
+func (t *task) readFiles() []string {
+	files := map[string]bool{}
+	for e := range t.made("read") {
+		var arguments readArguments
+		if !e.failed && json.Unmarshal(e.arguments, &arguments) == nil {
+			files[arguments.Path] = true
 		}
 	}
-	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
-	return files
+	return slices.Sorted(maps.Keys(files))
 }
 
-// remoteness orders paths: sources, tests, what others wrote.
-func remoteness(name string) int {
-	lower := "/" + strings.ToLower(name)
-	for _, folder := range []string{"/vendor/", "/node_modules/", "/third_party/", "/dist/", "/build/", "/.venv/", "/site-packages/"} {
-		if strings.Contains(lower, folder) {
-			return 2
+// lookedFor tells the words, and those that are nowhere.
+func (e *evidence) lookedFor() string {
+	var words, without []string
+	instead := map[string]bool{}
+	for _, term := range e.terms {
+		found := slices.ContainsFunc(e.places, func(p place) bool { return term.expression.MatchString(p.text) })
+		switch {
+		case term.loose:
+			instead[term.word] = found
+		case found:
+			words = append(words, term.word)
+		default:
+			words, without = append(words, term.word), append(without, term.word)
 		}
 	}
-	if (&file{path: name}).isTest() {
-		return 1
+	text := "Looked for: " + strings.Join(words, ", ") + "."
+	for i, word := range without {
+		if instead[word] {
+			without[i] += " (words like it are)"
+		}
 	}
-	return 0
+	if len(without) > 0 {
+		text += " In no line: " + strings.Join(without, ", ") + "."
+	}
+	return text
+}
+
+// usedIn tells where a definition is used, as far as that was looked for.
+func (t *task) usedIn(p place) string {
+	const shown = 4
+	if p.name == "" || p.minor {
+		return ""
+	}
+	var uses []place
+	for e := range t.made("grep") {
+		if e.failed || grepPattern(e) != usesOf(p.name) {
+			continue
+		}
+		for use := range grepped(e.text) {
+			if name, _ := definedBy(use.text); name == p.name || use.path == p.path && use.line == p.line || isRemark(use) {
+				continue
+			}
+			uses = append(uses, use)
+		}
+		if len(uses) == 0 {
+			return "; nothing else names it"
+		}
+	}
+	if len(uses) == 0 {
+		return ""
+	}
+	// The same name elsewhere may be another thing: what is near the definition comes first.
+	far := func(use place) int {
+		distance := 4 * remoteness(use.path)
+		if languageOf(use.path) == other {
+			distance += 2
+		}
+		if path.Dir(use.path) != path.Dir(p.path) {
+			distance++
+		}
+		return distance
+	}
+	slices.SortStableFunc(uses, func(a, b place) int { return cmp.Compare(far(a), far(b)) })
+	var named []string
+	for _, use := range uses[:min(len(uses), shown)] {
+		named = append(named, fmt.Sprintf("%s:%d", use.path, use.line))
+	}
+	text := "; named at " + strings.Join(named, ", ")
+	if more := len(uses) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// grepPattern is what a call of grep looked for.
+func grepPattern(e exchange) string {
+	var arguments grepArguments
+	if json.Unmarshal(e.arguments, &arguments) != nil {
+		return ""
+	}
+	return arguments.Pattern
+}
+
+// plural counts things: "1 file", "2 files".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -82,6 +82,10 @@ type diagnosticsArguments struct {
 	Path string `json:"path"`
 }
 
+type listArguments struct {
+	Depth int `json:"depth,omitempty"`
+}
+
 type globArguments struct {
 	Pattern string `json:"pattern"`
 }

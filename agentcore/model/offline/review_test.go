@@ -181,23 +181,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestExplore(t *testing.T) {
-	d := &desk{t: t, files: map[string]string{
-		"config/load.go":      "package config\n\n// LoadConfig reads the file.\nfunc LoadConfig(path string) error { return nil }\n",
-		"config/load_test.go": "package config\n\nfunc TestLoadConfig(t *testing.T) { LoadConfig(\"\") }\n",
-		"main.go":             "package main\n\nfunc main() { config.LoadConfig(\"\") }\n",
-		"tool.py":             "def load_config(path):\n    pass\n",
-	}}
-	answer := d.converse("Where is the config loaded? See `LoadConfig`.")
-	lines := strings.Split(answer, "\n")
-	if lines[0] != "config/load.go:4: func LoadConfig(path string) error { return nil }" || !strings.HasPrefix(lines[1], "tool.py:1: def load_config") {
-		t.Errorf("the answer is:\n%s", answer)
-	}
-	if !strings.Contains(answer, "main.go:3") || !strings.Contains(answer, noModel) || d.turns != 1 {
-		t.Errorf("after %d turns the answer is:\n%s", d.turns, answer)
-	}
-}
-
 func TestIntent(t *testing.T) {
 	for words, want := range map[string]intent{
 		"Review this file": review, "check main.go for problems": review, "find bugs in here": review, "What is wrong here?": review,

@@ -48,8 +48,10 @@ type task struct {
 	today string
 	// exchanges are the calls made for this task so far, with their results.
 	exchanges []exchange
-	// turns is how many assistant messages with calls were needed for them.
-	turns   int
+	// turns is how many assistant messages with calls were needed for them; those that only start children do not count.
+	turns int
+	// depth is that of the run, -1 where the prompt does not say.
+	depth   int
 	tools   []model.Tool
 	noCalls bool
 }
@@ -65,6 +67,9 @@ type exchange struct {
 // answer computes the next turn.
 func answer(request *model.Request) turn {
 	t := understand(request)
+	if next, ok := t.delegate(); ok {
+		return next
+	}
 	switch t.intent {
 	case review:
 		return t.review()
@@ -89,8 +94,10 @@ For everything else, configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY 
 ` + noModel + "\n"
 
 var (
+	taskBlock    = pattern(`(?s)\n*<(task|reminder)>\n(.*?)</(?:task|reminder)>\n*`)
 	contextBlock = pattern(`(?s)\n?<context>\n(.*?)</context>\s*$`)
 	dateLine     = pattern(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
+	quotedPath   = pattern("`([^`\n]+)`")
 	pathWord     = pattern(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
 
@@ -109,6 +116,7 @@ func understand(request *model.Request) task {
 			words = strings.TrimSuffix(words, block[0])
 			t.readContext(block[1])
 		}
+		words = withoutBlocks(words)
 		// Words of the engine, such as the order to come to an end, have no context and ask for nothing new.
 		asked := intentOf(words)
 		if at < 0 || block != nil || asked != unknown && !strings.HasPrefix(words, "The limit of this run is reached") {
@@ -118,12 +126,21 @@ func understand(request *model.Request) task {
 	if match := dateLine().FindStringSubmatch(request.System); match != nil {
 		t.today = match[1]
 	}
+	t.depth = -1
+	if match := depthLine().FindStringSubmatch(request.System); match != nil {
+		t.depth, _ = strconv.Atoi(match[1]) // digits only
+	}
 	t.tools, t.noCalls = request.Tools, request.NoCalls
 	if at >= 0 {
 		t.gather(request.Messages[at+1:])
 	}
 	if len(t.files) == 0 {
-		for _, word := range pathWord().FindAllString(t.words, -1) {
+		for _, quoted := range quotedPath().FindAllStringSubmatch(t.words, -1) {
+			if languageOf(path.Base(quoted[1])) != other && !slices.Contains(t.files, quoted[1]) {
+				t.files = append(t.files, quoted[1])
+			}
+		}
+		for _, word := range pathWord().FindAllString(quotedPath().ReplaceAllString(t.words, ""), -1) {
 			if base := path.Base(word); languageOf(base) != other && !slices.Contains(t.files, word) {
 				t.files = append(t.files, word)
 			}
@@ -138,6 +155,18 @@ func understand(request *model.Request) task {
 		t.intent = repair
 	}
 	return t
+}
+
+// withoutBlocks takes the engine's words out of a task: what a child is told of its place, and the definition's reminder. How thorough
+// it shall be stays.
+func withoutBlocks(words string) string {
+	kept := ""
+	for _, block := range taskBlock().FindAllStringSubmatch(words, -1) {
+		if line := thoroughLine().FindString(block[2]); line != "" && block[1] == "task" {
+			kept = "\n" + line
+		}
+	}
+	return strings.TrimSpace(taskBlock().ReplaceAllString(words, "\n")) + kept
 }
 
 // readContext reads the lines of a context block. It replaces what an earlier block said.
@@ -169,7 +198,7 @@ func (t *task) gather(messages []model.Message) {
 	open := map[string]exchange{}
 	for _, message := range messages {
 		calls := message.Calls()
-		if len(calls) > 0 {
+		if slices.ContainsFunc(calls, func(c model.Call) bool { return c.Name != "task" }) {
 			t.turns++
 		}
 		for _, c := range calls {
@@ -196,8 +225,15 @@ func (t *task) gather(messages []model.Message) {
 func (t *task) offers(name string) bool { return !t.noCalls && t.has(name) }
 
 // has reports whether the agent has a tool.
-func (t *task) has(name string) bool {
-	return slices.ContainsFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
+func (t *task) has(name string) bool { return t.tool(name).Name != "" }
+
+// tool returns the tool of a name; the zero value where the agent does not have it.
+func (t *task) tool(name string) model.Tool {
+	at := slices.IndexFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
+	if at < 0 {
+		return model.Tool{}
+	}
+	return t.tools[at]
 }
 
 // made yields the exchanges with one tool.

@@ -18,6 +18,8 @@ type conversation struct {
 	system   string
 	tools    []model.Tool
 	messages [][sha256.Size]byte // of the encoded messages of the last request
+	shapes   [][sha256.Size]byte // of the same without the texts of results
+	summary  [sha256.Size]byte   // of the message that stands for earlier ones, if there was one
 	answered *answer             // to the last request, nil if it was not answered to its end
 	ids      map[string]bool     // of calls made up for this run
 	captured map[string]string
@@ -48,6 +50,9 @@ func (c *conversation) continues(request *model.Request) error {
 	if (len(request.Tools) > 0 || request.NoCalls) && len(c.tools) > 0 && !slices.EqualFunc(request.Tools, c.tools, sameTool) {
 		errs = append(errs, fmt.Errorf("the tools are not those of the request before: %s, then %s", toolNames(c.tools), toolNames(request.Tools)))
 	}
+	if at := slices.IndexFunc(request.Messages, model.Message.Summary); at >= 0 && (digest(request.Messages[at]) != c.summary || len(request.Messages) < len(c.messages)) {
+		return errors.Join(append(errs, c.shortened(request, at))...)
+	}
 	if len(request.Messages) < len(c.messages) {
 		return errors.Join(append(errs, fmt.Errorf("it has %d messages, the request before had %d", len(request.Messages), len(c.messages)))...)
 	}
@@ -57,25 +62,56 @@ func (c *conversation) continues(request *model.Request) error {
 			break
 		}
 	}
-	return errors.Join(append(errs, c.keepsAnswer(request))...)
+	return errors.Join(append(errs, c.keepsAnswer(request, 0))...)
 }
 
-// keepsAnswer checks that what the script answered is in the next request.
-func (c *conversation) keepsAnswer(request *model.Request) error {
+// shortened checks a request that a summary shortened: it begins as the former ones did, what stands in front of the summary was there
+// before in that order, and what is behind it is the end of the conversation. Texts of results may be shorter.
+func (c *conversation) shortened(request *model.Request, at int) error {
+	if digest(request.Messages[0]) != c.messages[0] {
+		return fmt.Errorf("the conversation was shortened and begins with %q now", start(textOf(request.Messages[0])))
+	}
+	from := 0
+	for i, message := range request.Messages[:at] {
+		found := slices.Index(c.messages[from:], digest(message))
+		if found < 0 {
+			return fmt.Errorf("message %d (%s, %q) stands in front of the summary, and was not there in the request before", i+1, message.Role, start(textOf(message)))
+		}
+		from += found + 1
+	}
+	kept := request.Messages[at+1:]
+	// Where the kept end begins among the former messages: equal ones are told apart by what follows them.
+	for first := len(c.shapes); first >= 0; first-- {
+		same := 0
+		for same < min(len(kept), len(c.shapes)-first) && shape(kept[same]) == c.shapes[first+same] {
+			same++
+		}
+		if same < len(c.shapes)-first {
+			continue
+		}
+		if err := c.keepsAnswer(request, first-at-1); err == nil || first == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("what is behind the summary, from %q on, is not the end of the conversation", start(textOf(request.Messages[at])))
+}
+
+// keepsAnswer checks that what the script answered is in the next request, which lacks so many messages in front of it.
+func (c *conversation) keepsAnswer(request *model.Request, lacks int) error {
 	if c.answered == nil {
 		return nil
 	}
 	if strings.TrimSpace(c.answered.text) == "" && len(c.answered.calls) == 0 {
 		return nil // providers refuse an assistant message without content, so it cannot be sent back
 	}
-	if c.answered.after >= len(request.Messages) {
+	if at := c.answered.after - lacks; at < 0 || at >= len(request.Messages) {
 		return fmt.Errorf("the last answer %q is missing", start(c.answered.text))
 	}
-	got := request.Messages[c.answered.after]
+	got := request.Messages[c.answered.after-lacks]
 	sameCall := func(a, b model.Call) bool { return a.ID == b.ID && a.Name == b.Name }
 	if got.Role != model.RoleAssistant || got.Text() != c.answered.text || !slices.EqualFunc(got.Calls(), c.answered.calls, sameCall) {
 		return fmt.Errorf("message %d should be the last answer (%q, %d calls), and is a message of role %s (%q, %d calls)",
-			c.answered.after+1, start(c.answered.text), len(c.answered.calls), got.Role, start(textOf(got)), len(got.Calls()))
+			c.answered.after-lacks+1, start(c.answered.text), len(c.answered.calls), got.Role, start(textOf(got)), len(got.Calls()))
 	}
 	return nil
 }
@@ -92,8 +128,13 @@ func (c *conversation) remember(request *model.Request) {
 		}
 	}
 	c.messages = c.messages[:0]
+	c.shapes = c.shapes[:0]
 	for _, message := range request.Messages {
 		c.messages = append(c.messages, digest(message))
+		c.shapes = append(c.shapes, shape(message))
+		if message.Summary() {
+			c.summary = c.messages[len(c.messages)-1]
+		}
 	}
 	c.answered = nil
 }
@@ -245,6 +286,18 @@ func digest(message model.Message) [sha256.Size]byte {
 		raw = fmt.Appendf(nil, "%#v", message.Parts)
 	}
 	return sha256.Sum256(append([]byte(message.Role+"\n"), raw...))
+}
+
+// shape stands for a message without the texts of results.
+func shape(message model.Message) [sha256.Size]byte {
+	parts := slices.Clone(message.Parts)
+	for i, part := range parts {
+		if result, ok := part.(model.Result); ok {
+			result.Text = ""
+			parts[i] = result
+		}
+	}
+	return digest(model.Message{Role: message.Role, Parts: parts})
 }
 
 func sameTool(a, b model.Tool) bool {

@@ -29,7 +29,8 @@ type Turn struct {
 	// Times is how many requests the turn answers, one after the other: 0 means 1, Any no fixed number.
 	Times int
 	// Fresh allows the request to begin anew: its prefix is not compared with the former request of the
-	// run. It is for the turn behind a compaction.
+	// run. A conversation that was shortened by a summary needs it only where the script gets it over a wire, which does not
+	// tell summaries.
 	Fresh bool
 	// Expect is checked on the request. What does not hold is reported by Check; the turn answers all the same.
 	Expect []Expect
@@ -97,10 +98,14 @@ type gate struct {
 // begins with a user message and does not end with an assistant one, no two assistant messages follow each
 // other, each tool call has exactly one result directly behind it, no call id comes twice), and that it
 // continues the former request of the same Run: the same system prompt, the same tools (with NoCalls too) or none
-// at all, the same messages, then the message that the script answered. Lax switches both off.
+// at all, the same messages, then the message that the script answered. Where a new summary stands for messages (model.Text.Summary), the
+// rest is as it was. Lax switches both off.
 type Script struct {
 	// Lax switches the checks of the conversation off. Set it before the first request.
 	Lax bool
+	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. A request is not refused for
+	// its size: answer an Error of kind ErrContext.
+	Context int64
 
 	name  string
 	turns []Turn
@@ -113,7 +118,7 @@ type Script struct {
 	failures []error
 }
 
-var _ model.Model = (*Script)(nil)
+var _ model.Sized = (*Script)(nil)
 
 // New makes a model named "script/"+name.
 func New(name string, turns ...Turn) *Script {
@@ -128,6 +133,9 @@ func New(name string, turns ...Turn) *Script {
 
 // Name is "script/" and the name given to New.
 func (s *Script) Name() string { return s.name }
+
+// ContextTokens is Context.
+func (s *Script) ContextTokens() int64 { return s.Context }
 
 // Stream answers with the next turn that fits. A request that no turn is left for gets an ErrInvalid and
 // is reported by Check.

@@ -42,6 +42,7 @@ type Host struct {
 	commands    map[string]tool.CommandResult
 	background  map[string]tool.BackgroundCommand
 	ran         []tool.Command
+	checker     func(tool.CheckerCommand) (tool.CheckerOutput, error)
 	tasks       map[string]tool.TaskState
 	submitted   *event.ChildResult
 }
@@ -310,6 +311,24 @@ func (h *Host) RunCommand(_ context.Context, command tool.Command) (tool.Command
 	return result, nil
 }
 
+// SetChecker says what checkers that load the project's configuration lead to; a new Host withholds them.
+func (h *Host) SetChecker(run func(tool.CheckerCommand) (tool.CheckerOutput, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.checker = run
+}
+
+// RunChecker implements tool.Host.
+func (h *Host) RunChecker(_ context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+	h.mu.Lock()
+	run := h.checker
+	h.mu.Unlock()
+	if run == nil {
+		return tool.CheckerOutput{}, &tool.WithheldError{Reason: "this test has no sandbox"}
+	}
+	return run(command)
+}
+
 // StartCommand implements tool.Host. The id is the script.
 func (h *Host) StartCommand(_ context.Context, command tool.Command) (string, error) {
 	h.mu.Lock()
@@ -366,6 +385,43 @@ func (h *Host) Delegate(_ context.Context, task tool.Task) (tool.TaskState, erro
 		return state, fmt.Errorf("the test has no task %q", task.Prompt)
 	}
 	return state, nil
+}
+
+// Tasks implements tool.Host: the states whose ids are asked for.
+func (h *Host) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []tool.TaskState
+	for _, prompt := range slices.Sorted(maps.Keys(h.tasks)) {
+		if state := h.tasks[prompt]; len(ids) == 0 || slices.Contains(ids, state.ID) {
+			list = append(list, state)
+		}
+	}
+	if len(list) < len(ids) {
+		return nil, fmt.Errorf("the test has not all of the tasks %v", ids)
+	}
+	return list, nil
+}
+
+// WaitTasks implements tool.Host. It waits for nothing.
+func (h *Host) WaitTasks(ctx context.Context, ids []event.RunID, _ bool, _ time.Duration) ([]tool.TaskState, error) {
+	return h.Tasks(ctx, ids)
+}
+
+// SendTask implements tool.Host.
+func (h *Host) SendTask(ctx context.Context, id event.RunID, _ string) error {
+	_, err := h.Tasks(ctx, []event.RunID{id})
+	return err
+}
+
+// CancelTask implements tool.Host.
+func (h *Host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
+	states, err := h.Tasks(ctx, []event.RunID{id})
+	if err != nil {
+		return tool.TaskState{}, err
+	}
+	states[0].Result.Status = event.StatusCancelled
+	return states[0], nil
 }
 
 // SubmitResult implements tool.Host.

@@ -1,0 +1,381 @@
+package offline
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// tasksPerTurn bounds the children that one turn starts, tasksInAll those of one task.
+	tasksPerTurn, tasksInAll = 8, 64
+	// filesInFocus bounds the files of a task that is about something, filesExplained those that are explained for a question.
+	filesInFocus, filesExplained = 8, 3
+)
+
+type taskArguments struct {
+	Agent        string   `json:"subagent_type"`
+	Prompt       string   `json:"prompt"`
+	Description  string   `json:"description"`
+	ContextFiles []string `json:"context_files,omitempty"`
+	Thoroughness string   `json:"thoroughness,omitempty"`
+}
+
+var (
+	depthLine  = pattern(`(?m)^role: .*\bdepth (\d+) of \d+`)
+	agentLine  = pattern(`(?m)^- ([\w-]+): `)
+	everything = pattern(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
+	placeLine  = pattern(`(?m)^([^\s:][^:\n]*):(\d+): `)
+	reportHead = pattern(`(?s)^<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
+	totals     = pattern(`(\d+) (error|warning|remark|hint)s?\b`)
+	fixed      = pattern(`(\d+) with a fix`)
+)
+
+// quality are words that say what a review is to look at, and not which part of the workspace.
+var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors fault faults findings fix fixes flaw flaws inspect
+	issue issues leak leaks lint mistake mistakes problem problems propose proposed quality race races repair resolve review reviewed safe safely secret
+	secrets security style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
+
+// delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one child for each
+// file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the task is a small one.
+func (t *task) delegate() (turn, bool) {
+	if !t.has("task") || t.depth != 0 || t.finding.message != "" || t.first > 0 {
+		return turn{}, false
+	}
+	all := everything().MatchString(t.words)
+	switch t.intent {
+	case explore:
+		return t.askExplorer()
+	case explain:
+		if len(t.files) == 0 {
+			return t.askExplorer()
+		}
+	case review, repair:
+		if len(t.files) > 1 && !all {
+			return t.fanOut(t.files, 0, "")
+		}
+		if len(t.files) == 0 || all && t.named {
+			return t.divide(all)
+		}
+	}
+	return turn{}, false
+}
+
+// askExplorer has a question answered: by an explorer, and for "explain" by a child for each of the best files.
+func (t *task) askExplorer() (turn, bool) {
+	asked, ok := t.explorer(searchTitle(t.topics()), t.words, t.thoroughness())
+	if !ok || len(t.terms(1)) == 0 && t.intent != explore {
+		return turn{}, false
+	}
+	if !t.wasMade(asked) {
+		return turn{calls: []call{asked}}, t.offers("task")
+	}
+	answer, ok := t.reportOf(asked)
+	if !ok {
+		return turn{}, false
+	}
+	if t.intent == explain {
+		isProse := func(name string) bool { return languageOf(name) == prose }
+		if files := slices.DeleteFunc(answer.files(), isProse); len(files) > 0 {
+			return t.fanOut(files[:min(len(files), filesExplained)], 0, answer.body)
+		}
+	}
+	return turn{text: withoutLast(answer.body) + "\n" + noModel + "\n"}, true
+}
+
+// divide finds the files of a task that names none, and has a child work on each.
+func (t *task) divide(all bool) (turn, bool) {
+	about := t.topics()
+	if all {
+		about = nil
+	}
+	about = slices.DeleteFunc(about, func(word string) bool { return slices.Contains(quality, strings.ToLower(word)) })
+	prompt, depth := "Survey this workspace: what does it consist of?", quick
+	if len(about) > 0 {
+		prompt, depth = "Where is the code about "+strings.Join(about, ", ")+"?", medium
+	}
+	asked, explores := t.explorer(searchTitle(about), prompt, depth)
+	listing := call{"glob", globArguments{Pattern: "**/*.{go,js,jsx,mjs,cjs,ts,tsx,py,sh,bash,md,txt}"}}
+	var calls []call
+	if explores && t.offers("task") {
+		calls = append(calls, asked)
+	}
+	if t.offers("glob") {
+		calls = append(calls, listing)
+	}
+	if calls = slices.DeleteFunc(calls, t.wasMade); len(calls) > 0 && len(t.delegated()) == 0 {
+		return turn{calls: calls}, true
+	}
+	var files []string
+	preface := ""
+	if answer, ok := t.reportOf(asked); ok {
+		files = answer.files()
+	}
+	switch {
+	case len(about) > 0 && len(files) > 0:
+		files = files[:min(len(files), filesInFocus)]
+		preface = fmt.Sprintf("About %s are, by rules, the files below. For the rest, ask for everything.\n", strings.Join(about, ", "))
+	default:
+		listed := t.listed()
+		files = slices.DeleteFunc(files, func(name string) bool { return len(listed) > 0 && !slices.Contains(listed, name) })
+		for _, name := range listed {
+			if !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return turn{}, false
+	}
+	dropped := max(len(files)-tasksInAll, 0)
+	return t.fanOut(files[:len(files)-dropped], dropped, preface)
+}
+
+// fanOut has a child work on each file, some at a time, and sums up. It returns false where no child could be started, so that the
+// run does the work itself.
+func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) {
+	agent, verb, prompt := "reviewer", "review", "Review %s."
+	switch t.intent {
+	case repair:
+		agent, verb, prompt = "general", "fix", "Fix what is certainly wrong in %s with small, safe edits, and leave the rest as it is."
+	case explain:
+		agent, verb, prompt = "general", "explain", "Explain %s."
+	}
+	if !t.mayStart(agent) {
+		return turn{}, false
+	}
+	var asked, open []call
+	for _, name := range files {
+		made := t.child(taskArguments{Agent: agent, Prompt: fmt.Sprintf(prompt, "`"+name+"`"), Description: verb + " " + name, ContextFiles: []string{name}})
+		asked = append(asked, made)
+		if !t.wasMade(made) {
+			open = append(open, made)
+		}
+	}
+	if len(open) > 0 && t.offers("task") && !t.noneStarted(asked) {
+		return turn{calls: open[:min(len(open), tasksPerTurn)]}, true
+	}
+	if t.noneStarted(asked) {
+		return turn{}, false
+	}
+	return turn{text: t.sumUp(files, asked, dropped, preface)}, true
+}
+
+// noneStarted reports whether all of the tasks that were made so far have failed.
+func (t *task) noneStarted(asked []call) bool {
+	made := 0
+	for _, c := range asked {
+		if t.wasMade(c) {
+			made++
+			if _, ok := t.reportOf(c); ok {
+				return false
+			}
+		}
+	}
+	return made > 0
+}
+
+// explorer is the call that has something looked for; false if there is no explorer.
+func (t *task) explorer(title, prompt string, how thoroughness) (call, bool) {
+	return t.child(taskArguments{Agent: "explore", Prompt: prompt, Description: title, Thoroughness: how.String()}), t.mayStart("explore")
+}
+
+// topics are the words that the task is about.
+func (t *task) topics() []string {
+	var words []string
+	for _, term := range t.terms(reaches[medium].words) {
+		words = append(words, term.word)
+	}
+	return words
+}
+
+// searchTitle names the task of an explorer.
+func searchTitle(topics []string) string {
+	if len(topics) == 0 {
+		return "survey the workspace"
+	}
+	return "find " + strings.Join(topics, ", ")
+}
+
+// child is a call of task with those arguments that the tool knows.
+func (t *task) child(arguments taskArguments) call {
+	schema := string(t.tool("task").Schema)
+	if !strings.Contains(schema, `"context_files"`) {
+		arguments.ContextFiles = nil
+	}
+	if !strings.Contains(schema, `"thoroughness"`) {
+		arguments.Thoroughness = ""
+	}
+	return call{"task", arguments}
+}
+
+// mayStart reports whether the tool names the agent, or names none.
+func (t *task) mayStart(agent string) bool {
+	named := agentLine().FindAllStringSubmatch(t.tool("task").Description, -1)
+	return len(named) == 0 || slices.ContainsFunc(named, func(match []string) bool { return match[1] == agent })
+}
+
+// delegated yields the tasks that were made.
+func (t *task) delegated() []exchange { return slices.Collect(t.made("task")) }
+
+// report is what a child has handed over.
+type report struct {
+	// status is its status on the wire, head what the engine says of it, a line for each thing.
+	status, head, body string
+}
+
+// reportOf returns what came of a task; false if it was not started.
+func (t *task) reportOf(c call) (report, bool) {
+	arguments, err := json.Marshal(c.arguments)
+	if err != nil {
+		return report{}, false
+	}
+	for e := range t.made("task") {
+		if string(e.arguments) != string(arguments) || e.failed {
+			continue
+		}
+		match := reportHead().FindStringSubmatch(e.text)
+		if match == nil {
+			return report{status: "completed", body: strings.TrimSpace(e.text)}, true
+		}
+		return report{match[1], match[2], strings.TrimSpace(match[3])}, true
+	}
+	return report{}, false
+}
+
+// files are those of the places in an answer, in its order, as far as the rules know their language.
+func (r report) files() []string {
+	var files []string
+	for _, match := range placeLine().FindAllStringSubmatch(r.body, -1) {
+		if languageOf(match[1]) != other && !slices.Contains(files, match[1]) {
+			files = append(files, match[1])
+		}
+	}
+	return files
+}
+
+// sumUp puts together what the children have handed over.
+func (t *task) sumUp(files []string, asked []call, dropped int, preface string) string {
+	var b, details strings.Builder
+	counts := map[string]int{}
+	fixes, finished := 0, 0
+	var used, missing []string
+	for i, name := range files {
+		r, ok := t.reportOf(asked[i])
+		if !ok {
+			fmt.Fprintf(&details, "%s: not done, %s\n", name, cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
+			continue
+		}
+		finished++
+		if r.status != "completed" {
+			fmt.Fprintf(&details, "%s: its child ended as %s.\n", name, r.status)
+		}
+		for line := range strings.Lines(r.head) {
+			if strings.HasPrefix(line, "conflict: ") || strings.HasPrefix(line, "error: ") {
+				fmt.Fprintf(&details, "%s: %s", name, line)
+			}
+		}
+		if match := usedLine().FindStringSubmatch(r.body); match != nil {
+			used = append(used, strings.Split(match[1], ", ")...)
+		}
+		if match := missingLine().FindStringSubmatch(r.body); match != nil {
+			missing = append(missing, strings.Split(match[1], ", ")...)
+		}
+		text := withoutLast(r.body)
+		details.WriteString(text)
+		if t.intent != review {
+			continue
+		}
+		head, _, _ := strings.Cut(strings.TrimPrefix(text, name), "\n")
+		for _, match := range totals().FindAllStringSubmatch(head, -1) {
+			n, _ := strconv.Atoi(match[1]) // digits only
+			counts[match[2]] += n
+		}
+		fixes += number(fixed(), head)
+	}
+	b.WriteString(withoutLast(preface))
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	b.WriteString(map[intent]string{review: "Reviewed ", repair: "Worked on ", explain: "Read "}[t.intent] + plural(finished, "file") + ", each by a child of its own")
+	if t.intent == review {
+		b.WriteString(": " + countsOf(counts))
+		if fixes > 0 {
+			fmt.Fprintf(&b, ", %d with a fix", fixes)
+		}
+	}
+	b.WriteString(".\n\n" + details.String())
+	if dropped > 0 {
+		fmt.Fprintf(&b, "%s more: not looked at; name those that matter.\n", plural(dropped, "file"))
+	}
+	if len(used) > 0 {
+		b.WriteString("\nChecked with " + joined(used) + ".")
+		if len(missing) > 0 {
+			b.WriteString(" Not on this machine: " + joined(missing) + ".")
+		}
+		b.WriteString("\n")
+	} else {
+		b.WriteString("\n")
+	}
+	b.WriteString(noModel + "\n")
+	return b.String()
+}
+
+// failureOf is why a task was not started.
+func (t *task) failureOf(c call) string {
+	arguments, err := json.Marshal(c.arguments)
+	if err != nil {
+		return err.Error()
+	}
+	for e := range t.made("task") {
+		if string(e.arguments) == string(arguments) && e.failed {
+			return withoutPrefix(e.text)
+		}
+	}
+	return ""
+}
+
+// number is the first group of an expression as a number, 0 without a match.
+func number(expression *regexp.Regexp, text string) int {
+	match := expression.FindStringSubmatch(text)
+	if match == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(match[1]) // digits only
+	return n
+}
+
+// countsOf writes "2 errors, 1 hint".
+func countsOf(counts map[string]int) string {
+	var list []string
+	for _, thing := range []string{"error", "warning", "remark", "hint"} {
+		if counts[thing] > 0 {
+			list = append(list, plural(counts[thing], thing))
+		}
+	}
+	if len(list) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(list, ", ")
+}
+
+// withoutLast takes from a child's answer the lines that many answers end with; its lines have their endings.
+func withoutLast(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if line == noModel || line == structureOnly || strings.HasPrefix(line, "Checked with ") {
+			continue
+		}
+		kept = append(kept, line)
+	}
+	text = strings.TrimSpace(strings.Join(kept, "\n"))
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}

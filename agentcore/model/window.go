@@ -1,0 +1,55 @@
+package model
+
+import "strings"
+
+// Sized is a Model that knows its context size, such as one that the editor lends.
+type Sized interface {
+	Model
+	// ContextTokens is how many tokens a request and its answer may have together; 0 for no bound.
+	ContextTokens() int64
+}
+
+// ContextTokens returns how many tokens a request to the model and its answer may have together, 0 for no bound: what the model
+// itself says where it is Sized, else what is known of its name.
+func ContextTokens(m Model) int64 {
+	if sized, ok := m.(Sized); ok {
+		return sized.ContextTokens()
+	}
+	return contextOf(m.Name())
+}
+
+// unknownContext is assumed of a model that no line of contexts is about. A guess that is too small costs a summary too
+// early, one that is too large is corrected by the provider's refusal.
+const unknownContext = 128_000
+
+// contexts holds the context sizes of well-known models by how their ids begin; the longest beginning counts. The sizes
+// are those in the vendors' lists of models.
+var contexts = map[string]int64{
+	"claude-": 200_000, "claude-2": 100_000, "claude-instant": 100_000,
+	"gpt-5": 400_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192, "gpt-3.5": 16_385,
+	"gpt-oss": 131_072, "chatgpt-4o": 128_000, "codex-mini": 200_000,
+	"o1": 200_000, "o1-mini": 128_000, "o1-preview": 128_000, "o3": 200_000, "o4": 200_000,
+	"gemini-": 1_048_576, "gemini-1.5-pro": 2_097_152,
+	"gemma": 8_192, "gemma3": 131_072, "gemma-3": 131_072,
+	"llama3": 8_192, "llama-3": 8_192, "llama3.": 131_072, "llama-3.": 131_072, "llama4": 1_048_576, "llama-4": 1_048_576,
+	"qwen2.5": 32_768, "qwen3": 40_960, "qwen3-coder": 262_144, "qwq": 32_768,
+	"mistral": 131_072, "mistral:": 32_768, "mixtral": 32_768, "codestral": 262_144, "devstral": 131_072, "magistral": 40_960, "ministral": 131_072,
+	"deepseek": 131_072, "kimi-k2": 131_072, "glm-4": 131_072, "grok-3": 131_072, "grok-4": 262_144, "grok-code": 262_144,
+	"phi3": 131_072, "phi-3": 131_072, "phi4": 16_384, "phi-4": 16_384,
+}
+
+// contextOf looks a model up by its name, "provider/model". Resellers put the vendor between both.
+func contextOf(name string) int64 {
+	provider, id, _ := strings.Cut(name, "/")
+	if provider == "offline" {
+		return 0 // rules read their own conversation, however long
+	}
+	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+	size, length := int64(unknownContext), 0
+	for prefix, tokens := range contexts {
+		if len(prefix) > length && strings.HasPrefix(id, prefix) {
+			size, length = tokens, len(prefix)
+		}
+	}
+	return size
+}

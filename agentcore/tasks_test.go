@@ -1,0 +1,150 @@
+package agentcore_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model/script"
+)
+
+// started finds the id of a task in the background, and the file for its result, in the answer to the call.
+var started = map[string]*regexp.Regexp{"id": regexp.MustCompile(`background as (\S+)\.`), "file": regexp.MustCompile(`will be in (\S+)\.`)}
+
+const inBackground = `,"run_in_background":true`
+
+func (w *world) reached(gates ...string) {
+	w.t.Helper()
+	for _, gate := range gates {
+		if err := w.model.Reached(w.ctx, gate, 1); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// TestTaskInTheBackground: the starter goes on, is told of the end when it has nothing more to do, and can read the file.
+func TestTaskInTheBackground(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", inBackground)}},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Tools("read", "submit_result"), script.NoTools("task", "question")},
+			Answer: []script.Step{script.Gate("look"), script.Text("Found.")},
+		},
+		script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("started"), call("task_status", `{}`), call("read", `{"path":"${file}"}`)}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task_status", " explore running (Look.): "), script.Result("read", "it still runs")},
+			Answer: []script.Step{script.Gate("idle"), script.Text("I have nothing to do.")},
+		},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("\n\nFound.\n</task>")}, Answer: []script.Step{call("read", `{"path":"${file}"}`)}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("Found.")}, Answer: []script.Step{script.Text("It found something.")}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("look", "started")
+	w.model.Release("started")
+	w.reached("idle")
+	w.model.Release("idle")
+	w.until(func(e event.Event) bool {
+		change, ok := e.Body.(event.RunStatusChanged)
+		return ok && change.Reason == "waits for 1 child in the background"
+	})
+	w.model.Release("look")
+	if result := w.wait(run); result.Status != event.StatusCompleted || result.Output != "It found something." {
+		t.Errorf("got %+v", result)
+	}
+}
+
+func TestWaitSendAndCancelTasks(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Slow.", inBackground)}},
+		script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{task("explore", "Quick.", inBackground)}},
+		script.Turn{Match: "Slow.", Answer: []script.Step{script.Gate("slow"), call("list", `{}`)}},
+		script.Turn{Match: "Slow.", Expect: []script.Expect{script.Last(`<message from="coder, who started you">` + "\nHurry.")}, Answer: []script.Step{script.Gate("never")}},
+		script.Turn{Match: "Quick.", Answer: []script.Step{script.Gate("quick"), script.Text("Quick is done.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("sends"), call("task_send", `{"id":"${id}","message":"Hurry."}`)}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("at its next turn")}, Answer: []script.Step{call("task_wait", `{"mode":"any"}`)}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task_wait", "Quick is done."), script.Result("task_wait", "explore running (Slow.)")},
+			Answer: []script.Step{call("task_output", `{"id":"${id}"}`), call("task_cancel", `{"id":"nobody"}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task_output", "explore running"), script.Result("task_cancel", "you have no task \"nobody\"; yours are r")},
+			Answer: []script.Step{call("task_cancel", `{"id":"${id}"}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task_cancel", `status="cancelled"`)},
+			Answer: []script.Step{call("task_send", `{"id":"${id}","message":"Hurry."}`), call("task_wait", `{}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task_send", "has ended"), script.Result("task_wait", "None of your tasks runs.")},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("slow", "quick", "sends")
+	w.model.Release("sends")
+	w.until(func(e event.Event) bool {
+		change, ok := e.Body.(event.RunStatusChanged)
+		return ok && e.Run == run && change.Reason == "waits for 2 children"
+	})
+	w.model.Release("slow")
+	w.reached("never")
+	w.model.Release("quick")
+	if result := w.wait(run); result.Status != event.StatusCompleted || result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestSteer: the user's message arrives at the next turn, or makes one where the run was about to end.
+func TestSteer(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Answer: []script.Step{script.Gate("first"), script.Text("I think that is all.")}},
+		script.Turn{Expect: []script.Expect{script.Last("<message from=\"the user\">\nNot yet.\n</message>")}, Answer: []script.Step{script.Text("Now it is.")}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("first")
+	if err := w.engine.Steer(run, " "); err == nil {
+		t.Error("an empty message is taken")
+	}
+	if err := w.engine.Steer(run, "Not yet."); err != nil {
+		t.Fatal(err)
+	}
+	w.model.Release("first")
+	if result := w.wait(run); result.Output != "Now it is." {
+		t.Errorf("got %+v", result)
+	}
+	if err := w.engine.Steer(run, "More."); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestBackgroundEndsWithItsStarter: at a limit, what runs in the background is ended before the last word, which knows of it.
+func TestBackgroundEndsWithItsStarter(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", inBackground)}},
+		script.Turn{Match: "Look.", Times: script.Any, Answer: []script.Step{script.Gate("never")}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.NoCalls(), script.Last("The limit of this run is reached (max_turns)")}, Answer: []script.Step{script.Text("It was cut off.")}},
+	)
+	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
+	request.Limits.MaxTurns = 2
+	run := w.start(request)
+	result := w.wait(run)
+	if result.Reason != "max_turns" || result.Output != "It was cut off." {
+		t.Errorf("got %+v", result)
+	}
+	for _, child := range w.children(run) {
+		if child.Status != event.StatusCancelled {
+			t.Errorf("%+v", child)
+		}
+		files, err := os.ReadDir(w.state + "/outputs")
+		if err != nil || len(files) != 1 {
+			t.Errorf("outputs: %v, %v", files, err)
+		}
+	}
+}
