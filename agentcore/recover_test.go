@@ -232,7 +232,9 @@ func TestNonsense(t *testing.T) {
 		{"nothing but thoughts", "empty_answer", false, "What I found.", 0, []script.Turn{{Times: 3, Answer: []script.Step{script.Reasoning("hm")}, Stop: model.StopLength}, handedOver("3 times", found)}},
 		{"a call as text", "", false, "What I found.", 0, []script.Turn{{Answer: []script.Step{script.Text(leak)}}, {Expect: nudged, Answer: []script.Step{found}}}},
 		{"calls as text", "leaked_call", false, "What I found.", 0, []script.Turn{
-			{Answer: []script.Step{script.Text(leak)}}, {Expect: nudged, Answer: []script.Step{script.Text("Again: \n" + leak)}}, {Expect: nudged, Answer: []script.Step{script.Text("Third:\n" + leak)}},
+			{Answer: []script.Step{script.Text(leak)}},
+			{Expect: nudged, Answer: []script.Step{script.Text("Again: \n" + leak)}},
+			{Expect: nudged, Answer: []script.Step{script.Text("Third:\n" + leak)}},
 			handedOver("as text", found),
 		}},
 		{"the same text again", "leaked_call", true, leak, 0, []script.Turn{{Times: 2, Answer: []script.Step{script.Text(leak)}}, handedOver("as text", script.Text(leak))}},
@@ -245,7 +247,10 @@ func TestNonsense(t *testing.T) {
 		{"the same call to the end", "repeats", true, "", 4, []script.Turn{{Times: 5, Answer: []script.Step{read}}, handedOver("5 times in a row", read)}},
 		{"by turns", "repeats", false, "What I found.", 8, append(rounds(script.Turn{Answer: []script.Step{grep("x")}}, script.Turn{Answer: []script.Step{grep("y")}}), handedOver("5 times in a row", found))},
 		{"no such tool", "broken_calls", false, "What I found.", 4, []script.Turn{
-			{Answer: []script.Step{call("fly", `{"to":1}`)}}, {Answer: []script.Step{call("fly", `{"to":2}`)}}, {Answer: []script.Step{call("fly", `{"to":3}`)}}, {Answer: []script.Step{call("fly", `{"to":4}`)}},
+			{Answer: []script.Step{call("fly", `{"to":1}`)}},
+			{Answer: []script.Step{call("fly", `{"to":2}`)}},
+			{Answer: []script.Step{call("fly", `{"to":3}`)}},
+			{Answer: []script.Step{call("fly", `{"to":4}`)}},
 			handedOver("4 turns in a row", found),
 		}},
 		{"broken arguments", "broken_calls", false, "What I found.", 4, []script.Turn{
