@@ -112,8 +112,8 @@ const (
 
 // ask waits until there is room for a request of about the estimated size, and reserves it until the answer is added or
 // close is called. Where there is little room left, limit names what makes this request the last one; where there is
-// none, go ahead is false and nothing is reserved. Ctx ends the wait, with its error.
-func (b *budget) ask(ctx context.Context, estimate amount) (limit string, goAhead bool, err error) {
+// none, go ahead is false and nothing is reserved. Waits is called before each wait; ctx ends it, with its error.
+func (b *budget) ask(ctx context.Context, estimate amount, waits func()) (limit string, goAhead bool, err error) {
 	for {
 		b.tree.mu.Lock()
 		limit, found := b.room()
@@ -130,6 +130,7 @@ func (b *budget) ask(ctx context.Context, estimate amount) (limit string, goAhea
 		if found == roomNone {
 			return limit, false, nil
 		}
+		waits()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -284,7 +285,9 @@ func (r *run) timeAllowed() time.Duration {
 // admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that the
 // last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
 func (r *run) admit() (limit string, goAhead bool, err error) {
-	limit, goAhead, err = r.budget.ask(r.ctx, r.estimate())
+	limit, goAhead, err = r.budget.ask(r.ctx, r.estimate(), func() {
+		r.progress("waits for other answers, since little of the budget is left", 0)
+	})
 	if err != nil || !goAhead {
 		return limit, false, err
 	}

@@ -62,7 +62,7 @@ func TestBudgetOfARandomTree(t *testing.T) {
 				if busy && !reached {
 					cancel() // it would wait for the others
 				}
-				_, goAhead, err := n.ask(ctx, draw("estimate", 0, 20))
+				_, goAhead, err := n.ask(ctx, draw("estimate", 0, 20), func() {})
 				cancel()
 				if goAhead == (reached || busy) || (err != nil) != (busy && !reached) {
 					t.Fatalf("go ahead: %t, %v; limit reached: %t, room taken by others: %t", goAhead, err, reached, busy)
@@ -109,7 +109,7 @@ func TestRunsShareABudget(t *testing.T) {
 		wait.Go(func() {
 			defer child.close()
 			for {
-				reason, goAhead, err := child.ask(t.Context(), amount{tokens: most})
+				reason, goAhead, err := child.ask(t.Context(), amount{tokens: most}, func() {})
 				switch {
 				case err != nil:
 					t.Error(err)
@@ -143,7 +143,7 @@ func TestHandOverIsReserved(t *testing.T) {
 	run := session.child(amount{tokens: 100})
 	ask := func(b *budget, wantReason string, wantGo bool) {
 		t.Helper()
-		if reason, goAhead, err := b.ask(t.Context(), amount{tokens: 1}); reason != wantReason || goAhead != wantGo || err != nil {
+		if reason, goAhead, err := b.ask(t.Context(), amount{tokens: 1}, func() {}); reason != wantReason || goAhead != wantGo || err != nil {
 			t.Fatalf("%q, %t, %v; want %q, %t; the budget is %+v", reason, goAhead, err, wantReason, wantGo, b)
 		}
 	}
@@ -163,5 +163,27 @@ func TestHandOverIsReserved(t *testing.T) {
 	ask(run, reasonTokens, false)
 	if run.used.tokens != 100 || session.used.tokens != 100 {
 		t.Errorf("used: %d and %d", run.used.tokens, session.used.tokens)
+	}
+}
+
+// TestRequestWaitsForOthers: where requests under way may use up what is left, another waits for their answers, and goes on or
+// ends by what they were.
+func TestRequestWaitsForOthers(t *testing.T) {
+	for answer, want := range map[int64]bool{30: true, 100: false} {
+		run := newBudget().child(amount{tokens: 100})
+		first, second := run.child(amount{}), run.child(amount{})
+		if _, goAhead, err := first.ask(t.Context(), amount{tokens: 100}, func() {}); !goAhead || err != nil {
+			t.Fatal(goAhead, err)
+		}
+		waits := 0
+		_, goAhead, err := second.ask(t.Context(), amount{tokens: 100}, func() {
+			if waits++; waits == 1 {
+				first.add(amount{tokens: answer})
+				first.close()
+			}
+		})
+		if goAhead != want || err != nil || waits == 0 {
+			t.Errorf("after an answer of %d: %t, %v, waited %d times", answer, goAhead, err, waits)
+		}
 	}
 }
