@@ -18,6 +18,7 @@ func (r *run) converse() error {
 	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
 	r.memory.begin(r.model, r.system, c.tools)
+	r.takeOver()
 	r.pin(model.UserText(r.userPrompt()))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {

@@ -24,12 +24,22 @@ func (r *run) newPolicy() *permission.Policy {
 	if r.request.PermissionMode != "" {
 		mode = r.request.PermissionMode
 	}
+	r.mode = mode
 	if r.parent != nil {
 		return r.parent.policy.Child(r.id, mode, layers)
 	}
-	return permission.New(permission.Setup{
-		Layers: layers, Mode: mode, Session: r.session.ID, Run: r.id, Roots: r.session.roots, Home: homeDir(),
-	})
+	setup := permission.Setup{Layers: layers, Mode: mode, Session: r.session.ID, Run: r.id, Roots: r.session.roots, Home: homeDir()}
+	if r.former == nil || len(r.former.above) == 0 {
+		return permission.New(setup)
+	}
+	// What was a child stays bound by those above it.
+	above := r.former.above
+	setup.Layers, setup.Mode = policyLayers(above[0].definition, r.config), above[0].powers.Mode
+	policy := permission.New(setup)
+	for _, a := range above[1:] {
+		policy = policy.Child(r.id, a.powers.Mode, policyLayers(a.definition, r.config))
+	}
+	return policy.Child(r.id, mode, layers)
 }
 
 // modeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a repository does not

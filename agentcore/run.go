@@ -44,6 +44,12 @@ type RunRequest struct {
 	PermissionMode permission.Mode
 	// task is what another run gave along; nil for a run of the user, or one per file.
 	task *tool.Task
+	// former is the run that this one goes on with.
+	former *former
+	// inherited is what a child gets of its parent's conversation.
+	inherited inheritance
+	// granted are tools that its definition does not have.
+	granted []string
 }
 
 // Context is what a prompt is about.
@@ -70,9 +76,12 @@ type run struct {
 	request    RunRequest
 	model      model.Model
 	limits     agent.Limits
+	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
+	former     *former    // what it goes on with; nil for a run that begins anew
+	inherited  inheritance
+	mode       permission.Mode
 	budget     *budget
 	price      *price.Price // of an answer of the model, nil where it is unknown
-	task       *tool.Task   // of the run that started it; nil for one of the user, or one per file
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
@@ -94,8 +103,12 @@ type run struct {
 	turn     int
 	attempt  int // of the turn, from 1
 	memory   memory
-	touched  map[string]bool // files that the run proposed to change
+	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+
+	// handOvers guards the last summary that children were given, and what it was made from.
+	handOvers                 sync.Mutex
+	handedText, handedSummary string
 
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
@@ -112,6 +125,7 @@ type run struct {
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
+	tests     testCount          // of the last command that ran tests
 	last      event.RunProgress
 	finished  time.Time
 }
@@ -175,7 +189,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
 	choice := Choice{Override: request.Model, Definition: definition.Model}
@@ -370,7 +384,7 @@ func (r *run) mergeLayer() {
 		return
 	}
 	for _, c := range changes {
-		r.touched[c.Path] = true
+		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
 	}
 	var report workspace.MergeReport
 	var err error
@@ -496,10 +510,13 @@ func (r *run) info() RunInfo {
 	return info
 }
 
-// chain is the id that the runs of one prompt share.
+// chain is the id that the runs of one prompt share, and those that go on with them.
 func (r *run) chain() event.RunID {
 	for r.parent != nil {
 		r = r.parent
+	}
+	if r.former != nil {
+		return r.former.chain
 	}
 	return r.id
 }
@@ -530,13 +547,17 @@ func (r *run) row() store.Run {
 		row.Parent = r.parent.id
 		row.RequestType = "delegation"
 	}
+	if r.former != nil {
+		row.RequestType = "continuation"
+	}
+	row.Permissions = encoded(r.powers())
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		row.URI = event.FileURI(paths[0])
 	}
 	if r.status.Final() {
 		row.Completed = r.finished
 		row.Duration = row.Completed.Sub(r.created)
-		row.Failure = encoded(r.result.Error)
+		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
 		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
 	}
 	return row

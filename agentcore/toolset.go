@@ -44,10 +44,12 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false
 	case r.parent != nil && slices.Contains(usersOwn, name):
 		return false
-	case !r.definition.Allows(name):
+	case !r.definition.Allows(name) && !slices.Contains(r.request.granted, name):
 		return false
 	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, name):
 		return false
+	case r.former != nil && len(r.former.above) > 0 && !slices.Contains(r.former.tools, spec.Name):
+		return false // what was a child has no other tools than it had
 	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
 		return false
 	case r.task != nil && r.task.AllowedTools != nil && !slices.Contains(r.task.AllowedTools, name):

@@ -89,6 +89,28 @@ func (s *Server) Cancel(ctx context.Context, p *methods.CancelParams) error {
 	return engine.Cancel(p.Run)
 }
 
+// Steer answers `agent/steer`.
+func (s *Server) Steer(ctx context.Context, p *methods.SteerParams) error {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Steer(p.Run, p.Message)
+}
+
+// Resume answers `agent/resume`.
+func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
+	session, err := s.current(ctx, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	run, err := session.Resume(ctx, p.Run, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
 // Sessions answers `agent/sessions`.
 func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*methods.SessionList, error) {
 	engine, err := s.open(ctx)

@@ -56,6 +56,12 @@ func (s *Store) Messages(ctx context.Context, run event.RunID) ([]Message, error
 		"WHERE run = ? ORDER BY seq", run)
 }
 
+// MessageRun returns the run that a message belongs to, or ErrNotFound.
+func (s *Store) MessageRun(ctx context.Context, id event.MessageID) (event.RunID, error) {
+	m, err := one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
+	return m.Run, err
+}
+
 // ToolCalls returns the calls of a run, in the order of their intents.
 func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
 	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),

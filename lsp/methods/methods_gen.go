@@ -123,6 +123,11 @@ type Server interface {
 	// Cancel answers `agent/cancel`. Stops a run and everything below it. A run that has ended stays as it
 	// is; that is no error. What was proposed stays proposed.
 	Cancel(ctx context.Context, params *CancelParams) error
+	// Steer answers `agent/steer`. Tells a run something; it arrives at the run's next turn.
+	Steer(ctx context.Context, params *SteerParams) error
+	// Resume answers `agent/resume`. Goes on with a run that has ended, as a new run with the old one's
+	// history. Nothing resumes by itself.
+	Resume(ctx context.Context, params *ResumeParams) (*RunStarted, error)
 	// Sessions answers `agent/sessions`. Lists the sessions of this connection's workspace.
 	Sessions(ctx context.Context, params *SessionsParams) (*SessionList, error)
 	// Subscribe answers `agent/subscribe`. Asks for the state of sessions and for `agent/event` from then
@@ -186,6 +191,10 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.Wait)
 	case MethodCancel:
 		result, err = callNoResult(ctx, params, s.Cancel)
+	case MethodSteer:
+		result, err = callNoResult(ctx, params, s.Steer)
+	case MethodResume:
+		result, err = call(ctx, params, s.Resume)
 	case MethodSessions:
 		result, err = call(ctx, params, s.Sessions)
 	case MethodSubscribe:
@@ -223,9 +232,7 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
 	switch name {
-	case MethodSteer, CommandSteer,
-		MethodResume, CommandResume,
-		MethodSession, CommandSession,
+	case MethodSession, CommandSession,
 		MethodDeleteSession, CommandDeleteSession,
 		MethodExportSession, CommandExportSession,
 		MethodForkSession, CommandForkSession,
@@ -267,6 +274,8 @@ func Commands() []string {
 		CommandRun,
 		CommandWait,
 		CommandCancel,
+		CommandSteer,
+		CommandResume,
 		CommandSessions,
 		CommandSubscribe,
 		CommandProposals,

@@ -77,6 +77,15 @@ func (d *documented) Cancel(_ context.Context, p *CancelParams) error {
 	return d.err
 }
 
+func (d *documented) Steer(_ context.Context, p *SteerParams) error {
+	d.params = p
+	return d.err
+}
+
+func (d *documented) Resume(_ context.Context, p *ResumeParams) (*RunStarted, error) {
+	return answer[RunStarted](d, MethodResume, p)
+}
+
 func (d *documented) Sessions(_ context.Context, p *SessionsParams) (*SessionList, error) {
 	return answer[SessionList](d, MethodSessions, p)
 }
@@ -204,7 +213,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 23 {
+	if served != 25 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -235,12 +244,12 @@ func TestCommandsTakeTheDispatchOfMethods(t *testing.T) {
 			sameJSON(t, name+" result", e.result, result)
 		}
 	}
-	for _, command := range []string{"agentls.steer", "agentls.nothing", "editor.save", "agent/run", ""} {
+	for _, command := range []string{"agentls.models", "agentls.nothing", "editor.save", "agent/run", ""} {
 		if _, handled, err := DispatchCommand(t.Context(), d, command, []json.RawMessage{}); handled || err != nil {
 			t.Errorf("%q: handled %v, error %v", command, handled, err)
 		}
 	}
-	if !Proposed("agentls.steer") || !Proposed("agent/steer") || Proposed("agent/run") || Proposed("agentls.review") || Proposed("agent/nothing") {
+	if !Proposed("agentls.models") || !Proposed("agent/models") || Proposed("agent/run") || Proposed("agentls.review") || Proposed("agent/nothing") {
 		t.Error("what is not served yet is told wrongly")
 	}
 }
@@ -396,7 +405,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 26 {
+	if len(slices.Compact(commands)) != 28 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

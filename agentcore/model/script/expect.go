@@ -22,6 +22,16 @@ func Last(text string) Expect {
 	}
 }
 
+// First expects text in the first message.
+func First(text string) Expect {
+	return func(request *model.Request) error {
+		if got := firstUser(request); !strings.Contains(got, text) {
+			return fmt.Errorf("the first message should hold %q; it is %q", text, start(got))
+		}
+		return nil
+	}
+}
+
 // NotLast expects the text not to be in the last message.
 func NotLast(text string) Expect {
 	return func(request *model.Request) error {

@@ -1,0 +1,215 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// former is what a run takes over that goes on where another one ended.
+type former struct {
+	run      event.RunID
+	agent    string
+	chain    event.RunID
+	roots    []string // of its session
+	messages []model.Message
+	last     event.MessageID // of these, as stored
+	// above are the agents that started the former run, the root first: it never gets more power than it had as their child.
+	above []ancestor
+	// tools are those that it had; nil where that is not known.
+	tools []string
+	// mode is the one it had.
+	mode permission.Mode
+}
+
+// ancestor is a run above a former one.
+type ancestor struct {
+	definition *agent.Definition
+	powers     powers
+}
+
+// powers are what a run was allowed, beside its definition's rules, as they are stored with it.
+type powers struct {
+	Mode  permission.Mode `json:"mode,omitempty"`
+	Tools []string        `json:"tools"`
+}
+
+func (r *run) powers() powers {
+	p := powers{Mode: r.mode, Tools: []string{}}
+	for _, t := range r.tools {
+		p.Tools = append(p.Tools, t.Spec().Name)
+	}
+	return p
+}
+
+// goOn is what a resumed run is told where nobody says more.
+const goOn = "Go on with the task where you left off."
+
+// Resume goes on with a run of any session on these folders that has ended, in whatever way, as a new run of this session with its history. An
+// empty prompt means go on. Nothing that had an effect is done again: a call whose outcome is not known is put to the model as
+// that. It reads the store.
+func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (event.RunID, error) {
+	from, err := s.engine.former(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.roots, root) }) {
+		return "", &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
+	}
+	return s.Start(ctx, RunRequest{Agent: from.agent, Prompt: cmp.Or(prompt, goOn), PermissionMode: from.mode, former: from})
+}
+
+// former reads what a run that has ended leaves to the one which goes on with it.
+func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
+	row, err := e.store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the run %s: %w", id, err)
+	}
+	if !row.Status.Final() {
+		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
+	}
+	if row.Role == RoleHidden {
+		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
+	}
+	session, err := e.store.Session(ctx, row.Session)
+	if err != nil {
+		return nil, fmt.Errorf("read the session of the run %s: %w", id, err)
+	}
+	own := powersOf(row)
+	f := &former{run: id, agent: row.Agent, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode}
+	for parent := row.Parent; parent != ""; {
+		above, err := e.store.Run(ctx, parent)
+		if err != nil {
+			return nil, fmt.Errorf("read the run %s, which started %s: %w", parent, id, err)
+		}
+		definition, err := e.Agents().Find(above.Agent)
+		if err != nil {
+			return nil, &Error{Kind: "unknown_agent", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
+		}
+		f.above = append(f.above, ancestor{definition, powersOf(above)})
+		parent = above.Parent
+	}
+	slices.Reverse(f.above)
+	if f.messages, f.last, err = e.history(ctx, id); err != nil {
+		return nil, err
+	}
+	if len(f.messages) == 0 {
+		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
+	}
+	return f, nil
+}
+
+// powersOf reads what a stored run was allowed. One from before that was stored has the least.
+func powersOf(row store.Run) powers {
+	p := powers{Mode: permission.Plan}
+	if err := json.Unmarshal(row.Permissions, &p); err != nil {
+		return powers{Mode: permission.Plan}
+	}
+	return p
+}
+
+// history is the conversation of a run as its next request would have had it, calls without an outcome answered, and the
+// last message that is stored of it.
+func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, event.MessageID, error) {
+	rows, err := e.store.Messages(ctx, id)
+	if err != nil || len(rows) == 0 {
+		return nil, "", err
+	}
+	var messages []model.Message
+	if first := rows[0].Parent; first != "" {
+		before, err := e.store.MessageRun(ctx, first)
+		if err != nil {
+			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
+		}
+		if messages, _, err = e.history(ctx, before); err != nil {
+			return nil, "", err
+		}
+	}
+	begin := len(messages) // of the run's own messages, whose ids are ids
+	var ids []event.MessageID
+	for i, row := range rows {
+		parts, err := model.DecodeParts(row.Parts)
+		if err != nil {
+			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
+		}
+		m := model.Message{Role: model.Role(row.Role), Parts: parts}
+		if i == 0 || row.Parent == rows[i-1].ID {
+			messages, ids = append(messages, m), append(ids, row.ID)
+			continue
+		}
+		// A summary (compact.go): it stands for all up to its parent, but for the tasks.
+		upTo := 1 + slices.Index(ids, row.Parent)
+		var shorter []model.Message
+		var left []event.MessageID
+		if begin > 0 {
+			shorter = append(shorter, messages[0])
+		}
+		if upTo > 0 {
+			shorter, left = append(shorter, messages[begin]), append(left, ids[0])
+		}
+		messages = append(append(shorter, m), messages[begin+upTo:]...)
+		ids = append(append(left, row.ID), ids[upTo:]...)
+		begin = min(begin, 1)
+	}
+	last := messages[len(messages)-1]
+	if last.Role == model.RoleAssistant && len(last.Calls()) > 0 {
+		outcomes, err := e.outcomes(ctx, id, last.Calls())
+		if err != nil {
+			return nil, "", err
+		}
+		messages = append(messages, outcomes)
+	}
+	return messages, rows[len(rows)-1].ID, nil
+}
+
+// outcomes answers the calls that a run had made when it was cut off.
+func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Call) (model.Message, error) {
+	rows, err := e.store.ToolCalls(ctx, id)
+	if err != nil {
+		return model.Message{}, fmt.Errorf("read the calls of the run %s: %w", id, err)
+	}
+	m := model.Message{Role: model.RoleTool}
+	for _, c := range calls {
+		result := model.Result{ID: c.ID, Name: c.Name, Error: true, Text: "error: the run was cut off before this call was made; make it again if it is still wanted"}
+		for _, row := range rows {
+			switch {
+			case row.ModelCall != c.ID:
+			case row.Status != "":
+				result.Text, result.Error = row.Output, row.Status != event.CallOK
+			case row.Effect == tool.Acts.String() || row.Effect == tool.Delegates.String():
+				result.Text = "error: the run was cut off while this call was made, and what came of it is not known. Look at what is there before you make it again."
+			}
+		}
+		m.Parts = append(m.Parts, result)
+	}
+	return m, nil
+}
+
+// takeOver puts the former conversation, or what the run inherits, in front of its own.
+func (r *run) takeOver() {
+	for _, m := range r.inherited.messages {
+		r.append(m)
+	}
+	if r.former == nil {
+		return
+	}
+	for _, m := range r.former.messages {
+		r.messages = append(r.messages, withoutSecrets(m, r.engine.redactor))
+		r.memory.ids = append(r.memory.ids, r.former.last)
+	}
+	r.memory.last, r.memory.pinned[0] = r.former.last, true
+}
