@@ -175,7 +175,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal := r.untrusted(request); refusal != "" {
 		return refusal, nil
 	}
-	decision := r.policy.Decide(request, r.engine.grants.all())
+	decision := c.narrowed(r.policy.Decide(request, r.engine.grants.all()))
 	switch decision.Action {
 	case permission.Allow:
 		r.allow(request.Paths)
@@ -242,6 +242,11 @@ func (r *run) allow(paths []permission.Path) {
 // permitted is permit as execute needs it: it sets the outcome of a call that may not be made.
 func (r *run) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
 	refusal, err := r.permit(c)
+	return unrefused(refusal, err, status, text, summary)
+}
+
+// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is neither.
+func unrefused(refusal string, err error, status *event.CallStatus, text, summary *string) bool {
 	switch {
 	case err != nil:
 		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"

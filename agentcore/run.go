@@ -88,6 +88,7 @@ type run struct {
 	policy     *permission.Policy
 	clock      clock
 	commands   commands
+	hooks      *hooks
 	place      place
 	inbox      *inbox
 	output     string // the file for the result of a run in the background, empty for others
@@ -192,6 +193,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
+	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
@@ -308,6 +310,9 @@ func (r *run) work() error {
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
 	defer r.clock.end()
+	if err := r.startHooks(); err != nil {
+		return err
+	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
@@ -445,7 +450,7 @@ func (r *run) fanOut() error {
 		r.mergeLayer()
 		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
 	}
-	if err := r.ctx.Err(); err != nil {
+	if _, err := r.goOn("its children have ended"); err != nil {
 		return err
 	}
 	if len(failed) == len(children) && len(failed) > 0 {

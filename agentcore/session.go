@@ -29,6 +29,7 @@ type Session struct {
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	asks       asks
+	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
 	budget     *budget
 	trusted    atomic.Bool

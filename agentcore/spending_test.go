@@ -24,15 +24,15 @@ func priced() *config.Config {
 	return cfg
 }
 
-// reads is a turn that makes the next call of a run and uses so many tokens.
-func reads(line string, tokens int64) script.Turn {
+// readsFor is a turn that makes the next call of a run and uses so many tokens.
+func readsFor(line string, tokens int64) script.Turn {
 	return script.Turn{
 		Answer: []script.Step{call("read", `{"path":"a.txt","offset":`+line+`}`)},
 		Usage:  model.Usage{Input: tokens - tokens/4, Output: tokens / 4},
 	}
 }
 
-func says(text string, tokens int64) script.Turn {
+func spends(text string, tokens int64) script.Turn {
 	return script.Turn{Answer: []script.Step{script.Text(text)}, Usage: model.Usage{Input: tokens - tokens/4, Output: tokens / 4}}
 }
 
@@ -56,10 +56,10 @@ func cost(u event.Usage) float64 {
 func TestBudgetOfARunEndsIt(t *testing.T) {
 	for reason, limits := range map[string]agent.Limits{"max_tokens": {Tokens: 100_000}, "max_cost": {Cost: 0.1}} {
 		t.Run(reason, func(t *testing.T) {
-			last := says("what I have", 20_000)
+			last := spends("what I have", 20_000)
 			last.Expect = []script.Expect{script.Last("The limit of this run is reached (" + reason + ")"), script.NoCalls()}
 			w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\n"},
-				reads("1", 30_000), reads("2", 30_000), last)
+				readsFor("1", 30_000), readsFor("2", 30_000), last)
 			w.configured(priced())
 			request := review(w.path("a.txt"))
 			request.Limits = limits
@@ -76,7 +76,7 @@ func TestBudgetOfARunEndsIt(t *testing.T) {
 
 // TestNothingIsAskedOnceTheLimitIsReached: an answer that uses up everything was the last one, hand-over or not.
 func TestNothingIsAskedOnceTheLimitIsReached(t *testing.T) {
-	turn := reads("1", 500)
+	turn := readsFor("1", 500)
 	turn.Answer = append([]script.Step{script.Text("I look.")}, turn.Answer...)
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, turn)
 	request := review(w.path("a.txt"))
@@ -93,7 +93,7 @@ func TestNothingIsAskedOnceTheLimitIsReached(t *testing.T) {
 
 // TestBudgetOfASession: what one run used, the next lacks, and a larger budget counts at once.
 func TestBudgetOfASession(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\n"}, says("one", 600), says("two", 600), says("three", 600))
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, spends("one", 600), spends("two", 600), spends("three", 600))
 	cfg := priced()
 	cfg.BudgetTokens = 1000
 	w.configured(cfg)
@@ -152,7 +152,7 @@ func TestUsageOfChildren(t *testing.T) {
 
 // TestChildrenShareTheBudget: of four children with room for two answers, two are let through, then the limit is reached.
 func TestChildrenShareTheBudget(t *testing.T) {
-	answer := says("done", 500)
+	answer := spends("done", 500)
 	answer.Times = 2
 	w := newWorld(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n"}, answer)
 	cfg := priced()
@@ -175,7 +175,7 @@ func TestChildrenShareTheBudget(t *testing.T) {
 
 // TestChildHasTheTimeOfItsParent: a child's limit of time is what its parent has left, less what that needs to hand over.
 func TestChildHasTheTimeOfItsParent(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "a\n"}, says("done", 10))
+	w := newWorld(t, map[string]string{"a.txt": "a\n"}, spends("done", 10))
 	request := agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt")}}
 	request.Limits = agent.Limits{Timeout: time.Hour}
 	w.wait(w.start(request))
@@ -192,7 +192,7 @@ func TestChildHasTheTimeOfItsParent(t *testing.T) {
 
 // TestUnknownPrice: the cost is unknown, not 0, and a limit of it that cannot hold is told at the start.
 func TestUnknownPrice(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\n"}, says("one", 1000), says("two", 1000))
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, spends("one", 1000), spends("two", 1000))
 	request := review(w.path("a.txt"))
 	request.Limits = agent.Limits{Cost: 0.0001}
 	id := w.start(request)
@@ -212,7 +212,7 @@ func TestUnknownPrice(t *testing.T) {
 
 // TestUnreportedTokens: a provider that says nothing of tokens has not answered for nothing.
 func TestUnreportedTokens(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\n"}, says("one", 0), says("two", 0))
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, spends("one", 0), spends("two", 0))
 	w.configured(priced())
 	if result := w.wait(w.start(review(w.path("a.txt")))); result.Usage.Cost != nil {
 		t.Errorf("it cost %g", *result.Usage.Cost)
