@@ -219,7 +219,10 @@ func (r *run) takeBudget() error {
 		above.setLimit(amount{r.config.BudgetTokens, r.config.BudgetCost})
 	}
 	left := above.left()
+	// One of many, a file each, ends by itself, so that those before it go on.
+	oneOfMany := r.parent != nil && r.task == nil
 	switch {
+	case oneOfMany:
 	case left.tokens == 0:
 		return r.spent("tokens")
 	case left.cost == 0:
@@ -237,10 +240,10 @@ func (r *run) takeBudget() error {
 	}
 	rest, limited := r.parent.timeForChild()
 	switch {
-	case limited && rest <= 0:
+	case limited && rest <= 0 && !oneOfMany:
 		return r.spent("time")
 	case limited && (r.limits.Timeout == 0 || rest < r.limits.Timeout):
-		r.limits.Timeout = rest
+		r.limits.Timeout = max(rest, 1) // 0 would be no limit
 	}
 	return nil
 }
