@@ -37,7 +37,7 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 	hidden := &run{
 		id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
 		config: r.config, skills: r.skills, request: RunRequest{Agent: slug, Prompt: title, Title: title}, model: asked,
-		limits: definition.LimitsAt(1), layer: r.layer, policy: r.policy, created: now, started: now, status: event.StatusRunning,
+		limits: definition.LimitsAt(1), layer: r.layer, rights: r.rights, created: now, started: now, status: event.StatusRunning,
 		ctx: r.ctx, turn: 1, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()},
 		budget: r.budget.child(amount{}), price: priceOf(r.config, asked.Name()),
 	}

@@ -85,7 +85,7 @@ type run struct {
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
-	policy     *permission.Policy
+	rights     rights
 	clock      clock
 	commands   commands
 	hooks      *hooks
@@ -175,12 +175,14 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		cfg, skills = parent.config, parent.skills
 	}
-	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
-		definition, err = findChild(e.Agents(), request.Agent)
+		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
+			err = unknownAgent(err)
+		}
 	}
 	if err != nil {
-		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+		return nil, err
 	}
 	if request.Prompt == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
@@ -204,7 +206,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
-	r.policy = r.newPolicy()
+	r.rights = r.newRights()
 	r.chooseTools()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
@@ -227,6 +229,19 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// find returns an agent by its slug or an alias; "" is the default one.
+func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
+	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
+	if err != nil {
+		return nil, unknownAgent(err)
+	}
+	return definition, nil
+}
+
+func unknownAgent(err error) error {
+	return &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -420,8 +435,9 @@ func (r *run) fanOut() error {
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context:        Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)

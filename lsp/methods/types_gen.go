@@ -334,8 +334,9 @@ type PermissionRule struct {
 	Pattern string `json:"pattern,omitzero"`
 	// What the rule says.
 	Action RuleAction `json:"action"`
-	// Where the rule comes from.
-	Layer Layer `json:"layer,omitzero"`
+	// Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or
+	// `grant` and its id.
+	Layer string `json:"layer,omitzero"`
 }
 
 // Limits: limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
@@ -1105,6 +1106,8 @@ type AskAnswer struct {
 	Decision Decision `json:"decision"`
 	// How long it holds; absent means `once`.
 	Scope Scope `json:"scope,omitzero"`
+	// When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // AsksParams are the params of `agent/asks`.
@@ -1136,6 +1139,8 @@ type AnswerAskParams struct {
 	Decision Decision `json:"decision"`
 	// How long it holds; absent means `once`.
 	Scope Scope `json:"scope,omitzero"`
+	// When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // Grant is a remembered permission.
@@ -1156,6 +1161,8 @@ type Grant struct {
 	Run event.RunID `json:"run,omitzero"`
 	// When it was given.
 	Created time.Time `json:"created"`
+	// When it ends by itself; absent where it does not. Those that have ended are not listed.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // GrantsParams are the params of `agent/grants`.
