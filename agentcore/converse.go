@@ -15,6 +15,7 @@ import (
 // agent has given its last word.
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
+	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
 	r.memory.begin(r.model, r.system, c.tools)
 	r.takeOver()
@@ -39,8 +40,16 @@ type conversation struct {
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (r *run) takeTurn(c *conversation) (ended bool, err error) {
+	limit, goAhead, err := r.admit()
+	if err != nil {
+		return false, err
+	}
+	if !goAhead {
+		r.cutOff(limit)
+		return true, nil
+	}
 	if c.end.reason == "" {
-		c.end.reason = r.lastTurn()
+		c.end.reason = limit
 	}
 	handsOver := c.end.reason != "" && r.turn > 1
 	if handsOver {
@@ -228,12 +237,6 @@ func handOver(end ending) string {
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }
 
-func (r *run) usage() event.Usage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.result.Usage
-}
-
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -253,6 +256,7 @@ func (r *run) progress(message string, percent int) {
 	if r.limits.Timeout > 0 {
 		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
+	share = max(share, r.budget.share())
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p
 	r.mu.Unlock()

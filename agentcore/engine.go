@@ -310,8 +310,8 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		stored: map[event.HunkID]struct{}{},
-		slots:  slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
+		stored: map[event.HunkID]struct{}{}, budget: newBudget(),
+		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {

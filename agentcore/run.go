@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -79,6 +80,8 @@ type run struct {
 	former     *former    // what it goes on with; nil for a run that begins anew
 	inherited  inheritance
 	mode       permission.Mode
+	budget     *budget
+	price      *price.Price // of an answer of the model, nil where it is unknown
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
@@ -117,6 +120,7 @@ type run struct {
 	status    event.Status
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult
+	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
 	children  []*run             // to which it delegated, in order
@@ -214,11 +218,16 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if len(request.Each) == 0 { // one that only waits for its children has no time of its own
 		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
 	}
-	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens, cfg.BudgetTokens)
-	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost, cfg.BudgetCost)
+	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
+	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost)
+	if err := r.takeBudget(); err != nil {
+		return nil, err
+	}
+	r.price = priceOf(cfg, r.model.Name())
 	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
-	r.result = event.RunResult{Status: event.StatusPending, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
+	r.own = event.NoUsage()
+	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
 }
 
@@ -264,6 +273,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer e.wait.Done()
 		defer close(r.done)
 		defer r.cancel(nil)
+		defer r.budget.close()
 		r.live()
 		r.tellStarter()
 		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
@@ -313,7 +323,7 @@ func (r *run) work() error {
 		defer r.place.leave()
 	}
 	r.setStatus(event.StatusRunning, "")
-	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
+	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err
@@ -444,9 +454,6 @@ func (r *run) fanOut() error {
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
-		r.mu.Lock()
-		r.result.Usage = r.result.Usage.Add(result.Usage)
-		r.mu.Unlock()
 		name := r.session.view.Relative(r.request.Each[i])
 		if result.Status != event.StatusCompleted {
 			reason := result.Reason
@@ -554,7 +561,7 @@ func (r *run) row() store.Run {
 		Request: r.request.Prompt, ContextMode: r.definition.ContextMode,
 		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
 		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
-		Turns: r.result.Turns, Usage: r.result.Usage, Proposal: r.result.Proposal,
+		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
 		Created: r.created, Started: r.started,
 	}
 	if r.parent != nil {

@@ -30,7 +30,8 @@ type Session struct {
 	proposal   *workspace.Session
 	asks       asks
 	starts     sessionStarts
-	slots      *slot.Pool                   // of the children that are at work
+	slots      *slot.Pool // of the children that are at work
+	budget     *budget
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]

@@ -212,6 +212,8 @@ const (
 	UsageGroupModel UsageGroup = "model"
 	// Each session.
 	UsageGroupSession UsageGroup = "session"
+	// Each set of workspace folders.
+	UsageGroupProject UsageGroup = "project"
 	// Each day in UTC.
 	UsageGroupDay UsageGroup = "day"
 )
@@ -1266,16 +1268,22 @@ type UsageParams struct {
 
 // UsageRow is the usage of one group.
 type UsageRow struct {
-	// The run, agent, model, session or day (`2026-01-02`).
+	// The run, agent, model, session, day (`2026-01-02`), or project (its folders, joined by `, `).
 	Key string `json:"key"`
 	// How many runs.
 	Runs int `json:"runs" min:"0"`
+	// How many of them came to an end by themselves: neither cancelled nor interrupted.
+	Ended int `json:"ended" min:"0"`
+	// How many of those ended with the status `completed`.
+	Completed int `json:"completed" min:"0"`
 	// How many requests to models.
 	Turns int `json:"turns" min:"0"`
-	// The time of the runs together.
+	// The time of the runs that have ended, together.
 	DurationMs int64 `json:"durationMs" min:"0"`
-	// What they cost.
+	// What they cost; without a cost where that of any is not known.
 	Usage event.Usage `json:"usage"`
+	// The part of the cost that is known, in US dollars.
+	KnownCost float64 `json:"knownCost"`
 }
 
 // UsageReport is the result of `agent/usage`.
