@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -33,6 +34,7 @@ type call struct {
 	arguments json.RawMessage
 	refusal   string // why it is not carried out, empty if it is
 	started   time.Time
+	hooked    hook.Outcome // what the hooks before it said
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -116,6 +118,7 @@ func (r *run) execute(c *call) model.Result {
 		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case c.refusal != "":
 		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
+	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:
 		// What acts outside may do so only when its intent would survive a crash.
@@ -136,6 +139,7 @@ func (r *run) execute(c *call) model.Result {
 	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
 		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
 	})
+	text = r.afterCall(c, status, text, summary)
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
 }
 

@@ -19,7 +19,7 @@ const (
 	// checkerMark divides what a checker wrote to its two outputs: a control character that no JSON has.
 	checkerMark = "\x1eagentls\x1e"
 	// checkerScript keeps the outputs of its arguments apart, since a sandbox has one for both.
-	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 4096 "${TMPDIR:-/tmp}/.checker"; exit $status`
+	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 1000000 "${TMPDIR:-/tmp}/.checker"; exit $status`
 )
 
 // check runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is dropped, and
@@ -40,6 +40,12 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 	}, nil)
 	if decision.Action != permission.Allow {
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: decision.Reason}
+	}
+	select {
+	case c.run.engine.checking <- struct{}{}:
+		defer func() { <-c.run.engine.checking }()
+	case <-ctx.Done():
+		return tool.CheckerOutput{}, ctx.Err()
 	}
 	box, err := c.open(ctx)
 	if err != nil {

@@ -130,3 +130,22 @@ func TestCheckerIsWithheld(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckerWithCompiler has go vet judge a file with C in it, which takes a C compiler and flags of the project.
+func TestCheckerWithCompiler(t *testing.T) {
+	if testing.Short() {
+		return // a machine for a quick check may have no C compiler
+	}
+	files := map[string]string{
+		"go.mod": "module example.org/m\n\ngo 1.20\n",
+		"c.go":   "package m\n\n// #cgo CFLAGS: -DTWO=2\n// static int two(void) { return TWO; }\nimport \"C\"\n\nimport \"fmt\"\n\nfunc F() { fmt.Printf(\"%s\\n\", int(C.two())) }\n",
+	}
+	w := newTrusted(t, files,
+		script.Turn{Answer: []script.Step{call("diagnostics", `{"path":"c.go"}`)}},
+		diagnosed([]string{"c.go:9:", "warning: fmt.Printf format %s has arg int((_Cfunc_two)()) of wrong type int [go vet printf]", "Checked with go syntax, gofmt, go vet."},
+			call("edit", `{"path":"c.go","old_string":"%s","new_string":"%d"}`), call("edit", `{"path":"c.go","old_string":"C.two()","new_string":"C.three()"}`)),
+		script.Turn{Expect: []script.Expect{script.Result("edit", "")}, Answer: []script.Step{call("diagnostics", `{"path":"c.go"}`)}},
+		diagnosed([]string{"three"}),
+	)
+	w.finishes(coder())
+}

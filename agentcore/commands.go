@@ -159,7 +159,7 @@ func (c *commands) options() (sandbox.Options, error) {
 	env, home := e.redactor.Environ(os.Environ()), homeDir()
 	o := sandbox.Options{
 		Run: string(c.run.id), StateDir: e.sandboxDir(), OutputDir: e.outputDir(), Home: home, Env: env,
-		Caches: sandbox.DefaultCaches(env, home), Tools: sandbox.DefaultTools(env, home),
+		Caches: sandbox.DefaultCaches(env, home), Tools: append(sandbox.DefaultTools(env, home), c.run.hooks.programs(home)...),
 		Hidden: []string{e.stateDir}, Protected: permission.ProtectedNames(),
 		Network: sandbox.Network{Open: c.run.config.SandboxNetwork},
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
@@ -248,8 +248,14 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 		return tool.CommandResult{}, err
 	}
 	result := c.result(done)
+	result.Files = c.take(snapshot, done.Changes, author)
+	return result, nil
+}
+
+// take makes what a command changed edits of the run.
+func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) (files []workspace.Taken) {
 	// Deletions come first, so that a folder can take a file's place.
-	slices.SortStableFunc(done.Changes, func(a, b sandbox.Change) int {
+	slices.SortStableFunc(changes, func(a, b sandbox.Change) int {
 		switch {
 		case a.Deleted == b.Deleted:
 			return 0
@@ -258,14 +264,14 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 		}
 		return 1
 	})
-	for _, change := range done.Changes {
-		result.Files = append(result.Files, snapshot.Take(workspace.Written{
+	for _, change := range changes {
+		files = append(files, snapshot.Take(workspace.Written{
 			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted, Executable: change.Mode&0o111 != 0,
 			Existed: change.Existed, Before: change.Before,
 		}, author))
 	}
-	slices.SortFunc(result.Files, func(a, b workspace.Taken) int { return strings.Compare(a.Path, b.Path) })
-	return result, nil
+	slices.SortFunc(files, func(a, b workspace.Taken) int { return strings.Compare(a.Path, b.Path) })
+	return files
 }
 
 // result is what a model hears of a result, but for the changes.

@@ -59,7 +59,7 @@ func (r *run) overflowed(shortened bool, refused error) error {
 func (r *run) compact(room int64) (bool, error) {
 	before := r.memory.tokens(r.messages)
 	r.progress("shortens its conversation", 0)
-	from := keptFrom(r.messages, room*3/10*bytesPerToken)
+	from := keptFrom(r.messages, min(room*3/10*bytesPerToken, sizeOf(r.messages)/3)) // also where the prompt is most of it
 	dropped := r.between(from)
 	if len(dropped) > 0 && !(len(dropped) == 1 && dropped[0].Summary()) {
 		summary, err := r.summarise(from, room)
@@ -122,9 +122,12 @@ func (r *run) between(from int) []model.Message {
 
 // summarise has the messages in front of from summed up.
 func (r *run) summarise(from int, room int64) (string, error) {
-	var err error
+	instructions, err := r.preCompact()
+	if err != nil {
+		return "", err
+	}
 	for _, share := range []int64{2, 6} { // of the room; again, where that is too much for the model that sums up
-		prompt := transcript(r.messages[:from], int(room*bytesPerToken/share))
+		prompt := transcript(r.messages[:from], int(room*bytesPerToken/share)) + joined(instructions)
 		var summary string
 		if summary, err = r.consult("compaction", "shortens the conversation", prompt); err == nil {
 			return clip(summary, int(room/5*bytesPerToken)), nil

@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,21 +273,55 @@ func fits(tokens int) script.Expect {
 	}
 }
 
+// patient gives a world of long work more time than others.
+func (w *world) patient() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*watchdog)
+	w.t.Cleanup(func() {
+		w.close()
+		cancel()
+	})
+	w.ctx = ctx
+}
+
+// A run that is cancelled while its conversation is shortened ends at once, and so does the hidden run.
+func TestCancelWhileShortening(t *testing.T) {
+	w := newWorld(t, bigFiles(),
+		script.Turn{Match: "You shorten the conversation", Answer: []script.Step{script.Gate("shortens")}},
+		script.Turn{Answer: []script.Step{readOf("a"), readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c"), readOf("d")}},
+	).holds(smallContext)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
+	if err := w.model.Reached(w.ctx, "shortens", 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.engine.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	if result := w.wait(id); result.Status != event.StatusCancelled || len(result.Children) != 0 {
+		t.Errorf("unexpected result: %+v", result)
+	}
+	children, err := w.engine.Store().Children(w.ctx, id)
+	if err != nil || len(children) != 1 || children[0].Status != event.StatusCancelled {
+		t.Errorf("the hidden runs are %+v: %v", children, err)
+	}
+}
+
 // A run of any length stays within the model's context.
 func TestLongRunStaysSmall(t *testing.T) {
+	const room = 20_000
 	turns := 2000
 	if testing.Short() {
 		turns = 300
 	}
 	n := 0
 	w := newWorld(t, bigFiles(),
-		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(smallContext)}, Answer: []script.Step{script.Text("the summary")}},
-		script.Turn{Times: turns, Expect: []script.Expect{fits(smallContext), first(assignment)}, Then: func(*model.Request) []script.Step {
+		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(room)}, Answer: []script.Step{script.Text("the summary")}},
+		script.Turn{Times: turns, Expect: []script.Expect{fits(room), first(assignment)}, Then: func(*model.Request) []script.Step {
 			n++
-			return []script.Step{script.Text("step"), call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":100}`, n%200+1))}
+			return []script.Step{script.Text("step"), call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":20}`, n%200+1))}
 		}},
 		script.Turn{Answer: []script.Step{script.Text("Done.")}},
-	).holds(smallContext)
+	).holds(room)
+	w.patient()
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment, Limits: agent.Limits{MaxTurns: turns + 10}})
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != turns+1 {
 		t.Errorf("unexpected result: %s, %d turns, error %+v", result.Status, result.Turns, result.Error)

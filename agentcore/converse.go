@@ -18,7 +18,7 @@ func (r *run) converse() error {
 	c := conversation{tools: r.offered()}
 	r.memory.begin(r.model, r.system, c.tools)
 	r.takeOver()
-	r.pin(model.UserText(r.userPrompt()))
+	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if reason == "" {
 		r.append(done.Message)
 		r.lastText = text
-		if ended, err := r.mayEnd(); err != nil || !ended {
+		if ended, err := r.mayStop(); err != nil || !ended {
 			return false, err
 		}
 		r.conclude(ending{}, done.Stop)
@@ -137,7 +137,9 @@ func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err err
 	results = append(results, uncalled(calls[len(made):], "this call was not made: your answer was cut off in the middle of it, at the length that one answer may have. Send it again in smaller pieces, each in an answer of its own")...)
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
 	if r.handedOver() {
-		return true, nil
+		if more, err := r.goOn(""); !more || err != nil {
+			return err == nil, err
+		}
 	}
 	r.layer.NextTurn()
 	if r.parent == nil {
@@ -194,6 +196,9 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 		return failed
 	default:
 		r.lastText = strings.TrimSpace(text)
+	}
+	if _, err := r.goOn(c.end.reason); err != nil {
+		return err
 	}
 	r.conclude(end, done.Stop)
 	return nil

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,13 +9,14 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // Delegate starts a child for a task and waits for its end, but where it is in the background.
 func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
-	child, err := h.run.delegate(ctx, task)
+	child, err := h.delegate(ctx, task)
 	if err != nil {
 		return tool.TaskState{}, err
 	}
@@ -28,7 +30,8 @@ func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, err
 }
 
 // delegate starts a child, whose goroutine ends with the run's context at the latest.
-func (r *run) delegate(ctx context.Context, task tool.Task) (*run, error) {
+func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
+	r := h.run
 	definition, err := findChild(r.engine.Agents(), task.Agent)
 	if err != nil || !slices.ContainsFunc(r.subagents, func(d *agent.Definition) bool { return d.Slug == definition.Slug }) {
 		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", task.Agent, strings.Join(r.subagentSlugs(), ", "))
@@ -49,14 +52,21 @@ func (r *run) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		return nil, err
 	}
 	if task.AllowedTools != nil {
-		if task.AllowedTools, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
+		if task.AllowedTools, request.granted, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
 			return nil, err
 		}
 	}
-	if task.Resume != "" {
+	if task.Resume == "" { // otherwise it has a conversation
+		if request.inherited, err = r.inherit(ctx, definition.ContextMode); err != nil {
+			return nil, err
+		}
+	} else {
 		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
 			return nil, err
 		}
+	}
+	if err := h.askForTools(ctx, definition.Slug, request.granted); err != nil {
+		return nil, err
 	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
@@ -109,17 +119,36 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// canonicalTools are the tools that a child is narrowed to.
-func (r *run) canonicalTools(definition *agent.Definition, names []string) ([]string, error) {
-	list := []string{} // none is not the same as all
+// canonicalTools are the tools that a child is narrowed to, and those of them that its definition does not have: the user is asked for these.
+func (r *run) canonicalTools(definition *agent.Definition, names []string) (list, more []string, err error) {
+	list = []string{} // none is not the same as all
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
-		if !ok || !definition.Allows(canonical) {
-			return nil, fmt.Errorf("allowed_tools: %s has no tool %q; leave it out, or choose another agent", definition.Slug, name)
+		switch {
+		case !ok || !r.offers(canonical) && !definition.Allows(canonical):
+			return nil, nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
+		case !definition.Allows(canonical):
+			more = append(more, canonical)
 		}
 		list = append(list, canonical)
 	}
-	return list, nil
+	return list, more, nil
+}
+
+// askForTools asks the user for tools that a child's definition does not have. The error is for the model, or that of ctx.
+func (h host) askForTools(ctx context.Context, child string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	tools := strings.Join(names, ", ")
+	answer, err := h.run.askUser(h.call, permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", child, tools)}, child+" with "+tools)
+	switch {
+	case err != nil:
+		return err
+	case !answer.Allow:
+		return fmt.Errorf("allowed_tools: %s does not get %s: %s; leave them out", child, tools, cmp.Or(answer.Reason, "the user said no"))
+	}
+	return ctx.Err()
 }
 
 // awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children have
@@ -177,44 +206,7 @@ func (r *run) writeTask(b *strings.Builder) {
 		b.WriteString("end with: submit_result\n")
 	}
 	b.WriteString("</task>")
-}
-
-// SubmitResult keeps what the model hands over; the run ends with this turn.
-func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
-	if n := h.run.inbox.coming(); n > 0 {
-		return fmt.Errorf("%s that you started still run in the background; wait for them with task_wait, or end them with task_cancel", counted(n, "task", "tasks"))
-	}
-	h.run.mu.Lock()
-	defer h.run.mu.Unlock()
-	h.run.submitted = &result
-	return nil
-}
-
-// handedOver reports whether the model has given its result.
-func (r *run) handedOver() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.submitted != nil {
-		r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
-	}
-	return r.submitted != nil
-}
-
-// childResult is the structured result of a child; files come from what the engine saw. The lock is held.
-func (r *run) childResult() *event.ChildResult {
-	if r.task == nil {
-		return nil
-	}
-	result := event.ChildResult{Summary: firstLine(r.result.Output)}
-	if r.submitted != nil {
-		result = *r.submitted
-	}
-	result.FilesModified, result.FilesCreated = nil, nil
-	for path := range r.touched {
-		result.FilesModified = append(result.FilesModified, r.session.view.Relative(path))
-	}
-	slices.Sort(result.FilesModified)
-	return &result
+	r.writeInherited(b)
 }
 
 // collides notes for the run that started this one which of its edits were left out, with both sides.

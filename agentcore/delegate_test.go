@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func TestTaskRefusals(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{
 			task("explorer", "x", ""), task("title", "x", ""), task("explore", " ", ""), task("explore", "x", `,"context_files":["no.txt"]`),
-			task("explore", "x", `,"allowed_tools":["edit"]`), task("tester", "Test it.", ""),
+			task("explore", "x", `,"allowed_tools":["webfetch"]`), task("tester", "Test it.", ""),
 		}},
 		script.Turn{Match: "Test it.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{task("tester", "Test it.", "")}},
 		script.Turn{Match: "Test it.", Expect: []script.Expect{script.Result("task", `there is no tool "task"`)}, Answer: []script.Step{script.Text("Tested.")}},
@@ -95,7 +96,7 @@ func TestTaskRefusals(t *testing.T) {
 			Match: "Go.",
 			Expect: []script.Expect{
 				script.Last(`you cannot start an agent "explorer"; those that you may are explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
-				script.Last("context_files: "), script.Last(`explore has no tool "edit"`), script.Last("Tested."),
+				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "webfetch"`), script.Last("Tested."),
 			},
 			Answer: []script.Step{script.Text("Done.")},
 		},
@@ -159,6 +160,113 @@ func TestCancelOneTask(t *testing.T) {
 	}
 	w.model.Release("quick")
 	if result := w.wait(run); result.Output != "One is missing." {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestTaskGetsMoreTools: a tool that the child's definition lacks is the user's to give.
+func TestTaskGetsMoreTools(t *testing.T) {
+	more := task("explore", "Mend it.", `,"allowed_tools":["Read","str_replace"]`)
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{more}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("explore does not get edit: the user said no")}, Answer: []script.Step{more}},
+		script.Turn{
+			Match: "Mend it.", Expect: []script.Expect{script.Tools("read", "edit"), script.NoTools("grep", "bash")},
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)},
+		},
+		script.Turn{Match: "Mend it.", Answer: []script.Step{script.Text("Mended.")}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("Mended.")}, Answer: []script.Step{script.Text("done")}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	for _, allow := range []bool{false, true} {
+		ask := w.asked()
+		if ask.Detail != "explore with edit" || len(ask.Always) > 0 {
+			t.Errorf("got %+v", ask)
+		}
+		w.answer(ask, agentcore.Answer{Allow: allow})
+	}
+	if result := w.wait(run); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestChildsClaims: what a child says of files and tests is held against what was seen.
+func TestChildsClaims(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("tester", "Test it.", "")}},
+		script.Turn{Match: "Test it.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`), call("write", `{"path":"c.txt","content":"c\n"}`)}},
+		script.Turn{Match: "Test it.", Answer: []script.Step{call("submit_result", `{"summary":"All is well.","files_modified":["b.txt"],"files_created":["c.txt"],"tests_run":3,"tests_passed":3}`)}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{
+				script.Last("changed: a.txt\ncreated: c.txt\n"), script.Last("warning: it says that it changed b.txt, and did not"),
+				script.Last("warning: it says that it ran 3 tests, of which 3 passed, and ran none that could be seen"),
+			},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestChildrenCollide: of two edits of the same line one is left out, and the parent is told both sides.
+func TestChildrenCollide(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n"})
+	turns := []script.Turn{
+		{Match: "Go.", Answer: []script.Step{task("coder-a", "First.", ""), task("coder-a", "Second.", ""), task("coder-a", "Third.", "")}},
+		{Match: "First.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"first"}`)}},
+		{Match: "Second.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"second"}`)}},
+		{Match: "Third.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"five","new_string":"fifth"}`)}},
+		{Match: "First.", Answer: []script.Step{script.Gate("first"), script.Text("ok")}},
+		{Match: "Second.", Answer: []script.Step{script.Gate("second"), script.Text("ok")}},
+		{Match: "Third.", Answer: []script.Step{script.Gate("second"), script.Text("ok")}},
+		{
+			Match: "Go.", Expect: []script.Expect{script.Last("conflict: a.txt lines 2-2: the edit of coder-a was left out"), script.Last("It wanted:\nsecond\n"), script.Last("There is now:\nfirst\n")},
+			Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
+		},
+		{Match: "Go.", Expect: []script.Expect{script.Last("first"), script.Last("fifth")}, Answer: []script.Step{script.Text("done")}},
+	}
+	w.with(script.New("test", turns...), nil, &agent.Definition{Slug: "coder-a", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
+		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}})
+	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
+	w.reached("first")
+	if err := w.model.Reached(w.ctx, "second", 2); err != nil {
+		t.Fatal(err)
+	}
+	w.model.Release("first")
+	for _, child := range w.children(run) {
+		if strings.HasPrefix(child.Title, "First") {
+			w.wait(child.ID)
+		}
+	}
+	w.model.Release("second")
+	if result := w.wait(run); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestContextOfAChild: by its definition, a child gets nothing, the whole conversation, a summary, or the end of it.
+func TestContextOfAChild(t *testing.T) {
+	turns := []script.Turn{
+		{Match: "Secret word.", Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
+		{Match: "Secret word.", Answer: []script.Step{task("c-none", "Task 1.", ""), task("c-full", "Task 2.", ""), task("c-summary", "Task 3.", ""), task("c-selective", "Task 4.", "")}},
+		{Match: "Task 1.", Expect: []script.Expect{script.Messages(1), script.NotLast("Secret")}, Answer: []script.Step{script.Text("1")}},
+		{Match: "c-full", Expect: []script.Expect{script.Messages(4), script.First("Secret word."), script.Last("Task 2.")}, Answer: []script.Step{script.Text("2")}},
+		{Match: "Task 3.", Expect: []script.Expect{script.Messages(1), script.Last("Secret word."), script.Last("[call of read]")}, Answer: []script.Step{script.Text("3")}},
+		{Match: "Task 4.", Expect: []script.Expect{script.Messages(1), script.Last("Secret word."), script.Last("[result of read]")}, Answer: []script.Step{script.Text("4")}},
+		{Match: "Secret word.", Answer: []script.Step{script.Text("done")}},
+	}
+	var definitions []*agent.Definition
+	for _, mode := range []string{"none", "full", "summary", "selective"} {
+		definitions = append(definitions, &agent.Definition{Slug: "c-" + mode, Prompt: "You are c-" + mode + ".", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: mode})
+	}
+	definitions = append(definitions, &agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}})
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	slices.SortStableFunc(turns, func(a, b script.Turn) int { return strings.Compare(b.Match[:1], a.Match[:1]) }) // the word stands in children's prompts, too
+	w.with(script.New("test", turns...), nil, definitions...)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Secret word."})); result.Output != "done" {
 		t.Errorf("got %+v", result)
 	}
 }

@@ -37,16 +37,23 @@ type direct struct {
 	result sandbox.Result // set once done is closed
 }
 
-// startDirect starts a command as the user would. It ends with ctx.
-func (c *commands) startDirect(ctx context.Context, command tool.Command) (*direct, error) {
+// nextDirect counts a command without a sandbox. What it returns is to be in the environment of its processes, and of no others.
+func (c *commands) nextDirect() (variable string, err error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.closed {
-		c.mu.Unlock()
-		return nil, sandbox.ErrClosed
+		return "", sandbox.ErrClosed
 	}
 	c.directs++
-	own := fmt.Sprintf("AGENTLS_COMMAND=%s-%d", c.run.id, c.directs)
-	c.mu.Unlock()
+	return fmt.Sprintf("AGENTLS_COMMAND=%s-%d", c.run.id, c.directs), nil
+}
+
+// startDirect starts a command as the user would. It ends with ctx.
+func (c *commands) startDirect(ctx context.Context, command tool.Command) (*direct, error) {
+	own, err := c.nextDirect()
+	if err != nil {
+		return nil, err
+	}
 	e := c.run.engine
 	dir := c.run.session.home()
 	if dir == "" {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -87,6 +88,8 @@ type Engine struct {
 	// probe finds probed, what of a sandbox the machine offers, when first needed.
 	probe  sync.Once
 	probed sandbox.Report
+	// checking is held by the checkers that run in sandboxes, of which there may be many at once: a child for each file.
+	checking chan struct{}
 
 	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
 	storeFailing atomic.Bool
@@ -138,7 +141,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
-		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
+		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	for _, t := range o.Tools {
 		e.tools[t.Spec().Name] = t

@@ -130,7 +130,13 @@ func (h host) Attached(path string) (string, bool, error) {
 }
 
 func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
-	return h.run.commands.foreground(ctx, command, h.Author(command.Why))
+	result, err := h.run.commands.foreground(ctx, command, h.Author(command.Why))
+	if count := countTests(result.Output, result.Exit != 0); err == nil && count.seen {
+		h.run.mu.Lock()
+		h.run.tests = count
+		h.run.mu.Unlock()
+	}
+	return result, err
 }
 
 func (h host) StartCommand(ctx context.Context, command tool.Command) (string, error) {

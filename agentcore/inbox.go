@@ -84,6 +84,13 @@ func (b *inbox) drop(child event.RunID) {
 	b.queue = slices.DeleteFunc(b.queue, func(m message) bool { return m.child == child })
 }
 
+// idle reports whether there is nothing to read and nothing to come.
+func (b *inbox) idle() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.queue) == 0 && b.owed == 0
+}
+
 // close ends the reading where nothing is left to read or to come. It tells how many children are still to end.
 func (b *inbox) close() (closed bool, owed int) {
 	b.mu.Lock()

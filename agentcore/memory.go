@@ -14,8 +14,6 @@ const (
 	bytesPerToken = 3
 	// leastPerToken bounds how few tokens a provider's count is believed: some count only what they had not cached.
 	leastPerToken = 8
-	// answerTokens is kept free for an answer where the definition does not bound it.
-	answerTokens = 8 << 10
 )
 
 // memory is what a run knows of its conversation beside the messages: how much of the model's context it takes, and
@@ -65,10 +63,11 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 	}
 }
 
-// room is how many tokens the conversation may have before it is shortened; 0 for no bound.
+// room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the context, and what
+// the definition says that an answer may have, but never takes less than half: prompt and tools alone are that large beside a small context.
 func (r *run) room() int64 {
 	window := r.memory.window
-	return max(window/2, min(window*8/10, window-max(int64(r.definition.MaxTokens), answerTokens)))
+	return max(window/2, min(window*8/10, window-int64(r.definition.MaxTokens)))
 }
 
 // sizeOf is what messages add to a request, in bytes.

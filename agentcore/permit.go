@@ -22,7 +22,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
 	}
-	decision := r.rights.policy.Decide(request, r.rights.grants())
+	decision := c.narrowed(r.rights.policy.Decide(request, r.rights.grants()))
 	switch decision.Action {
 	case permission.Allow:
 		r.allow(request.Paths)
@@ -109,6 +109,11 @@ func (r *run) allow(paths []permission.Path) {
 // permitted is permit as execute needs it: it sets the outcome of a call that may not be made.
 func (r *run) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
 	refusal, err := r.permit(c)
+	return unrefused(refusal, err, status, text, summary)
+}
+
+// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is neither.
+func unrefused(refusal string, err error, status *event.CallStatus, text, summary *string) bool {
 	switch {
 	case err != nil:
 		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"

@@ -199,8 +199,11 @@ func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 	return m, nil
 }
 
-// takeOver puts the former conversation in front of the run's own.
+// takeOver puts the former conversation, or what the run inherits, in front of its own.
 func (r *run) takeOver() {
+	for _, m := range r.inherited.messages {
+		r.append(m)
+	}
 	if r.former == nil {
 		return
 	}

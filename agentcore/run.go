@@ -45,6 +45,10 @@ type RunRequest struct {
 	task *tool.Task
 	// former is the run that this one goes on with.
 	former *former
+	// inherited is what a child gets of its parent's conversation.
+	inherited inheritance
+	// granted are tools that its definition does not have.
+	granted []string
 }
 
 // Context is what a prompt is about.
@@ -73,6 +77,7 @@ type run struct {
 	limits     agent.Limits
 	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former     *former    // what it goes on with; nil for a run that begins anew
+	inherited  inheritance
 	mode       permission.Mode
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
@@ -80,6 +85,7 @@ type run struct {
 	rights     rights
 	clock      clock
 	commands   commands
+	hooks      *hooks
 	place      place
 	inbox      *inbox
 	output     string // the file for the result of a run in the background, empty for others
@@ -95,8 +101,12 @@ type run struct {
 	turn     int
 	attempt  int // of the turn, from 1
 	memory   memory
-	touched  map[string]bool // files that the run proposed to change
+	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+
+	// handOvers guards the last summary that children were given, and what it was made from.
+	handOvers                 sync.Mutex
+	handedText, handedSummary string
 
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
@@ -112,6 +122,7 @@ type run struct {
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
+	tests     testCount          // of the last command that ran tests
 	last      event.RunProgress
 	finished  time.Time
 }
@@ -177,9 +188,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, former: request.former, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
+		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place.run = r, r
+	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
@@ -303,6 +315,9 @@ func (r *run) work() error {
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
 	defer r.clock.end()
+	if err := r.startHooks(); err != nil {
+		return err
+	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
@@ -379,7 +394,7 @@ func (r *run) mergeLayer() {
 		return
 	}
 	for _, c := range changes {
-		r.touched[c.Path] = true
+		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
 	}
 	var report workspace.MergeReport
 	var err error
@@ -444,7 +459,7 @@ func (r *run) fanOut() error {
 		r.mergeLayer()
 		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
 	}
-	if err := r.ctx.Err(); err != nil {
+	if _, err := r.goOn("its children have ended"); err != nil {
 		return err
 	}
 	if len(failed) == len(children) && len(failed) > 0 {
@@ -556,7 +571,7 @@ func (r *run) row() store.Run {
 	if r.status.Final() {
 		row.Completed = r.finished
 		row.Duration = row.Completed.Sub(r.created)
-		row.Failure = encoded(r.result.Error)
+		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
 		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
 	}
 	return row

@@ -29,6 +29,7 @@ type Session struct {
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	asks       asks
+	starts     sessionStarts
 	slots      *slot.Pool                   // of the children that are at work
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.

@@ -44,7 +44,7 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false
 	case r.parent != nil && slices.Contains(usersOwn, name):
 		return false
-	case !r.definition.Allows(name):
+	case !r.definition.Allows(name) && !slices.Contains(r.request.granted, name):
 		return false
 	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, name):
 		return false

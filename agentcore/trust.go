@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -69,10 +71,18 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	}
 	defer dir.Close() // only read from
 	actors, err := permission.Actors(ctx, dir)
-	if err != nil || !slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+	if err != nil {
 		return actors, err
 	}
-	more := programs(projectConfig(root), root, dir)
+	var more []string
+	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+		more = programs(projectConfig(root), root, dir)
+	}
+	for _, a := range actors {
+		for _, h := range definedHooks(dir, a.Path) {
+			more = append(more, namedFiles(commandWords(h.Command), root, dir)...)
+		}
+	}
 	if len(more) == 0 {
 		return actors, nil
 	}
@@ -90,14 +100,52 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 	var words []string
 	for _, hooks := range cfg.Hooks {
 		for _, h := range hooks {
-			for _, word := range h.Command {
-				words = append(words, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
-			}
+			words = append(words, commandWords(h.Command)...)
 		}
 	}
 	for _, server := range cfg.MCP {
 		words = append(append(words, server.Command), server.Args...)
 	}
+	return namedFiles(words, root, dir)
+}
+
+// maxDefinition is the largest file of definitions whose hooks are looked at, in bytes.
+const maxDefinition = 1 << 20
+
+// definedHooks are the hooks of the definitions in a file of a folder, by its slash path; of any other file there are none.
+func definedHooks(dir *os.Root, name string) (hooks []agent.Hook) {
+	if _, ok := agent.Detect(name); !ok {
+		return nil
+	}
+	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxDefinition {
+		return nil
+	}
+	text, err := dir.ReadFile(name)
+	if err != nil || !bytes.Contains(text, []byte("hooks")) {
+		return nil // what cannot be read does not run
+	}
+	for _, d := range agent.Parse(name, string(text)).Definitions {
+		hooks = append(hooks, d.Hooks...)
+	}
+	return hooks
+}
+
+// atRoot puts "." in the place of the variables with the workspace folder that hooks get.
+var atRoot = strings.NewReplacer(
+	`"$CLAUDE_PROJECT_DIR"`, ".", `"${CLAUDE_PROJECT_DIR}"`, ".", "$CLAUDE_PROJECT_DIR", ".", "${CLAUDE_PROJECT_DIR}", ".",
+	`"$AGENTLS_PROJECT_DIR"`, ".", `"${AGENTLS_PROJECT_DIR}"`, ".", "$AGENTLS_PROJECT_DIR", ".", "${AGENTLS_PROJECT_DIR}", ".",
+)
+
+// commandWords are the words of a command that may name files, also those of a script in it.
+func commandWords(command []string) (words []string) {
+	for _, word := range command {
+		words = append(words, strings.FieldsFunc(atRoot.Replace(word), func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
+	}
+	return words
+}
+
+// namedFiles are those of a folder's files that words name, as sorted slash paths.
+func namedFiles(words []string, root string, dir *os.Root) []string {
 	var list []string
 	for _, word := range words {
 		if filepath.IsAbs(word) {
@@ -242,6 +290,10 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	add := func(name, kind, text string) {
 		list = append(list, ActingItem{Path: name, Kind: kind, Description: permission.Visible(text)})
 	}
+	dir, err := os.OpenRoot(root)
+	if err == nil {
+		defer dir.Close() // only read from
+	}
 	for _, a := range actors {
 		first := len(list) // what the file itself is
 		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
@@ -265,6 +317,11 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "hook", "A file that a command names.")
 		}
 		list[first].Description += unseenOf(a)
+		if dir != nil {
+			for _, h := range definedHooks(dir, a.Path) {
+				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
+			}
+		}
 	}
 	return list
 }

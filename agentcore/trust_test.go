@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -80,5 +81,57 @@ func TestTrustOfAFolder(t *testing.T) {
 	}
 	if list, err := w.engine.TrustedFolders(w.ctx); err != nil || len(list) > 0 {
 		t.Errorf("left: %v, %v", list, err)
+	}
+}
+
+// TestTrustCoversHooksOfDefinitions has a definition whose hook names a file of the folder.
+func TestTrustCoversHooksOfDefinitions(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		".agentls/agents/x.md": "---\nname: x\ndescription: d\nhooks:\n  PreToolUse:\n    - command: sh tools/guard.sh\n---\nDo.\n",
+		".claude/agents/y.md":  "---\nname: y\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: '\"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true'\n---\nDo.\n",
+		".agentls/agents/z.md": "---\nname: z\ndescription: tools/none.sh\n---\nhooks\n",
+		"tools/guard.sh":       "true\n",
+		"tools/stop.sh":        "true\n",
+		"tools/none.sh":        "true\n",
+		".agentls/agents.toml": "hooks = [",
+	})
+	look := func() agentcore.FolderTrust {
+		t.Helper()
+		f, err := w.engine.FolderTrust(w.ctx, w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	shown := look()
+	var files, items []string
+	for _, a := range shown.Actors {
+		if filepath.Dir(a.Path) == "tools" {
+			files = append(files, a.Path)
+		}
+	}
+	for _, i := range agentcore.DescribeActing(shown.Root, shown.Actors) {
+		if i.Kind == "hook" {
+			items = append(items, i.Path+": "+i.Description)
+		}
+	}
+	if want := []string{"tools/guard.sh", "tools/stop.sh"}; !slices.Equal(files, want) {
+		t.Errorf("the files are %q, want %q", files, want)
+	}
+	want := []string{
+		".agentls/agents/x.md: PreToolUse runs sh tools/guard.sh", ".claude/agents/y.md: Stop runs \"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true",
+		"tools/guard.sh: A file that a command names.", "tools/stop.sh: A file that a command names.",
+	}
+	if !slices.Equal(items, want) {
+		t.Errorf("described as %q, want %q", items, want)
+	}
+	if err := w.engine.TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.path("tools/guard.sh"), []byte("false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := look().Standing; got != permission.Changed {
+		t.Errorf("after a change of the hook's file it is %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/model/wiretest"
@@ -56,6 +57,47 @@ func TestRunsOverTheWires(t *testing.T) {
 			}
 			if len(addresses) != 1 {
 				t.Errorf("the requests came over %d connections", len(addresses))
+			}
+		})
+	}
+}
+
+// Whatever a vendor fails with in the middle of an answer or before it, the turn begins anew, and comes once.
+func TestFaultsOverTheWires(t *testing.T) {
+	for provider, serve := range map[string]struct {
+		handler func(model.Model) http.Handler
+		base    string
+	}{"anthropic": {wiretest.AnthropicHandler, ""}, "openai": {wiretest.OpenAIHandler, "/v1"}} {
+		t.Run(provider, func(t *testing.T) {
+			begun := []script.Step{script.Text("half"), call("todo", `{"items":[]}`)}
+			fails := func(failure model.Error, steps ...script.Step) script.Turn {
+				return script.Turn{Expect: []script.Expect{script.Messages(1)}, Answer: append(steps, failing(failure))}
+			}
+			w := newWorld(t, nil,
+				fails(model.Error{Kind: model.ErrNetwork}, begun...),
+				fails(model.Error{Kind: model.ErrOverloaded, Detail: "busy"}, begun...),
+				fails(model.Error{Kind: model.ErrRateLimit, Status: 429, Detail: "slow down"}),
+				fails(model.Error{Kind: model.ErrOverloaded, Status: 529, Detail: "busy"}),
+				fails(model.Error{Kind: model.ErrServer, Status: 500, Detail: "down"}),
+				script.Turn{Answer: []script.Step{script.Text("whole"), call("todo", `{"items":[]}`)}},
+				script.Turn{Expect: []script.Expect{script.Messages(3)}, Answer: []script.Step{script.Text("done")}},
+			)
+			server := httptest.NewServer(serve.handler(w.model))
+			t.Cleanup(server.Close)
+			w.closeEngine()
+			cfg := config.Default()
+			cfg.RetryMaxElapsed = watchdog
+			p := cfg.Providers[provider]
+			p.Kind, p.BaseURL, p.KeyEnv = provider, server.URL+serve.base, ""
+			cfg.Providers[provider] = p
+			w.openWith(agentcore.Options{StateDir: w.state, Config: cfg})
+			request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Model: provider + "/m"}
+			id := w.start(request)
+			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "done" || result.Turns != 2 || len(result.ToolCalls) != 1 {
+				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
+			}
+			if n := len(bodies[event.RetryScheduled](w.until(ended(id)))); n != 5 {
+				t.Errorf("%d retries were announced, want 5", n)
 			}
 		})
 	}

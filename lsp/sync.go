@@ -56,6 +56,7 @@ func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
 
 func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
 	path := pathOf(p.TextDocument.URI)
+	s.view.SaveDocument(path)
 	s.view.DiskChanged([]string{path})
 	s.trust.didSave(path)
 	s.reloader.changed([]string{path})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -118,7 +119,22 @@ func (t *sheet) keys() []keyDoc {
 	}
 	var list []keyDoc
 	for _, k := range agent.KeysOf(t.format) {
-		list = append(list, docOf(k))
+		list = append(list, eachEvent(docOf(k))...)
+	}
+	return list
+}
+
+// eachEvent is a key of hooks for each of their events, and any other key as it is.
+func eachEvent(k keyDoc) []keyDoc {
+	if len(k.path) < 2 || k.path[0] != "hooks" {
+		return []keyDoc{k}
+	}
+	var list []keyDoc
+	for _, name := range hook.Events() {
+		one := k
+		one.path = slices.Clone(k.path)
+		one.path[1] = name
+		list = append(list, keyDoc{path: one.path[:2:2], typ: "list", doc: hook.Event(name).Doc()}, one)
 	}
 	return list
 }
@@ -146,7 +162,7 @@ func configKeys() []keyDoc {
 				d.path = append(d.path, "*")
 			}
 		}
-		list = append(list, d)
+		list = append(list, eachEvent(d)...)
 	}
 	return list
 }

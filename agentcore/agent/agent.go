@@ -80,11 +80,11 @@ type MCPServer struct {
 	Headers map[string]string
 }
 
-// Hook is a command that is run at an event of the agent's life. The engine does not use it yet.
+// Hook is a command that is run at an event of the agent's life.
 type Hook struct {
 	// Event is a name such as "PreToolUse" or "SubagentStop".
 	Event string
-	// Matcher is a pattern of tool names, empty for all.
+	// Matcher says what it is for (see hook.ParseMatcher), empty for all.
 	Matcher string
 	// Command is an argument vector; a command line is one for `sh -c`.
 	Command []string
@@ -137,7 +137,7 @@ type Definition struct {
 	Skills []string
 	// MCPServers are added to those of the session. The engine does not use them yet.
 	MCPServers []MCPServer
-	// Hooks are added to those of the configuration. The engine does not use them yet.
+	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of its children, too.
 	Hooks   []Hook
 	Aliases []string
 	// Icon is one character for lists, Color a colour's name or "#rrggbb".

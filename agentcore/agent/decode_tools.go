@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -284,9 +285,6 @@ func (n *node) whole() *node {
 	return &node{kind: list, start: n.start, end: n.end, items: []*node{n}}
 }
 
-// hookEvents are the events that hooks can be for.
-var hookEvents = []string{"SubagentStart", "SubagentStop", "PreToolUse", "PostToolUse", "Stop", "SessionStart", "PreCompact"}
-
 func (p *decoder) hooks(n *node) {
 	if n.kind != table {
 		p.table("hooks", n, map[string]func(*node){"an event": nil})
@@ -294,9 +292,9 @@ func (p *decoder) hooks(n *node) {
 	}
 	for _, pair := range n.pairs {
 		key := "hooks." + pair.key
-		if !slices.Contains(hookEvents, pair.key) {
+		if !hook.Known(pair.key) {
 			at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
-			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hookEvents)
+			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hook.Events())
 		}
 		items := pair.value.items
 		if pair.value.kind == table {
@@ -316,8 +314,11 @@ func (p *decoder) hook(key, event, matcher string, n *node) {
 	h := Hook{Event: event, Matcher: matcher}
 	var below []*node
 	set := map[string]func(*node){
-		"matcher": func(v *node) { h.Matcher, _ = p.string(key+".matcher", v) },
-		"type":    func(*node) {},
+		"matcher": func(v *node) {
+			h.Matcher, _ = p.string(key+".matcher", v)
+			p.matcher(key+".matcher", event, h.Matcher, v)
+		},
+		"type": func(*node) {},
 		"timeout": func(v *node) {
 			// Claude Code's is a number of seconds.
 			if v.kind == scalar && !v.quoted && isNumber(v.value) {
@@ -346,5 +347,22 @@ func (p *decoder) hook(key, event, matcher string, n *node) {
 		p.def.Hooks = append(p.def.Hooks, h)
 	} else if len(below) == 0 && n.kind == table && before == len(p.file.Problems) {
 		p.wrong(n, failure, key, key+" has no command", "write a list of words, or a command line; it has "+alternatives(slices.Sorted(maps.Keys(set))))
+	}
+}
+
+// matcher checks what a hook is for.
+func (p *decoder) matcher(key, event, text string, n *node) {
+	m, err := hook.ParseMatcher(text)
+	if err != nil {
+		severity := failure
+		if p.file.loose() {
+			severity = warning
+		}
+		p.wrong(n, severity, key, err.Error(), "write names with | between them, or a regular expression")
+	}
+	if event == string(hook.PreToolUse) || event == string(hook.PostToolUse) {
+		for _, name := range m.Names() {
+			p.names("matcher", key, name, n)
+		}
 	}
 }

@@ -170,6 +170,8 @@ Do {{a}} for {{team}}.
 		{"a hidden agent needs no description", "", "---\nname: x\ncategory: hidden\n---\nDo.\n", "x for=[hidden] |  | Do.\n"},
 		{"braces that are text", "", head("") + "\\{{naem}}\n", is + "| d | Do.\n\\{{naem}}\n"},
 		{"a hook without a command", "", head("hooks: {Stop: [{matcher: a}], Strat: [{command: x}]}\n"), "unusable " + is + "hooks=[{Strat  [sh -c x] 0s}] | d | Do.\n5:16-5:28 error hooks.Stop.0: hooks.Stop.0 has no command\n5:31-5:36 warning hooks.Strat: there is no event \"Strat\"\n"},
+		{"a hook for what is not there", "", head("hooks: {PreToolUse: [{matcher: 'Bash|Raed|mcp__.*', command: x}], Stop: [{matcher: Nobody, command: x}]}\n"), is + "hooks=[{PreToolUse Bash|Raed|mcp__.* [sh -c x] 0s} {Stop Nobody [sh -c x] 0s}] | d | Do.\n5:32-5:51 warning hooks.PreToolUse.0.matcher: there is no tool \"Raed\", which the hook is for\n"},
+		{"a matcher that cannot be read", "", head("hooks: {Stop: [{matcher: 'a(', command: x}]}\n"), "unusable " + is + "hooks=[{Stop a( [sh -c x] 0s}] | d | Do.\n5:26-5:30 error hooks.Stop.0.matcher: \"a(\" is neither a name nor a regular expression: error parsing regexp: missing closing ): `a(`\n"},
 		{"a server without anything", "", head("mcp_servers: {a: {args: [x]}, b: }\n"), "unusable " + is + "mcp=[{a [] map[]  map[]} {b [] map[]  map[]}] | d | Do.\n5:18-5:29 error mcp_servers.a: mcp_servers.a has neither command nor url\n"},
 		{"anchors", "", head("aliases: &a [one]\nskills: *b\n"), ""},
 	})

@@ -97,9 +97,24 @@ func (v *validator) check(n named) {
 				n.def.Skills = slices.DeleteFunc(n.def.Skills, func(s string) bool { return s == n.name })
 			}
 		}
+	case "matcher":
+		v.matcher(n)
 	case "model":
 		v.model(n)
 	}
+}
+
+// matcher warns of a hook for a tool that nobody knows; it may be one to come.
+func (v *validator) matcher(n named) {
+	if v.ResolveTool == nil {
+		return
+	}
+	if _, ok := v.ResolveTool(n.name); ok {
+		return
+	}
+	found := v.unknownFault(n, "tool", v.Tools)
+	found.severity, found.message, found.fix = warning, fmt.Sprintf("there is no tool %q, which the hook is for", short(n.name)), nil
+	v.reportOf(n.def, found)
 }
 
 // unknown reports a name that nobody knows. It returns true where the name is to be left out.

@@ -158,7 +158,7 @@ type Command []string
 type Hook struct {
 	// Program and arguments as a list, or one string for sh -c. It gets the event as JSON on its standard input.
 	Command Command
-	// Tools that the hook is for, in PreToolUse and PostToolUse. Empty: all.
+	// What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and Stop; names with | between them, or regular expressions. Empty: all.
 	Matcher string
 	// Time after which the command is ended.
 	Timeout time.Duration

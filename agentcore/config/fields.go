@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -300,7 +301,7 @@ var hookFields = []field{
 	},
 	{
 		key: "matcher", optional: true,
-		doc: "Tools that the hook is for, in PreToolUse and PostToolUse. Empty: all.",
+		doc: "What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and Stop; names with | between them, or regular expressions. Empty: all.",
 		at:  in(func(h *Hook) any { return &h.Matcher }),
 	},
 	{
@@ -339,9 +340,7 @@ var mcpFields = []field{
 }
 
 // HookEvents returns the names of the events that hooks can be set for.
-func HookEvents() []string {
-	return []string{"SessionStart", "SubagentStart", "PreToolUse", "PostToolUse", "PreCompact", "SubagentStop", "Stop"}
-}
+func HookEvents() []string { return hook.Events() }
 
 // vendors are the providers that are always there, and the defaults of their kinds.
 var vendors = map[string]Provider{

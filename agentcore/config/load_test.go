@@ -419,6 +419,7 @@ func TestProblems(t *testing.T) {
 		"mcp neither":         {sources{user: "[mcp.a]\nargs = []\n"}, userFile + ":1:2: error: mcp.a: a server has either command or url"},
 		"mcp both":            {sources{user: "[mcp.a]\ncommand = 'x'\nurl = 'http://x'\n"}, userFile + ":1:2: error: mcp.a: a server has either command or url"},
 		"hook command":        {sources{user: "[[hooks.Stop]]\ntimeout = '1s'\n"}, userFile + ":1:3: error: hooks.Stop[0]: command is missing"},
+		"hook matcher":        {sources{user: "[[hooks.Stop]]\ncommand = 'x'\nmatcher = 'a|(b'\n"}, userFile + ":3:1: error: hooks.Stop[0].matcher: \"a|(b\" is neither a name nor a regular expression: error parsing regexp: missing closing ): `a|(b`"},
 		"deep":                {sources{user: "x = " + strings.Repeat("[", 1<<18)}, userFile + ":1:38: error: nested more than 32 levels deep (no key of agentls needs that)"},
 		"deep tables":         {sources{user: "x = " + strings.Repeat("{a=", 1<<18)}, userFile + ":1:104: error: nested more than 32 levels deep (no key of agentls needs that)"},
 		"deep key":            {sources{user: strings.Repeat("a.", 1<<18) + "b = 1"}, userFile + ":1:1: error: nested more than 32 levels deep (no key of agentls needs that)"},
@@ -500,5 +501,13 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	for b.Loop() {
 		s.load()
+	}
+}
+
+// TestBrokenMatcher keeps a hook that may keep agents from something.
+func TestBrokenMatcher(t *testing.T) {
+	c, problems := sources{user: "[[hooks.PreToolUse]]\ncommand = 'x'\nmatcher = '('\n[[hooks.PostToolUse]]\ncommand = 'x'\nmatcher = '('\n"}.load()
+	if len(problems) != 2 || len(c.Hooks["PreToolUse"]) != 1 || c.Hooks["PreToolUse"][0].Matcher != "" || len(c.Hooks["PostToolUse"]) != 0 {
+		t.Errorf("the hooks are %+v, the problems %v", c.Hooks, problems)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -202,10 +203,29 @@ func (l *loader) mergeHooks(f *field, n node) {
 			if len(h.Command) == 0 {
 				continue // told above
 			}
+			if !l.matches(key, e.name, &h, t) {
+				continue
+			}
 			h.Origin = l.setFrom(key, element.at)
 			l.config.Hooks[e.name] = append(l.config.Hooks[e.name], h)
 		}
 	}
+}
+
+// matches checks the matcher of a hook. A hook that cannot be read is left out, but for one that may keep agents from something: it then is for all
+// calls.
+func (l *loader) matches(key, event string, h *Hook, t table) bool {
+	_, err := hook.ParseMatcher(h.Matcher)
+	if err == nil {
+		return true
+	}
+	for _, e := range t {
+		if e.name == "matcher" {
+			l.refuse(key+".matcher", e.node.at, err)
+		}
+	}
+	h.Matcher = ""
+	return event == string(hook.PreToolUse)
 }
 
 // mergeMCP sets whole servers: were they merged key by key, a project could send a user's headers to its own address.

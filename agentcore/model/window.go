@@ -23,10 +23,10 @@ func ContextTokens(m Model) int64 {
 const unknownContext = 128_000
 
 // contexts holds the context sizes of well-known models by how their ids begin; the longest beginning counts. The sizes
-// are those in the vendors' lists of models.
+// are those in the vendors' lists of models, that of requests alone where it is bounded by itself.
 var contexts = map[string]int64{
 	"claude-": 200_000, "claude-2": 100_000, "claude-instant": 100_000,
-	"gpt-5": 400_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192, "gpt-3.5": 16_385,
+	"gpt-5": 272_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192, "gpt-3.5": 16_385,
 	"gpt-oss": 131_072, "chatgpt-4o": 128_000, "codex-mini": 200_000,
 	"o1": 200_000, "o1-mini": 128_000, "o1-preview": 128_000, "o3": 200_000, "o4": 200_000,
 	"gemini-": 1_048_576, "gemini-1.5-pro": 2_097_152,

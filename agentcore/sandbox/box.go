@@ -250,6 +250,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 		}
 	}
 	output := b.newSpool()
+	if c.SplitErrors {
+		output.split()
+	}
 	started := time.Now()
 	b.notes = nil
 	ch, err := b.start(c, b.roots, output)
@@ -301,6 +304,9 @@ func (b *Box) reset() error {
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
+	if output.errors != nil {
+		r.Errors = output.errors.bytes()
+	}
 	r.Notes = append(r.Notes, s.Notes...)
 	if ferr != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))

@@ -117,3 +117,18 @@ func BenchmarkRun(b *testing.B) {
 		}
 	})
 }
+
+func TestSplitErrors(t *testing.T) {
+	b, _ := open(t, nil)
+	split := func(c *Command) { c.SplitErrors = true }
+	r := sh(t, b, `read line; echo "$line"; echo bad >&2; exit 3`, split, func(c *Command) { c.Stdin = []byte("fine\n") })
+	if string(r.Output) != "fine\n" || string(r.Errors) != "bad\n" || r.Exit != 3 || r.OutputFile != "" {
+		t.Errorf("put out %q, errors %q, exit %d, file %q", r.Output, r.Errors, r.Exit, r.OutputFile)
+	}
+	if r = sh(t, b, `yes | head -c 200000 >&2`, split); len(r.Output) > 0 || len(r.Errors) > 40<<10 || !strings.Contains(string(r.Errors), "bytes are left out") {
+		t.Errorf("put out %q and %d bytes of errors", r.Output, len(r.Errors))
+	}
+	if r = sh(t, b, `echo a >&2; echo b`); string(r.Output) != "a\nb\n" || r.Errors != nil {
+		t.Errorf("together: %q, %q", r.Output, r.Errors)
+	}
+}

@@ -49,7 +49,7 @@ func startBare(argv, env []string, dir string, stdin []byte, output *spool) (*ba
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdout: output, Stderr: output, WaitDelay: waitDelay}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdout: output, Stderr: output.stderr(), WaitDelay: waitDelay}
 	if stdin != nil {
 		cmd.Stdin = newReader(stdin)
 	}

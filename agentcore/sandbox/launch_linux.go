@@ -129,17 +129,6 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
-	stopGate := func() []string { return nil }
-	if s.Gate != nil {
-		var socket *os.File
-		if socket, stopGate, err = s.Gate.serve(); err != nil {
-			control.Close()
-			statusRead.Close()
-			return nil, fmt.Errorf("open the way to single hosts: %w", err)
-		}
-		defer socket.Close()
-		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
-	}
 	for _, pair := range s.Env {
 		if strings.HasPrefix(pair, runVariable+"=") {
 			cmd.Env = append(cmd.Env, pair)
@@ -157,19 +146,38 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = all
 		cmd.SysProcAttr.AmbientCaps = ambient
 	}
+	stopGate, runs := func() []string { return nil }, false
+	if s.Gate != nil {
+		var socket *os.File
+		if socket, stopGate, err = s.Gate.serve(); err != nil {
+			control.Close()
+			statusRead.Close()
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		defer socket.Close()
+		defer func() {
+			if !runs {
+				stopGate()
+			}
+		}()
+		for len(cmd.ExtraFiles) < offerFD-3 {
+			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // closed
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
+	}
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}
 	if output != nil {
-		cmd.Stdout, cmd.Stderr = output, output
+		cmd.Stdout, cmd.Stderr = output, output.stderr()
 	}
 	l.do(func() { err = cmd.Start() })
 	if err != nil {
 		control.Close()
 		statusRead.Close()
-		stopGate()
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
+	runs = true
 	c := &confined{cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{})}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.

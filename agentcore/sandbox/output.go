@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +23,24 @@ type spool struct {
 	file  *os.File
 	saved int64
 	fault error // why there is no file, or no more of it
+
+	// errors takes standard error, nil where both go the same way. It is set before the command starts.
+	errors *spool
 }
+
+// split makes standard error go its own way, of which only what memory keeps is kept.
+func (s *spool) split() { s.errors = &spool{keep: s.keep, fault: errNotKept} }
+
+// stderr is where standard error goes.
+func (s *spool) stderr() *spool {
+	if s.errors != nil {
+		return s.errors
+	}
+	return s
+}
+
+// errNotKept is why an output is in no file that nobody would look at.
+var errNotKept = errors.New("it is not kept")
 
 // Write never fails, so that a full disk does not stop a command; the reader is told instead.
 func (s *spool) Write(p []byte) (int, error) {

@@ -154,6 +154,8 @@ type Command struct {
 	Stdin []byte
 	// Timeout ends the command; zero is that of the limits.
 	Timeout time.Duration
+	// SplitErrors keeps standard error apart from standard output.
+	SplitErrors bool
 	// Overlay is what the agent sees where the disk has something else: absolute path → text.
 	Overlay map[string]Text
 }
@@ -189,6 +191,8 @@ type Result struct {
 	Level Level
 	// Output is standard output and standard error as they came, cut in the middle where they were too long.
 	Output []byte
+	// Errors is standard error where the command splits it, cut like Output, of which it then is no part.
+	Errors []byte
 	// OutputSize is the length of the whole, in bytes, and OutputFile has it, if anything was cut.
 	OutputSize int64
 	OutputFile string

@@ -53,7 +53,8 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
-	offerFD   = 5 // where there is a gate
+	// offerFD is the socket for those of a gate; the descriptor before it is for a program that another one starts.
+	offerFD = 6
 )
 
 // Steps that the starting side tells apart.

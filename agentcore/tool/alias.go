@@ -72,6 +72,16 @@ func Resolve(name string) (string, bool) {
 	return name, false
 }
 
+// Spellings returns all names of a tool, its canonical one first; of a tool that is not in the table, only the one that it was asked for.
+func Spellings(name string) []string {
+	for _, tool := range canonical {
+		if tool.name == name {
+			return append([]string{name}, tool.others...)
+		}
+	}
+	return []string{name}
+}
+
 // Nearest returns the known canonical name or alias that an unknown name is most like, or "".
 func Nearest(name string) string {
 	near := spelling.Nearest(name, slices.Sorted(maps.Keys(aliases())))

@@ -67,8 +67,12 @@ func gofmt(_ context.Context, s *subject) ([]Diagnostic, error) {
 // it. It compiles but runs no code of the project: no cgo, no tool flags from the environment or
 // from `go env -w`, no network, no version control.
 func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
-	if _, list := parseGo(s); len(list) > 0 {
+	parsed, list := parseGo(s)
+	if len(list) > 0 {
 		return nil, errNotApplicable
+	}
+	if slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"C"` }) {
+		return cgoVet(ctx, s)
 	}
 	temp, err := os.MkdirTemp("", "agentls-vet-")
 	if err != nil {
@@ -125,6 +129,30 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	}
 	// Another file of the package is at fault.
 	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(out.stderr), "vet: "))
+}
+
+// cgoVet runs `go vet` with cgo, which runs compilers with flags that the project names, in the sandbox.
+func cgoVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
+	v := vet{subject: s, overlay: &overlay{Replace: map[string]string{}}}
+	for _, root := range s.host.Files().View().Roots() {
+		for _, file := range s.host.Files().Overlay(root.Path) {
+			v.overlay.Replace[file.Path] = string(file.Stamp)
+		}
+	}
+	if !v.overlay.inModule(s.file.Path) {
+		return nil, errNotApplicable
+	}
+	out, err := s.project(ctx, filepath.Dir(s.file.Path), "env", "CGO_ENABLED=1", "GOPROXY=off", "GOTOOLCHAIN=local", s.program, "vet", "-json", "-buildvcs=false", ".")
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Exit == 0:
+		return v.findings(out.Stdout + out.Stderr)
+	}
+	if list := v.errors(out.Stderr); len(list) > 0 {
+		return list, nil
+	}
+	return nil, fmt.Errorf("it could not load the package: %s", v.detail(out.Stderr))
 }
 
 // inModule reports whether a go.mod lies beside a file or above it, on disk or in the overlay. It looks at

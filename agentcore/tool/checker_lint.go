@@ -23,7 +23,10 @@ func shellcheck(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		}
 		args = append(args, "--shell="+dialect)
 	}
-	out, err := s.filter(ctx, append(args, "-")...)
+	out, ok, err := s.configured(ctx, []string{".shellcheckrc", "shellcheckrc"}, nil, append(args[1:], s.file.Path)...)
+	if !ok && err == nil {
+		out, err = s.filter(ctx, append(args, "-")...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,9 @@ func shellcheck(ctx context.Context, s *subject) ([]Diagnostic, error) {
 
 // ruff reads the json output format of `ruff check`. Where the project's configuration may not be loaded, it runs with none.
 func ruff(ctx context.Context, s *subject) ([]Diagnostic, error) {
-	out, ok, err := ruffConfigured(ctx, s)
+	out, ok, err := s.configured(ctx, []string{"ruff.toml", ".ruff.toml"}, func(name, text string) bool {
+		return name == "pyproject.toml" && strings.Contains(text, "[tool.ruff")
+	}, "check", "--no-cache", "--output-format", "json", "--force-exclude", s.file.Path)
 	if !ok && err == nil {
 		out, err = s.filter(ctx, "check", "--isolated", "--no-cache", "--output-format", "json",
 			"--stdin-filename", filepath.Base(s.file.Path), "-")

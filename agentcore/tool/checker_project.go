@@ -48,7 +48,7 @@ func (e *WithheldError) Error() string { return "not run, since " + e.Reason }
 var errNoProgram = errors.New("the program is not on this machine")
 
 // configuration finds the configuration of a checker for the file: the nearest folder, from the file's own up to the workspace
-// folder, in which a file has one of the names or is told by holds. ok is false where there is none.
+// folder, in which a file has one of the names, or one that holds many configurations is told by holds. ok is false where there is none.
 func (s *subject) configuration(names []string, holds func(name, text string) bool) (dir string, ok bool) {
 	root := s.root()
 	if root == "" {
@@ -68,7 +68,7 @@ func (s *subject) configuration(names []string, holds func(name, text string) bo
 			if slices.Contains(names, name) {
 				return dir, true
 			}
-			if name != "package.json" && name != "pyproject.toml" {
+			if holds == nil || name != "package.json" && name != "pyproject.toml" {
 				continue
 			}
 			if file, err := layer.Read(e.Path); err == nil && holds(name, file.Text) {
@@ -208,20 +208,15 @@ func unitOffset(text string, units int) int {
 	return len(text)
 }
 
-// ruffNames are the files that configure ruff.
-var ruffNames = []string{"ruff.toml", ".ruff.toml"}
-
-// ruffConfigured is ruff with the project's configuration, which may name other files. ok is false where there is none or it may
-// not be loaded.
-func ruffConfigured(ctx context.Context, s *subject) (out output, ok bool, err error) {
-	dir, ok := s.configuration(ruffNames, func(name, text string) bool {
-		return name == "pyproject.toml" && strings.Contains(text, "[tool.ruff")
-	})
+// configured runs a checker that runs without the project's configuration elsewhere, with it. ok is false where there is none or
+// where it may not be loaded.
+func (s *subject) configured(ctx context.Context, names []string, holds func(name, text string) bool, args ...string) (out output, ok bool, err error) {
+	dir, ok := s.configuration(names, holds)
 	if !ok {
 		return output{}, false, nil
 	}
-	got, err := s.project(ctx, dir, s.program, "check", "--no-cache", "--output-format", "json", "--force-exclude", s.file.Path)
-	if _, withheld := errors.AsType[*WithheldError](err); withheld {
+	got, err := s.project(ctx, dir, s.program, args...)
+	if withheld(err) != "" {
 		return output{}, false, nil
 	}
 	return output{got.Stdout, got.Stderr, got.Exit}, err == nil, err

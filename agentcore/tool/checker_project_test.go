@@ -118,6 +118,32 @@ func TestEslintThatDoesNotJudge(t *testing.T) {
 	}
 }
 
+// TestShellcheckConfigured runs shellcheck with the project's configuration where it may be loaded.
+func TestShellcheckConfigured(t *testing.T) {
+	records := programs(t, map[string]string{"shellcheck": answer(`{"comments":[]}`)})
+	h := tooltest.New(t, map[string]string{"src/a.dash": "x=1\n", ".shellcheckrc": "disable=SC1\n"})
+	call(t, h, "diagnostics", `{"path":"src/a.dash"}`)
+	same(t, "without a sandbox", recorded(t, records, "shellcheck.args"), "--norc\n--format=json1\n--shell=dash\n-\n")
+	ran := checkers(h, tool.CheckerOutput{Stdout: `{"comments":[{"line":1,"endLine":1,"column":1,"endColumn":2,"level":"error","code":7,"message":"m"}]}`, Exit: 1}, nil)
+	same(t, "with one", call(t, h, "diagnostics", `{"path":"src/a.dash"}`).Text, "src/a.dash:1:1: error: m [shellcheck SC7]\nChecked with shellcheck.")
+	if len(*ran) != 1 || (*ran)[0].Dir != h.Path("") || !slices.Equal((*ran)[0].Argv[1:], []string{"--format=json1", "--shell=dash", h.Path("src/a.dash")}) {
+		t.Errorf("it ran %+v", *ran)
+	}
+}
+
+// TestCgo runs go vet for a file with cgo in the sandbox alone.
+func TestCgo(t *testing.T) {
+	h := tooltest.New(t, map[string]string{"go.mod": goMod, "c/c.go": "package c\n\n// #cgo CFLAGS: -O1\nimport \"C\"\n\nvar x int = \"\"\n"})
+	same(t, "without a sandbox", call(t, h, "diagnostics", `{"path":"c/c.go"}`).Text, "No problems. Checked with go syntax, gofmt. Not run: go vet, since this test has no sandbox.")
+	ran := checkers(h, tool.CheckerOutput{Exit: 1, Stderr: "# example.com/m/c\nvet: ./c.go:6:13: cannot use it\n"}, nil)
+	same(t, "with one", call(t, h, "diagnostics", `{"path":"c/c.go"}`).Text, "c/c.go:6:13: error: cannot use it [go vet compile]\nChecked with go syntax, gofmt, go vet.")
+	if len(*ran) != 1 || (*ran)[0].Dir != h.Path("c") || !slices.Contains((*ran)[0].Argv, "CGO_ENABLED=1") {
+		t.Errorf("it ran %+v", *ran)
+	}
+	checkers(h, tool.CheckerOutput{Exit: 1, Stderr: "# example.com/m/c\ncgo: gcc is missing\n"}, nil)
+	same(t, "without a compiler", call(t, h, "diagnostics", `{"path":"c/c.go"}`).Text, "No problems. Checked with go syntax, gofmt. Could not check with go vet: it could not load the package: cgo: gcc is missing.")
+}
+
 // TestRuffConfigured runs ruff with the project's configuration where it may be loaded, and with none elsewhere.
 func TestRuffConfigured(t *testing.T) {
 	records := programs(t, map[string]string{"ruff": answer(`[]`), "python3": "exit 0\n"})

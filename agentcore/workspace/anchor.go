@@ -7,9 +7,13 @@ type anchor struct {
 	path string
 	// text is what the lines refer to, nil where there is no such file; last is then the text that was.
 	text, last *text
-	seq        uint64
-	marks      map[*Mark]struct{}
-	piles      map[*Session]*pile
+	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document was
+	// closed, and what the disk has is still to be read.
+	saved   *text
+	closing bool
+	seq     uint64
+	marks   map[*Mark]struct{}
+	piles   map[*Session]*pile
 	// incoming are the files that sessions want to move here.
 	incoming map[*Session]*anchor
 	// expected are texts that the editor would show if it took the edits that were computed last.
@@ -43,14 +47,17 @@ func (v *View) release(a *anchor) {
 // move ties everything to a new text of the file. The lock is held.
 func (v *View) move(a *anchor, next *text, seq uint64) {
 	a.seq = seq
+	closed, back := v.reverted(a, next)
 	if a.text.same(next) {
 		if next != nil {
 			a.text = next
 		}
 		return
 	}
-	if between := a.nearly(next); between != nil {
-		v.move(a, between, seq)
+	if !closed && !back {
+		if between := a.nearly(next); between != nil {
+			v.move(a, between, seq)
+		}
 	}
 	previous := a.text
 	// A file that is back after it was gone is compared with what it was.
@@ -61,12 +68,13 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 	var taken *expectation
 	var changes []change
 	if from != nil && next != nil {
-		if taken = a.taken(from, next); taken != nil {
+		if taken = a.taken(from, next); taken != nil && !(closed && taken.undo) {
 			changes = taken.changes
 		} else {
-			changes = lineChanges(from.s, next.s)
+			taken, changes = nil, lineChanges(from.s, next.s)
 		}
 	}
+	back = closed || back && (taken == nil || taken.undo)
 	a.text, a.last = next, nil
 	if next == nil {
 		a.last = from
@@ -78,7 +86,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		}
 	}
 	for s, p := range a.piles {
-		p.move(from, next, changes, taken, s)
+		p.move(from, next, changes, taken, back, s)
 		s.publish(a, p)
 	}
 	if v.arrive(a); next == nil {

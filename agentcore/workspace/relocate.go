@@ -407,6 +407,9 @@ func (v *View) join(a, b *anchor) {
 		v.anchors[from] = a
 	}
 	v.anchors[b.path] = b
+	if b.saved == nil {
+		b.saved = a.saved
+	}
 	for m := range a.marks {
 		m.anchor = b
 		b.marks[m] = struct{}{}

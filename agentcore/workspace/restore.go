@@ -151,7 +151,14 @@ func (s *Session) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	if h.reverse.settled() {
 		return false
 	}
-	s.remember(p, h, r, s.view.clock.Add(1))
+	batch := s.view.clock.Add(1)
+	s.remember(p, h, r, batch)
+	p.remark(a.text, batch)
+	for _, u := range p.undos {
+		if u.batch == batch {
+			u.saved = &savedUndo{} // with a text that nobody knows
+		}
+	}
 	return true
 }
 

@@ -194,6 +194,7 @@ func (s *Session) publish(a *anchor, p *pile) {
 		}
 		return h.settled()
 	})
+	p.remark(a.text, batch)
 	if n := len(s.kept) - keptHunks; n > 0 {
 		s.kept = slices.Delete(s.kept, 0, n)
 	}

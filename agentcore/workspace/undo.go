@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,10 @@ type undo struct {
 	moved bool
 	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
 	covers []cover
+	// saved is the undo as it was when its document was opened or saved, nil where that was before it was accepted.
+	saved *savedUndo
+	// vanished are lines that nothing else had when the hunk was accepted, closed up.
+	vanished []string
 }
 
 // lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
@@ -96,7 +101,7 @@ func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
 }
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
-func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, s *Session) {
+func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, back bool, s *Session) {
 	if taken != nil && taken.session != s {
 		taken = nil
 	}
@@ -107,8 +112,12 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 			u.settle(event.StateAccepted, "")
 		}
 	}
+	var standing map[string]bool
+	if back {
+		standing = p.traces(next)
+	}
 	for _, u := range p.undos {
-		if u.settled() {
+		if u.settled() || back && u.revert(next, standing) {
 			continue
 		}
 		u.move(from, next, changes, taken, landed)
@@ -279,8 +288,8 @@ func (s *Session) Accepted() []Hunk {
 
 // UndoEdits returns what the editor has to do to undo accepted hunks: the smallest edits against the text that it
 // shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
-// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, or that cannot be undone any
-// more, comes back as a failure. It reads files that are not open from disk.
+// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, that would bring lines which are
+// back already, or that cannot be undone any more, comes back as a failure. It reads files that are not open from disk.
 func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
@@ -339,28 +348,33 @@ func (s *Session) whyNotUndone(id event.HunkID) string {
 // one has to go before it. The edit is nil where nothing can be undone. The lock is held.
 func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) {
 	var left []*undo
-	back := ""
-	reason := ""
+	home, reason := "", ""
 	for _, u := range undos {
 		if u.moveTo != "" {
-			back, reason = u.moveTo, joinAuthors(u.authors).Reason
+			home, reason = u.moveTo, joinAuthors(u.authors).Reason
 			continue
 		}
 		copied := *u
 		left = append(left, &copied)
 	}
-	slices.SortStableFunc(left, func(x, y *undo) int { return int(y.batch) - int(x.batch) })
+	slices.SortStableFunc(left, newestFirst)
 	expected := expectation{session: s, undo: true}
 	stack, cur, from := patch{base: a.text}, a.text, a.text
+	var twice []*undo
 	if from == nil {
 		from = a.last
 	}
 	for {
-		var group []*hunk
-		group, left = newest(left)
-		if len(group) == 0 {
+		var undos, again []*undo
+		if undos, left = newest(left); len(undos) == 0 {
 			break
 		}
+		undos, again = back(cur, undos)
+		twice = append(twice, again...)
+		if len(undos) == 0 {
+			continue
+		}
+		group := hunksOf(undos)
 		next := apply(cur, group)
 		stack = stack.compose(cur, next, group)
 		step := expectation{session: s, undo: true}
@@ -376,15 +390,20 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		if cur == nil && from != nil && next != nil {
 			changes = lineChanges(from.s, next.s)
 		}
+		left, twice = append(left, twice...), nil // which may do without the lines that are gone now
 		for _, other := range left {
 			other.move(from, next, changes, &step, landed)
 		}
+		slices.SortStableFunc(left, newestFirst)
 		expected.ids = append(expected.ids, step.ids...)
 		if cur = next; next != nil {
 			from = next
 		}
 	}
 	var failures []HunkFailure
+	for _, u := range twice {
+		failures = append(failures, HunkFailure{u.id, u.detail})
+	}
 	for _, u := range left {
 		reason := "its lines were changed since: " + u.detail
 		switch {
@@ -396,11 +415,11 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		}
 		failures = append(failures, HunkFailure{u.id, reason})
 	}
-	if len(expected.ids) == 0 && back == "" {
+	if len(expected.ids) == 0 && home == "" {
 		return nil, failures
 	}
 	edit := s.fileEdit(a)
-	if edit.MoveTo = back; back != "" {
+	if edit.MoveTo = home; home != "" {
 		defer func() { edit.Reasons = append(edit.Reasons, reason) }()
 	}
 	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
@@ -417,15 +436,25 @@ func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) 
 		expected.text = cur.s
 		a.expect(expected)
 	}
-	if len(stack.hunks) == 0 && back == "" {
+	if len(stack.hunks) == 0 && home == "" {
 		return nil, failures // they cancel each other out; ConfirmUndo settles them
 	}
 	return &edit, failures
 }
 
+func newestFirst(x, y *undo) int { return cmp.Compare(y.batch, x.batch) }
+
+func hunksOf(undos []*undo) []*hunk {
+	hunks := make([]*hunk, len(undos))
+	for i, u := range undos {
+		hunks[i] = &u.hunk
+	}
+	return hunks
+}
+
 // newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step: those
 // of one batch where they lie apart.
-func newest(list []*undo) (group []*hunk, left []*undo) {
+func newest(list []*undo) (group, left []*undo) {
 	first := slices.IndexFunc(list, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
 	if first < 0 {
 		return nil, list
@@ -434,14 +463,14 @@ func newest(list []*undo) (group []*hunk, left []*undo) {
 	for i, u := range list {
 		switch {
 		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole && !u.create && !u.delete:
-			group = append(group, &u.hunk)
+			group = append(group, u)
 		default:
 			left = append(left, u)
 		}
 	}
-	slices.SortFunc(group, inOrder)
-	if overlap(group) {
-		return []*hunk{&list[first].hunk}, slices.Delete(slices.Clone(list), first, first+1)
+	slices.SortFunc(group, func(x, y *undo) int { return inOrder(&x.hunk, &y.hunk) })
+	if overlap(hunksOf(group)) {
+		return []*undo{list[first]}, slices.Delete(slices.Clone(list), first, first+1)
 	}
 	return group, left
 }

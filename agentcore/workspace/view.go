@@ -179,8 +179,12 @@ func (v *View) SetDocument(path, content string, version int32) {
 func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 	path = cleanPath(path)
 	v.mu.Lock()
+	opened := v.docs[path] == nil
 	v.docs[path] = &document{b, version}
 	if a := v.anchors[path]; a != nil {
+		if opened {
+			a.save()
+		}
 		v.move(a, b.whole(), v.clock.Add(1))
 	}
 	v.mu.Unlock()
@@ -196,7 +200,7 @@ func (v *View) CloseDocument(path string) {
 	defer v.mu.Unlock()
 	delete(v.docs, path)
 	if a := v.anchors[path]; a != nil {
-		a.seq = v.clock.Add(1)
+		a.seq, a.closing = v.clock.Add(1), true
 		v.markStale(path)
 	}
 }

@@ -117,7 +117,11 @@ func (d *drawing) line(n *node, before string) string {
 	// What does not fit beside each other shares the line.
 	before = d.fit(before, max(0, d.width-2))
 	left := max(0, d.width-columns(before)-columns(mark)-1)
-	head = d.fit(head, max(left/2, left-columns(state+rest)))
+	share := left / 2
+	if d.width < narrow { // who and on what tells more than how long
+		share = left * 3 / 4
+	}
+	head = d.fit(head, max(share, left-columns(state+rest)))
 	state = d.fit(state, left-columns(head))
 	rest = d.fit(rest, left-columns(head+state))
 	paint := painter(d.style.color)

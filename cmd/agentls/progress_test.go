@@ -57,9 +57,9 @@ func TestRender(t *testing.T) {
 `},
 		{"narrow", 40, 10, style{ascii: true}, `
 | reviewer  review  1/3  1m04s  2 findi~
- + reviewer  review ~  1.5s  1.2k token~
- | reviewer  review ~  1m03s  read b.go~
- . reviewer  review ~  waiting  1m02s  ~
+ + reviewer  review a.go  1.5s  1.2k to~
+ | reviewer  review b.go  1m03s  read b~
+ . reviewer  review c.go  waiting  1m02~
 `},
 		{"low", 100, 3, style{}, `
 ⠋ reviewer  review  1/3  1m04s  2 findings

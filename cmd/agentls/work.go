@@ -360,7 +360,7 @@ func (w *watch) end(ctx context.Context, root event.RunID) {
 func (w *watch) take(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.FindingReported:
-		if e.Run != "" { // those of former sessions come along without a run
+		if w.progress.tree.nodes[e.Run] != nil { // those of former sessions come along, with the runs that made them then
 			w.findings[body.Finding.ID] = reported{body.Finding, e.Run}
 			w.recount()
 		}

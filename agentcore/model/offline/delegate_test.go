@@ -53,6 +53,20 @@ func TestReviewEverything(t *testing.T) {
 	}
 }
 
+// TestReviewEverythingFromAFile has an editor that tells which file is open.
+func TestReviewEverythingFromAFile(t *testing.T) {
+	d := coder(t, map[string]string{"a.go": deferring, "b.go": deferring})
+	d.converse("Review all files.\n\n<context>\nfile: a.go\n</context>\n")
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "reviewer review a.go", "reviewer review b.go"}) {
+		t.Errorf("started %q", got)
+	}
+	one := coder(t, map[string]string{"a.go": deferring, "b.go": deferring})
+	one.converse("Review this file.\n\n<context>\nfile: a.go\n</context>\n")
+	if len(one.started) != 0 || len(one.reports) != 1 {
+		t.Errorf("started %q, reported %q", agentsOf(one), one.lines())
+	}
+}
+
 func TestReviewManyFilesInBatches(t *testing.T) {
 	files := map[string]string{}
 	for i := range 70 {

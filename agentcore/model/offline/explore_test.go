@@ -164,6 +164,17 @@ func TestExploreFails(t *testing.T) {
 	}
 }
 
+// TestExplainFinds has a question for an explanation that names no file.
+func TestExplainFinds(t *testing.T) {
+	d := &desk{t: t, files: shop, tools: searching}
+	if found := headings(d.converse("Explain how the discount works.")); len(found) == 0 || !strings.HasPrefix(found[0], "orders/price.go:3: defines discounted") {
+		t.Errorf("the places are %q", found)
+	}
+	if answer := d.converse("Explain this."); !strings.Contains(answer, "There is no file to explain") {
+		t.Errorf("the answer is:\n%s", answer)
+	}
+}
+
 func TestSurvey(t *testing.T) {
 	d := &desk{t: t, files: shop, tools: []string{"read", "glob", "grep", "list"}}
 	answer := d.converse("Explore this project")

@@ -288,23 +288,28 @@ func (e *evidence) best(n, perFile int) []place {
 	return chosen
 }
 
-// namedFiles returns what glob named and one of the terms is in the name of, sources first.
-func (t *task) namedFiles(terms []term) []string {
+// globbed returns what glob named, each file once.
+func (t *task) globbed() []string {
 	var files []string
+	seen := map[string]bool{}
 	for e := range t.made("glob") {
-		if e.failed {
-			continue
-		}
 		for line := range strings.Lines(e.text) {
 			name := strings.TrimSpace(line)
-			if name == "" || name[0] == '(' || strings.HasPrefix(name, "No file") || slices.Contains(files, name) {
+			if e.failed || name == "" || name[0] == '(' || strings.HasPrefix(name, "No file") || seen[name] {
 				continue
 			}
-			if slices.ContainsFunc(terms, func(term term) bool { return term.expression.MatchString(path.Base(name)) }) {
-				files = append(files, name)
-			}
+			seen[name] = true
+			files = append(files, name)
 		}
 	}
+	return files
+}
+
+// namedFiles returns what glob named and one of the terms is in the name of, sources first.
+func (t *task) namedFiles(terms []term) []string {
+	files := slices.DeleteFunc(t.globbed(), func(name string) bool {
+		return !slices.ContainsFunc(terms, func(term term) bool { return term.expression.MatchString(path.Base(name)) })
+	})
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
 	return files
 }

@@ -70,17 +70,7 @@ func (t *task) targets() ([]string, *turn) {
 
 // listed returns the files that glob named: sources first, tests and what others wrote last.
 func (t *task) listed() []string {
-	var files []string
-	for e := range t.made("glob") {
-		if e.failed {
-			continue
-		}
-		for line := range strings.Lines(e.text) {
-			if name := strings.TrimSpace(line); languageOf(name) != other && !strings.HasPrefix(name, "(") && !slices.Contains(files, name) {
-				files = append(files, name)
-			}
-		}
-	}
+	files := slices.DeleteFunc(t.globbed(), func(name string) bool { return languageOf(name) == other })
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
 	return files
 }

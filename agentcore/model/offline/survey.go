@@ -74,12 +74,8 @@ func (t *task) surveyedFiles() []contents {
 		}
 		return &files[i]
 	}
-	for e := range t.made("glob") {
-		for line := range strings.Lines(e.text) {
-			if name := strings.TrimSpace(line); !e.failed && name != "" && name[0] != '(' && !strings.HasPrefix(name, "No file") {
-				at(name)
-			}
-		}
+	for _, name := range t.globbed() {
+		at(name)
 	}
 	for e := range t.made("grep") {
 		if e.failed {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -159,6 +160,28 @@ func TestSingleHostsInBackground(t *testing.T) {
 	}
 	p.Kill()
 	<-p.Done()
+}
+
+// TestOrdinaryUser runs the tests of sandboxes again without root's rights, where this is root.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // every test of this package is that test then
+	}
+	const nobody = 65534
+	dir, err := os.MkdirTemp("/var/tmp", "agentls-proxy-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=TestSingleHosts|TestLowPorts")
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // TestForgedOffer sends what our own program in a sandbox would not.

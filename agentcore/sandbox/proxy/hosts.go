@@ -114,23 +114,33 @@ func proxyEnviron(address string) []string {
 	return append(env, "NO_PROXY="+own, "no_proxy="+own, "NODE_USE_ENV_PROXY=1")
 }
 
-// special are the blocks that are not public, or that carry other addresses, by the registries of IANA for special-purpose
-// addresses (RFC 6890), beside those that net/netip knows.
-var special = func() []netip.Prefix {
+// inner are the blocks of networks, beside those that net/netip knows, whose machines are not for everybody, or that carry
+// other addresses in a way that cannot be told: "this network" (RFC 791), shared address space (RFC 6598), protocol
+// assignments (RFC 6890), reserved (RFC 1112), addresses of version 4 in version 6 (RFC 4291), local translation (RFC 8215),
+// Teredo and its like (RFC 4380), site-local (RFC 3879).
+var inner = func() []netip.Prefix {
 	var list []netip.Prefix
 	for _, block := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "240.0.0.0/4", "::/96", "64:ff9b:1::/48", "2001::/23", "fec0::/10",
 	} {
 		list = append(list, netip.MustParsePrefix(block))
 	}
 	return list
 }()
 
-// isPublic tells whether an address is one of the internet, and not of a private network, of this machine or of something
-// special.
+// carriers are the blocks whose addresses have one of version 4 in them, from a byte on: translation (RFC 6052) and 6to4 (RFC
+// 3056).
+var carriers = map[netip.Prefix]int{netip.MustParsePrefix("64:ff9b::/96"): 12, netip.MustParsePrefix("2002::/16"): 2}
+
+// isPublic tells whether an address is one that everybody may reach, and not of a private network, of this machine or of its
+// link. What names lead to by a resolver that makes addresses up, such as those for documentation, counts as public.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
+	for block, at := range carriers {
+		if bytes := a.As16(); a.Is6() && block.Contains(a) {
+			return isPublic(netip.AddrFrom4([4]byte(bytes[at : at+4])))
+		}
+	}
 	return a.IsValid() && a.Zone() == "" && a.IsGlobalUnicast() && !a.IsPrivate() &&
-		!slices.ContainsFunc(special, func(block netip.Prefix) bool { return block.Contains(a) })
+		!slices.ContainsFunc(inner, func(block netip.Prefix) bool { return block.Contains(a) })
 }

@@ -96,9 +96,10 @@ func newProxy(allowed hosts) *proxy {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	silent := log.New(io.Discard, "", 0) // what a command does wrong is its own business
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:      func(*httputil.ProxyRequest) {}, // but for the headers of one hop, it goes on as it came
-		ErrorHandler: p.fail,
-		ErrorLog:     silent,
+		Rewrite:       func(*httputil.ProxyRequest) {}, // but for the headers of one hop, it goes on as it came
+		FlushInterval: -1,                              // answers may come bit by bit
+		ErrorHandler:  p.fail,
+		ErrorLog:      silent,
 		Transport: &http.Transport{
 			DialContext:            func(ctx context.Context, _, address string) (net.Conn, error) { return p.dial(ctx, address) },
 			DisableCompression:     true,
@@ -163,7 +164,7 @@ func (p *proxy) work(c io.Closer, f func()) {
 	}()
 }
 
-// use counts a user of the proxy with what it holds open, unless the proxy is closed.
+// use counts a user of the proxy, with what it holds open if that is something, unless the proxy is closed.
 func (p *proxy) use(c io.Closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +172,9 @@ func (p *proxy) use(c io.Closer) bool {
 		return false
 	}
 	p.users.Add(1)
-	p.open[c] = true
+	if c != nil {
+		p.open[c] = true
+	}
 	return true
 }
 
@@ -229,6 +232,10 @@ func (p *proxy) note(r *refusal) {
 
 // ServeHTTP answers one request. The target is what its first line names; no header counts.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !p.use(nil) {
+		return // the proxy is closed, and so is the connection
+	}
+	defer p.users.Done()
 	if r.Method == http.MethodConnect {
 		p.tunnel(w, r)
 		return

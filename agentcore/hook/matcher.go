@@ -1,0 +1,83 @@
+package hook
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxMatcher is the longest matcher, in bytes.
+const maxMatcher = 4096
+
+// Matcher says which tools, or which agents, a hook is for. It is immutable; the zero Matcher is for all.
+type Matcher struct {
+	names    []string
+	folded   []string // the same
+	patterns []*regexp.Regexp
+	some     bool // else all
+}
+
+// ParseMatcher reads a matcher. "" and "*" are for all; otherwise it is names with "|" between them, each in any spelling, or regular expressions
+// (Go's regexp/syntax) for the whole name, whatever its case. The error says which part is wrong.
+func ParseMatcher(text string) (Matcher, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "*" {
+		return Matcher{}, nil
+	}
+	if len(text) > maxMatcher {
+		return Matcher{}, fmt.Errorf("the matcher is longer than %d bytes", maxMatcher)
+	}
+	parts := []string{text}
+	if !strings.ContainsAny(text, `()[]{}\`) {
+		parts = strings.Split(text, "|") // what stands in brackets is not to be cut apart
+	}
+	m := Matcher{some: true}
+	for _, part := range parts {
+		switch part = strings.TrimSpace(part); {
+		case part == "":
+		case part == "*":
+			return Matcher{}, nil
+		case plain(part):
+			m.names, m.folded = append(m.names, part), append(m.folded, fold(part))
+		default:
+			_, err := regexp.Compile(part) // alone, for the error
+			var pattern *regexp.Regexp
+			if err == nil {
+				pattern, err = regexp.Compile(`(?i)^(?:` + part + `)$`)
+			}
+			if err != nil {
+				return Matcher{}, fmt.Errorf("%q is neither a name nor a regular expression: %w", part, err)
+			}
+			m.patterns = append(m.patterns, pattern)
+		}
+	}
+	return m, nil
+}
+
+// Names returns the alternatives that are plain names, as they are written.
+func (m Matcher) Names() []string { return slices.Clone(m.names) }
+
+// Match reports whether the matcher is for something that has these spellings.
+func (m Matcher) Match(spellings ...string) bool {
+	if !m.some {
+		return true
+	}
+	return slices.ContainsFunc(spellings, func(s string) bool {
+		folded := fold(s)
+		return slices.Contains(m.folded, folded) ||
+			slices.ContainsFunc(m.patterns, func(p *regexp.Regexp) bool { return p.MatchString(s) || p.MatchString(folded) })
+	})
+}
+
+// plain reports whether a part of a matcher is a name and no regular expression.
+func plain(part string) bool {
+	return !strings.ContainsFunc(part, func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}
+
+// fold makes the spellings of a name equal.
+func fold(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+}

@@ -1,0 +1,208 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxHookFiles is how many files are named that a hook changed.
+const maxHookFiles = 20
+
+// runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's context.
+func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
+	select {
+	case r.hooks.turn <- struct{}{}:
+		defer func() { <-r.hooks.turn }()
+	case <-r.ctx.Done():
+	}
+	if err := r.ctx.Err(); err != nil {
+		return hook.Outcome{}, err
+	}
+	if why := r.withholds(h); why != "" {
+		return hook.Outcome{Problem: "was not run, since " + why}, nil
+	}
+	r.progress("runs the "+h.name, 0)
+	var exit hook.Exit
+	var changed string
+	var err error
+	if r.rights.unsandboxed() {
+		exit, err = r.commands.hookDirect(r.ctx, h, input)
+	} else {
+		exit, changed, err = r.sandboxedHook(h, input)
+	}
+	if cause := r.ctx.Err(); cause != nil {
+		return hook.Outcome{}, cause
+	}
+	if err != nil {
+		exit.Failure = err
+	}
+	outcome := h.event.Outcome(exit)
+	if changed != "" {
+		outcome.Context = strings.TrimLeft(outcome.Context+"\n"+changed, "\n")
+	}
+	return outcome, nil
+}
+
+// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in folders that are not
+// trusted, too, as it may be what keeps an agent from something, but no program of such a folder that it names.
+func (r *run) withholds(h *lifecycleHook) string {
+	trusted := r.session.isTrusted()
+	switch {
+	case r.session.home() == "":
+		return "no workspace folder is open"
+	case h.project && !trusted:
+		return "the workspace, which it comes from, is not trusted"
+	case h.project && r.rights.sandboxLevel() != permission.Full:
+		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
+	case trusted:
+		return ""
+	case r.rights.sandboxLevel() != permission.Full:
+		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
+	}
+	for _, root := range r.session.view.Roots() {
+		dir, err := os.OpenRoot(root.Path)
+		if err != nil {
+			continue // nothing in it can be named
+		}
+		files := namedFiles(commandWords(h.command), root.Path, dir)
+		dir.Close() // only read from
+		if len(files) > 0 {
+			return files[0] + ", which it names, is a file of a workspace that is not trusted"
+		}
+	}
+	return ""
+}
+
+// sandboxedHook runs a hook in the run's sandbox. changed says which files it changed, for the model.
+func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, changed string, err error) {
+	box, err := r.commands.open(r.ctx)
+	if err != nil {
+		return exit, "", err
+	}
+	snapshot, overlay := r.commands.look()
+	argv := h.command
+	if runtime.GOOS != "windows" {
+		argv = append(append([]string{"env"}, r.hookVariables()...), argv...)
+	}
+	done, err := box.Run(r.ctx, sandbox.Command{Argv: argv, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true})
+	if done.OutputFile != "" {
+		err = errors.Join(err, os.Remove(done.OutputFile))
+	}
+	if err != nil {
+		return exit, "", err
+	}
+	exit = hook.Exit{Code: done.Exit, Signal: done.Signal, Stdout: done.Output, Stderr: done.Errors, Cut: done.OutputSize > int64(len(done.Output))}
+	if done.TimedOut {
+		exit.TimedOut = h.timeout
+	} else if done.Signal != "" {
+		exit.Stderr = append(exit.Stderr, "\n"+strings.Join(done.Notes, "\n")...)
+	}
+	return exit, r.takeOfHook(h, snapshot, done.Changes), nil
+}
+
+// hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the name by which scripts for
+// Claude Code look for it.
+func (r *run) hookVariables() []string {
+	dir := r.session.home()
+	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
+}
+
+// takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which files these are.
+func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
+	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.offers)
+	leftOut := func(path, why string) {
+		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name, r.session.view.Relative(path), why), "")
+	}
+	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
+		path := r.commands.shown(change.Path)
+		paths, err := r.rights.paths(path, true)
+		switch {
+		case err != nil:
+			leftOut(path, err.Error())
+			return true
+		case !edits || r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths}, r.rights.grants()).Action != permission.Allow:
+			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
+			return true
+		}
+		return false
+	})
+	if len(changes) == 0 {
+		return ""
+	}
+	var names []string
+	author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "a " + h.name + " changed it"}
+	for _, file := range r.commands.take(snapshot, changes, author) {
+		name := r.session.view.Relative(file.Path)
+		switch {
+		case file.Problem != nil:
+			leftOut(file.Path, file.Problem.Error())
+		case len(file.Conflicts) > 0:
+			leftOut(file.Path, "its lines were changed while the hook ran")
+		}
+		if file.Changed && len(names) < maxHookFiles {
+			names = append(names, name)
+		}
+	}
+	r.withLayer(store.Batch{}, r.submitRows)
+	if len(names) == 0 {
+		return ""
+	}
+	return "The hook changed files (proposed, not written): " + strings.Join(names, ", ")
+}
+
+// programs are files below the home folder that the user's hooks name. Sandboxes show them, read-only, though they hide the rest of it.
+func (h *hooks) programs(home string) []string {
+	if home == "" {
+		return nil
+	}
+	var files []string
+	for _, one := range h.list {
+		if one.project {
+			continue
+		}
+		for _, word := range commandWords(one.command) {
+			for _, prefix := range []string{"~/", "$HOME/", "${HOME}/"} {
+				if rest, ok := strings.CutPrefix(word, prefix); ok {
+					word = filepath.Join(home, rest)
+				}
+			}
+			rel, err := filepath.Rel(home, word)
+			if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) || permission.Secret(filepath.ToSlash(word)) {
+				continue
+			}
+			if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+				files = append(files, filepath.Clean(word))
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// hookDirect runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is soon after ctx ends.
+func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byte) (hook.Exit, error) {
+	own, err := c.nextDirect()
+	if err != nil {
+		return hook.Exit{}, err
+	}
+	p, err := startHook(h.command, c.run.session.home(), append(c.run.engine.redactor.Environ(os.Environ()), append(c.run.hookVariables(), runVariable(c.run.id), own)...), own, input)
+	if err != nil {
+		return hook.Exit{}, err
+	}
+	exit := p.wait(ctx, h.timeout)
+	c.run.session.view.DiskChanged(c.run.session.roots)
+	return exit, nil
+}

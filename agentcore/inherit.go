@@ -1,0 +1,99 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+const (
+	// shortContext is up to which size, in bytes, a conversation is handed to a child as it is where it asks for a summary.
+	shortContext = 4 << 10
+	// summarised bounds what the agent that sums up is given, in bytes.
+	summarised = 128 << 10
+	// selectedMessages are the last ones that a child with the context "selective" gets, beside the files that are named.
+	selectedMessages = 6
+	// selectedContext bounds their texts, in bytes.
+	selectedContext = 16 << 10
+)
+
+// inheritance is what a child gets of the conversation of the run that starts it.
+type inheritance struct {
+	// messages are in front of its own, and end without calls that have no results.
+	messages []model.Message
+	// text is part of its task.
+	text string
+}
+
+// inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the agent summary makes
+// of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each other, so that it does not change the
+// conversation.
+func (r *run) inherit(ctx context.Context, mode string) (inheritance, error) {
+	messages := settled(r.messages)
+	switch mode {
+	case "full":
+		return inheritance{messages: withoutReasoning(messages)}, nil
+	case "summary":
+		text := transcript(messages, summarised)
+		if len(text) > shortContext {
+			summary, err := r.summaryOf(text)
+			if ctx.Err() != nil {
+				return inheritance{}, ctx.Err()
+			}
+			if err != nil {
+				r.notice(event.NoticeWarning, "the conversation could not be summed up for a child: "+err.Error(), "it gets the end of it instead; look at the agent summary and its model")
+				summary = transcript(messages, shortContext)
+			}
+			text = summary
+		}
+		return inheritance{text: text}, nil
+	case "selective":
+		return inheritance{text: transcript(messages[max(0, len(messages)-selectedMessages):], selectedContext)}, nil
+	}
+	return inheritance{}, nil
+}
+
+// settled is a conversation without the calls at its end that have no results yet.
+func settled(messages []model.Message) []model.Message {
+	if n := len(messages); n > 0 && len(messages[n-1].Calls()) > 0 {
+		return messages[:n-1]
+	}
+	return messages
+}
+
+// withoutReasoning is a conversation as another model can take it, which would refuse what is sealed.
+func withoutReasoning(messages []model.Message) []model.Message {
+	var list []model.Message
+	for _, m := range messages {
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(part model.Part) bool { _, sealed := part.(model.Reasoning); return sealed })
+		if len(m.Parts) > 0 {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// summaryOf has a transcript of the run's conversation summed up. The children that are started in one turn share it.
+func (r *run) summaryOf(text string) (string, error) {
+	r.handOvers.Lock()
+	defer r.handOvers.Unlock()
+	if r.handedText != text {
+		summary, err := r.consult("summary", "sums up the conversation for a child", text)
+		if err != nil {
+			return "", err
+		}
+		r.handedText, r.handedSummary = text, summary
+	}
+	return r.handedSummary, nil
+}
+
+// writeInherited puts what a child knows of the conversation into its task.
+func (r *run) writeInherited(b *strings.Builder) {
+	if text := strings.TrimSpace(r.inherited.text); text != "" {
+		fmt.Fprintf(b, "\n\nWhat %s and its user said so far, for you to know; your task is the one above.\n%s", r.parent.definition.Slug, text)
+	}
+}

@@ -1,0 +1,73 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// SubmitResult keeps what the model hands over; the run ends with this turn.
+func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
+	if n := h.run.inbox.coming(); n > 0 {
+		return fmt.Errorf("%s that you started still run in the background; wait for them with task_wait, or end them with task_cancel", counted(n, "task", "tasks"))
+	}
+	h.run.mu.Lock()
+	defer h.run.mu.Unlock()
+	h.run.submitted = &result
+	return nil
+}
+
+// handedOver reports whether the model has given its result.
+func (r *run) handedOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.submitted != nil {
+		r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
+	}
+	return r.submitted != nil
+}
+
+// childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the two differ, that is a
+// warning. The lock is held.
+func (r *run) childResult() *event.ChildResult {
+	if r.task == nil {
+		return nil
+	}
+	result := event.ChildResult{Summary: firstLine(r.result.Output)}
+	if r.submitted != nil {
+		result = *r.submitted
+	}
+	claims := append(slices.Clone(result.FilesModified), result.FilesCreated...)
+	claimed := testCount{run: result.TestsRun, passed: result.TestsPassed}
+	result.FilesModified, result.FilesCreated, result.Warnings = nil, nil, slices.Clone(result.Warnings)
+	for path, made := range r.touched {
+		if made {
+			result.FilesCreated = append(result.FilesCreated, r.session.view.Relative(path))
+		} else {
+			result.FilesModified = append(result.FilesModified, r.session.view.Relative(path))
+		}
+	}
+	slices.Sort(result.FilesModified)
+	slices.Sort(result.FilesCreated)
+	for _, claim := range claims {
+		path, err := r.session.view.Resolve(claim)
+		if _, seen := r.touched[path]; err != nil || !seen {
+			result.Warnings = append(result.Warnings, fmt.Sprintf("it says that it changed %s, and did not", filepath.ToSlash(claim)))
+		}
+	}
+	result.TestsRun, result.TestsPassed = r.tests.run, r.tests.passed
+	switch {
+	case claimed == testCount{}:
+	case !r.tests.seen:
+		result.Warnings = append(result.Warnings, fmt.Sprintf("it says that it ran %d tests, of which %d passed, and ran none that could be seen", claimed.run, claimed.passed))
+	case r.tests.counted && (claimed.run != r.tests.run || claimed.passed != r.tests.passed):
+		result.Warnings = append(result.Warnings, fmt.Sprintf("it says that %d of %d tests passed; those that were seen last were %d of %d", claimed.passed, claimed.run, r.tests.passed, r.tests.run))
+	case r.tests.failed && claimed.passed == claimed.run:
+		result.Warnings = append(result.Warnings, "it says that all tests passed; those that were seen last did not")
+	}
+	return &result
+}

@@ -1,0 +1,175 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// A document that is closed without saving shows the disk's text again, and what was done to it since the last save never
+// was. Comparing the two texts cannot tell which of several equal lines came back, so that undos remember how they were
+// when the text was saved.
+
+// savedUndo is an undo as it was when its document was opened or saved.
+type savedUndo struct {
+	hunk   hunk
+	covers []cover
+	// on is the text that was saved, nil where it is not known.
+	on *text
+}
+
+// SaveDocument tells that the editor saved a document as it shows it now. Accepted hunks of a document that is closed without
+// being saved since they were accepted count as undone, since the text has gone back to what it was before. It does not wait on I/O.
+func (v *View) SaveDocument(path string) {
+	path = cleanPath(path)
+	v.cache.drop(path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if a := v.anchors[path]; a != nil && v.docs[path] != nil {
+		a.save()
+	}
+}
+
+// save remembers the text as the disk's. The lock is held.
+func (a *anchor) save() {
+	a.saved = a.text
+	for _, p := range a.piles {
+		for _, u := range p.undos {
+			u.saved = &savedUndo{hunk: u.hunk, covers: u.covers, on: a.text}
+		}
+	}
+}
+
+// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved is
+// gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
+func (v *View) reverted(a *anchor, next *text) (closed, back bool) {
+	closed = a.closing && v.docs[a.path] == nil && next != nil && a.text != nil
+	a.closing = false
+	return closed, next != nil && a.text != nil && a.saved != nil && next.same(a.saved)
+}
+
+// traces returns which lines stand in a text that tell whether it has hunks of which nobody heard that they were saved.
+func (p *pile) traces(next *text) map[string]bool {
+	all := make(map[string]bool)
+	for _, u := range p.undos {
+		if u.saved == nil {
+			for _, line := range slices.Concat(u.vanished, wordsOnly(u.after, u.before)) {
+				all[line] = true
+			}
+		}
+	}
+	return next.standing(all)
+}
+
+// revert makes an undo what it was when the text was saved that shows again. One that was accepted later has been taken
+// back, unless the text seems to have it: some editors save a document and do not say so. It reports false where nothing
+// is certain; standing are the traces of hunks in the text.
+func (u *undo) revert(next *text, standing map[string]bool) bool {
+	stands := func(line string) bool { return standing[line] }
+	switch {
+	case u.create || u.delete || u.moveTo != "" || u.settled() && !u.pending:
+		return false
+	case u.saved == nil && (slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 && !slices.ContainsFunc(u.vanished, stands)):
+		return false
+	case u.saved == nil:
+		u.settle(event.StateAccepted, "")
+		return true
+	case !next.same(u.saved.on):
+		return false
+	}
+	id, authors, pending := u.id, u.authors, u.pending
+	u.hunk, u.covers = u.saved.hunk, u.saved.covers
+	u.id, u.authors, u.pending = id, authors, false
+	if pending {
+		u.detail = unmade
+	}
+	return true
+}
+
+// What an undo brings back may have come back already, at another place: the user has put it there, or the text that is
+// loaded again is aligned in another way. A line that nothing else had when the hunk was accepted tells.
+
+// remark notes of the undos of one batch, which was just accepted, which lines with words their text lacks.
+func (p *pile) remark(shown *text, batch uint64) {
+	all := make(map[string]bool)
+	for _, u := range p.undos {
+		if u.batch == batch {
+			for _, line := range wordsOnly(u.before, u.after) {
+				all[line] = true
+			}
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	standing := shown.standing(all)
+	for _, u := range p.undos {
+		if u.batch == batch {
+			u.vanished = slices.DeleteFunc(wordsOnly(u.before, u.after), func(line string) bool { return standing[line] })
+		}
+	}
+}
+
+// wordsOnly returns the lines with words of one text that another lacks, closed up.
+func wordsOnly(without, with string) []string {
+	had := make(map[string]bool)
+	for line := range strings.Lines(without) {
+		had[closeUp(line)] = true
+	}
+	var lines []string
+	for line := range strings.Lines(with) {
+		if line = closeUp(line); !had[line] && strings.ContainsFunc(line, isWord) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// standing returns those of some lines, closed up, which stand in a text.
+func (t *text) standing(lines map[string]bool) map[string]bool {
+	found := make(map[string]bool)
+	if len(lines) == 0 || t == nil {
+		return found
+	}
+	begins := make(map[string]bool)
+	for line := range lines {
+		begins[firstWord(line)] = true
+	}
+	for line := range strings.Lines(t.s) {
+		if begins[firstWord(line)] && lines[closeUp(line)] {
+			found[closeUp(line)] = true
+		}
+	}
+	return found
+}
+
+// firstWord returns what stands before the first white space within a line.
+func firstWord(line string) string {
+	for word := range strings.FieldsSeq(line) {
+		return word
+	}
+	return ""
+}
+
+// back takes those undos out of a group that would bring a line which is back already, and gives them the reason.
+func back(shown *text, group []*undo) (apart, twice []*undo) {
+	all := make(map[string]bool)
+	for _, u := range group {
+		for _, line := range u.vanished {
+			all[line] = true
+		}
+	}
+	standing := shown.standing(all)
+	for _, u := range group {
+		brings := wordsOnly(u.before, u.after)
+		at := slices.IndexFunc(u.vanished, func(line string) bool { return standing[line] && slices.Contains(brings, line) })
+		if at < 0 {
+			apart = append(apart, u)
+			continue
+		}
+		u.detail = "what it would bring back is there again: " + strings.TrimSuffix(u.vanished[at], "\n")
+		twice = append(twice, u)
+	}
+	return apart, twice
+}
