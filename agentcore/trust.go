@@ -316,12 +316,12 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		default:
 			add(a.Path, "hook", "A file that a command names.")
 		}
+		list[first].Description += unseenOf(a)
 		if dir != nil {
 			for _, h := range definedHooks(dir, a.Path) {
 				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
 			}
 		}
-		list[first].Description += unseenOf(a)
 	}
 	return list
 }

@@ -65,10 +65,10 @@ type taskArguments struct {
 
 func taskTool() Tool {
 	return New(Definition[taskArguments]{
-		Name: "task",
+		Name:        "task",
 		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. Its edits become part of what you see.",
-		Effect:  Delegates,
-		Example: taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
+		Effect:      Delegates,
+		Example:     taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
 		Title: func(a taskArguments) string {
 			title := a.Description
 			if strings.TrimSpace(title) == "" {
