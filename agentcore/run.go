@@ -65,34 +65,36 @@ type Context struct {
 // run is one agent at work. Its goroutine alone owns the conversation; other goroutines cancel it, wait
 // for done, or read what mu guards.
 type run struct {
-	id         event.RunID
-	engine     *Engine
-	session    *Session
-	parent     *run
-	depth      int
-	definition *agent.Definition
-	config     *config.Config
-	skills     *skill.Set
-	request    RunRequest
-	model      model.Model
-	limits     agent.Limits
-	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
-	former     *former    // what it goes on with; nil for a run that begins anew
-	inherited  inheritance
-	mode       permission.Mode
-	budget     *budget
-	price      *price.Price // of an answer of the model, nil where it is unknown
-	subagents  []*agent.Definition
-	tools      []tool.Tool // in the order in which models see them
-	layer      *workspace.Layer
-	rights     rights
-	clock      clock
-	commands   commands
-	hooks      *hooks
-	place      place
-	inbox      *inbox
-	output     string // the file for the result of a run in the background, empty for others
-	created    time.Time
+	id          event.RunID
+	engine      *Engine
+	session     *Session
+	parent      *run
+	depth       int
+	definition  *agent.Definition
+	config      *config.Config
+	skills      *skill.Set
+	request     RunRequest
+	model       model.Model
+	limits      agent.Limits
+	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
+	former      *former    // what it goes on with; nil for a run that begins anew
+	inherited   inheritance
+	mode        permission.Mode
+	budget      *budget
+	price       *price.Price // of an answer of the model, nil where it is unknown
+	subagents   []*agent.Definition
+	tools       []tool.Tool // in the order in which models see them
+	described   sync.Once
+	description string // of those that it may delegate to, fixed when first needed
+	layer       *workspace.Layer
+	rights      rights
+	clock       clock
+	commands    commands
+	hooks       *hooks
+	place       place
+	inbox       *inbox
+	output      string // the file for the result of a run in the background, empty for others
+	created     time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
