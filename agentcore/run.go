@@ -91,7 +91,7 @@ type run struct {
 	clock       clock
 	commands    commands
 	hooks       *hooks
-	place       place
+	place       *place
 	inbox       *inbox
 	output      string // the file for the result of a run in the background, empty for others
 	created     time.Time
@@ -196,7 +196,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
-	r.commands.run, r.place.run = r, r
+	r.commands.run, r.place = r, newPlace(r)
 	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -319,7 +319,7 @@ func (r *run) guarded(what string, do func() error) (err error) {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(false); err != nil {
+		if err := r.place.take(r.ctx); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -451,8 +451,7 @@ func (r *run) fanOut() error {
 		children = append(children, child)
 	}
 	var failed []error
-	regain := r.place.yield()
-	defer func() { _ = regain() }() // it has nothing left to do
+	r.place.yield() // for good: it has nothing to do afterwards
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
