@@ -120,6 +120,7 @@ type run struct {
 
 	mu        sync.Mutex
 	status    event.Status
+	waitsFor  string    // what it waits for, in words; empty while it does not
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult
 	own       event.Usage // what of the result's usage is not the children's
@@ -488,7 +489,10 @@ func (r *run) role() string {
 
 func (r *run) setStatus(status event.Status, reason string) {
 	r.mu.Lock()
-	r.status = status
+	r.status, r.waitsFor = status, ""
+	if status == event.StatusWaiting {
+		r.waitsFor = reason
+	}
 	r.result.Status = status
 	if status == event.StatusRunning && r.started.IsZero() {
 		r.started = time.Now().UTC()
