@@ -108,6 +108,10 @@ type run struct {
 	handOvers                 sync.Mutex
 	handedText, handedSummary string
 
+	// telling orders the changes of what the run waits for, the oldest first.
+	telling  sync.Mutex
+	waitings []*awaited
+
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
 	saving sync.Mutex
@@ -119,7 +123,7 @@ type run struct {
 	result    event.RunResult
 	todos     []event.Todo
 	activity  []string
-	working   string // the file that its newest call on one names
+	working   string             // the file that its newest call on one names
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
