@@ -1,0 +1,145 @@
+package lsptest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+type hint struct {
+	Position Position        `json:"position"`
+	Label    json.RawMessage `json:"label"`
+	Tooltip  struct {
+		Kind  string `json:"kind"`
+		Value string `json:"value"`
+	} `json:"tooltip"`
+}
+
+// took is a time that a run has taken, as hints show it.
+var took = regexp.MustCompile(` · (\d+ h )?(\d+ min ?)?(\d+ s)?( · |$)`)
+
+// text is the hint's label without the time that its run has taken, which no scenario can know.
+func (h hint) text() string {
+	return took.ReplaceAllStringFunc(text(h.Label), func(found string) string {
+		if strings.HasSuffix(found, " · ") {
+			return " · "
+		}
+		return ""
+	})
+}
+
+// askHints asks for the inlay hints of a whole document.
+func (p *play) askHints(path string) ([]hint, error) {
+	const method = "textDocument/inlayHint"
+	e := p.editor
+	u := e.URI(path)
+	e.mu.Lock()
+	serves, d := e.serves(method, u), e.documents[u]
+	e.mu.Unlock()
+	switch {
+	case !serves:
+		return nil, errUnserved
+	case d == nil:
+		return nil, fmt.Errorf("%s is not open", path)
+	}
+	raw, err := e.Call(p.ctx, method, struct {
+		TextDocument textDocument `json:"textDocument"`
+		Range        Range        `json:"range"`
+	}{textDocument{URI: u}, Range{End: e.encoding.Position(d.text, len(d.text))}})
+	if err != nil {
+		return nil, err
+	}
+	p.last = raw
+	var list []hint
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("decode the inlay hints: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range list {
+		if text(h.Label) == "" {
+			e.fault("%s: a hint without a label", method)
+		}
+		if e.documents[u] != d {
+			continue // typed meanwhile
+		}
+		if _, _, err := e.encoding.Span(d.text, Range{Start: h.Position, End: h.Position}); err != nil {
+			e.fault("%s: %q: %v", method, text(h.Label), err)
+		}
+	}
+	return list, nil
+}
+
+// hintsAre compares the inlay hints of a document with a section, a line each: PATH [want/hints].
+func (p *play) hintsAre(args []string) error {
+	list, err := p.askHints(args[0])
+	if err != nil {
+		return p.unserved(err, args[1:])
+	}
+	var out strings.Builder
+	for _, h := range list {
+		fmt.Fprintf(&out, "%d: %s\n", h.Position.Line+1, h.text())
+	}
+	return p.compare(section(args, 1, "want/hints"), p.masked(out.String()))
+}
+
+// waitHint asks for the hints whenever the server says that there are others, until one holds the text, or none does. An editor that takes no
+// refreshes asks again and again instead, as if the user typed.
+func (p *play) waitHint(path, want string, there bool) error {
+	const refresh = "workspace/inlayHint/refresh"
+	e := p.editor
+	refreshes := p.profile.Announces("workspace.inlayHint.refreshSupport")
+	for {
+		e.mu.Lock()
+		before := e.refreshes[refresh]
+		e.mu.Unlock()
+		list, err := p.askHints(path)
+		if err != nil && !errors.Is(err, errUnserved) {
+			return err
+		}
+		if err == nil && slices.ContainsFunc(list, func(h hint) bool { return strings.Contains(text(h.Label), want) }) == there {
+			return nil
+		}
+		what := fmt.Sprintf("the hint %q of %s to come (%t); the hints are %+v", want, path, there, list)
+		if err == nil && refreshes {
+			err = e.wait(p.ctx, what, func() bool { return e.refreshes[refresh] > before })
+		} else {
+			err = p.waitServed("textDocument/inlayHint", path, what)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// waitServed waits until the server serves a feature for a document.
+func (p *play) waitServed(method, path, what string) error {
+	return p.editor.wait(p.ctx, what, func() bool { return p.editor.serves(method, p.editor.URI(path)) })
+}
+
+// waitHover points at a place until what is shown there holds the text.
+func (p *play) waitHover(path, where, want string) error {
+	for {
+		var hover struct {
+			Contents struct {
+				Value string `json:"value"`
+			} `json:"contents"`
+		}
+		err := p.ask("textDocument/hover", []string{path, where}, &hover)
+		if err != nil && !errors.Is(err, errUnserved) {
+			return err
+		}
+		if err == nil && strings.Contains(hover.Contents.Value, want) {
+			return nil
+		}
+		if err := p.waitServed("textDocument/hover", path, fmt.Sprintf("the hover %q of %s", want, path)); err != nil {
+			return err
+		}
+		if err := p.ctx.Err(); err != nil {
+			return fmt.Errorf("wait for the hover %q of %s, which is %q: %w", want, path, hover.Contents.Value, err)
+		}
+	}
+}
