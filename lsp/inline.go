@@ -188,7 +188,9 @@ func (c *client) inlayHint() protocol.InlayHintClientCapabilities {
 	return *c.caps.TextDocument.InlayHint
 }
 
-func (c *client) showsHints() bool { return c.caps.TextDocument != nil && c.caps.TextDocument.InlayHint != nil }
+func (c *client) showsHints() bool {
+	return c.caps.TextDocument != nil && c.caps.TextDocument.InlayHint != nil
+}
 
 // hintsAnnounced says whether inlay hints have to be announced at once: a client that takes registrations gets one.
 func (c *client) hintsAnnounced() bool {
@@ -357,7 +359,7 @@ func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]pr
 		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
 			continue
 		}
-		at := s.documents.encoding.lines(x, line, line).End
+		at := s.documents.encoding.lines(x, line, line+1).End
 		for n, label := range l.labels() {
 			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
 			if n < len(l.runs) {

@@ -20,7 +20,9 @@ const (
 )
 
 // markdownHover says whether the client takes Markdown where it shows a run's story.
-func (c *client) markdownHover() bool { return markup(c.hover().ContentFormat) == protocol.MarkupKindMarkdown }
+func (c *client) markdownHover() bool {
+	return markup(c.hover().ContentFormat) == protocol.MarkupKindMarkdown
+}
 
 // story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last, and its
 // children. The board's lock is held.

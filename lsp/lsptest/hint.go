@@ -87,14 +87,14 @@ func (p *play) hintsAre(args []string) error {
 }
 
 // waitHint asks for the hints whenever the server says that there are others, until one holds the text, or none does. An editor that takes no
-// refreshes asks again and again instead, as if the user typed.
+// refreshes asks at each message instead, as if the user typed.
 func (p *play) waitHint(path, want string, there bool) error {
 	const refresh = "workspace/inlayHint/refresh"
 	e := p.editor
 	refreshes := p.profile.Announces("workspace.inlayHint.refreshSupport")
 	for {
 		e.mu.Lock()
-		before := e.refreshes[refresh]
+		before, heard := e.refreshes[refresh], e.heard
 		e.mu.Unlock()
 		list, err := p.askHints(path)
 		if err != nil && !errors.Is(err, errUnserved) {
@@ -104,25 +104,25 @@ func (p *play) waitHint(path, want string, there bool) error {
 			return nil
 		}
 		what := fmt.Sprintf("the hint %q of %s to come (%t); the hints are %+v", want, path, there, list)
-		if err == nil && refreshes {
-			err = e.wait(p.ctx, what, func() bool { return e.refreshes[refresh] > before })
-		} else {
-			err = p.waitServed("textDocument/inlayHint", path, what)
-		}
+		err = e.wait(p.ctx, what, func() bool {
+			if refreshes && err == nil {
+				return e.refreshes[refresh] > before
+			}
+			return e.heard > heard
+		})
 		if err != nil {
 			return err
 		}
 	}
 }
 
-// waitServed waits until the server serves a feature for a document.
-func (p *play) waitServed(method, path, what string) error {
-	return p.editor.wait(p.ctx, what, func() bool { return p.editor.serves(method, p.editor.URI(path)) })
-}
-
 // waitHover points at a place until what is shown there holds the text.
 func (p *play) waitHover(path, where, want string) error {
+	e := p.editor
 	for {
+		e.mu.Lock()
+		heard := e.heard
+		e.mu.Unlock()
 		var hover struct {
 			Contents struct {
 				Value string `json:"value"`
@@ -135,11 +135,9 @@ func (p *play) waitHover(path, where, want string) error {
 		if err == nil && strings.Contains(hover.Contents.Value, want) {
 			return nil
 		}
-		if err := p.waitServed("textDocument/hover", path, fmt.Sprintf("the hover %q of %s", want, path)); err != nil {
+		err = e.wait(p.ctx, fmt.Sprintf("the hover %q of %s, which is %q", want, path, hover.Contents.Value), func() bool { return e.heard > heard })
+		if err != nil {
 			return err
-		}
-		if err := p.ctx.Err(); err != nil {
-			return fmt.Errorf("wait for the hover %q of %s, which is %q: %w", want, path, hover.Contents.Value, err)
 		}
 	}
 }

@@ -28,6 +28,7 @@ import (
 //	wait hint PATH "text"               an inlay hint of the document holds the text; wait no hint PATH "text" is the opposite
 //	wait hover PATH PLACE "text"        what is shown at the place holds the text
 //	wait report "title" "text"          the newest report of a progress under way of that title holds the text
+//	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
 //	wait refreshes METHOD N             the server has sent the refresh request so often at least
 //	wait agent NAME                     agent/list names the agent
 //	wait no agent NAME                  agent/list does not name it
@@ -129,10 +130,10 @@ func (p *play) wait(args []string) error {
 		return p.waitHint(arg(1), arg(2), true)
 	case "hover":
 		return p.waitHover(arg(1), arg(2), arg(3))
-	case "report":
+	case "report", "ended":
 		return e.wait(p.ctx, what, func() bool {
 			return slices.ContainsFunc(e.order, func(g *Progress) bool {
-				return g.Begun && !g.Ended && strings.Contains(g.Title, arg(1)) && strings.Contains(g.Message, arg(2))
+				return g.Begun && g.Ended == (args[0] == "ended") && strings.Contains(g.Title, arg(1)) && strings.Contains(g.Message, arg(2))
 			})
 		})
 	case "refreshes":
