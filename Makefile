@@ -45,6 +45,8 @@ SOURCES := $(wildcard *.go) $(filter-out bin/ node_modules/,$(wildcard */))
 PROBE ?= $(wildcard ../shared/probe)
 PICTURE ?= editors/review.svg
 FUZZTIME ?= 10m
+# One level of the sandbox is bubblewrap's, on Linux.
+BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
 .PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
 
@@ -67,7 +69,7 @@ short:
 	RAPID_SEED=$(SEED) go test -short -vet=off -timeout 2m ./...
 
 race:
-	@.ci/need gcc=gcc,libc6-dev
+	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
 	RAPID_SEED=$(SEED) CGO_ENABLED=1 go test -race -vet=off -timeout 10m ./...
 
 e2e: build
@@ -96,7 +98,7 @@ bench: build
 	go test -run '^$$' -bench . -benchmem -timeout 30m $$(go list ./... | grep -v /cmd/)
 
 soak:
-	@.ci/need gcc=gcc,libc6-dev
+	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
 	RAPID_SEED=0 AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
 	.ci/fuzz "$(FUZZTIME)"
 

@@ -2,8 +2,6 @@ package agentcore
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +41,8 @@ type Ask struct {
 type Answer struct {
 	Allow bool
 	Scope permission.Scope // Once where it is empty
+	// Expires is when an answer for longer than once ends by itself; zero for never.
+	Expires time.Time
 	// Reason is for the model, where it was not the user who decided.
 	Reason string
 }
@@ -95,6 +95,13 @@ func (e *Engine) Answer(id event.AskID, answer Answer) error {
 	answer.Scope = cmp.Or(answer.Scope, permission.Once)
 	if !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project}, answer.Scope) {
 		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("there is no scope %q", answer.Scope), Hint: "answer for once, run, session or project"}
+	}
+	switch {
+	case answer.Expires.IsZero():
+	case answer.Scope == permission.Once:
+		return &Error{Kind: "invalid_request", Detail: "an answer for once does not expire", Hint: "answer for run, session or project, or leave the time out"}
+	case !answer.Expires.After(time.Now()):
+		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)), Hint: "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z"}
 	}
 	e.mu.Lock()
 	sessions := make([]*Session, 0, len(e.sessions))
@@ -215,6 +222,7 @@ func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Gra
 	for _, rule := range rules {
 		g := permission.Grant{
 			ID: event.NewGrantID(), Scope: answer.Scope, Tool: rule.Tool, Pattern: rule.Pattern, Decision: decision, Created: time.Now().UTC(),
+			Expires: answer.Expires.UTC(),
 		}
 		switch answer.Scope {
 		case permission.Run:
@@ -229,13 +237,6 @@ func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Gra
 	}
 	r.engine.grants.add(grants)
 	return rows
-}
-
-func grantRow(g permission.Grant) store.Grant {
-	return store.Grant{
-		ID: g.ID, Scope: string(g.Scope), Session: g.Session, Run: g.Run, Root: g.Root,
-		Tool: g.Tool, Pattern: g.Pattern, Decision: string(g.Decision), Created: g.Created, Revoked: g.Revoked,
-	}
 }
 
 // pathOfAgents names a run by the agents above it.
@@ -254,84 +255,4 @@ func (s *Session) home() string {
 		return ""
 	}
 	return s.roots[0]
-}
-
-// grants are what users granted and have not taken back: those of projects, and those of this process's sessions and
-// runs. It has its own lock.
-type grants struct {
-	mu   sync.Mutex
-	list []permission.Grant
-}
-
-func (g *grants) add(more []permission.Grant) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.list = append(slices.Clip(g.list), more...)
-}
-
-// all returns what holds. The list is not to be changed.
-func (g *grants) all() []permission.Grant {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.list
-}
-
-func (g *grants) remove(id event.GrantID) (permission.Grant, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	i := slices.IndexFunc(g.list, func(one permission.Grant) bool { return one.ID == id })
-	if i < 0 {
-		return permission.Grant{}, false
-	}
-	found := g.list[i]
-	g.list = slices.Concat(g.list[:i], g.list[i+1:])
-	return found, true
-}
-
-// loadGrants reads what former processes were granted for projects. Grants of runs and sessions ended with them.
-func (e *Engine) loadGrants(ctx context.Context) error {
-	stored, err := e.store.Grants(ctx)
-	if err != nil {
-		return fmt.Errorf("read the permissions that were granted: %w", err)
-	}
-	for _, g := range stored {
-		if g.Scope == string(permission.Project) {
-			e.grants.list = append(e.grants.list, permission.Grant{
-				ID: g.ID, Scope: permission.Project, Tool: g.Tool, Pattern: g.Pattern,
-				Decision: permission.Action(g.Decision), Root: g.Root, Created: g.Created,
-			})
-		}
-	}
-	return nil
-}
-
-// Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
-func (e *Engine) Grants(session event.SessionID) []permission.Grant {
-	var roots []string
-	if s, err := e.Session(session); err == nil {
-		roots = s.roots
-	}
-	var list []permission.Grant
-	for _, g := range slices.Backward(e.grants.all()) {
-		if session == "" || g.Session == session || g.Scope == permission.Project && slices.Contains(roots, g.Root) {
-			list = append(list, g)
-		}
-	}
-	return list
-}
-
-// Revoke takes a granted permission back. It returns when that is durable.
-func (e *Engine) Revoke(ctx context.Context, id event.GrantID) error {
-	g, ok := e.grants.remove(id)
-	if !ok {
-		return notFound("granted permission", string(id), "list those that hold with agent/grants")
-	}
-	g.Revoked = time.Now().UTC()
-	if err := e.store.Submit(store.Batch{Grants: []store.Grant{grantRow(g)}}).Wait(ctx); err != nil {
-		if errors.Is(err, context.Canceled) {
-			return err
-		}
-		return storeFailure(err)
-	}
-	return nil
 }

@@ -25,10 +25,10 @@ const (
 // check runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is dropped, and
 // the rules of the agent on commands do not bind it. Those of the configuration do.
 func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
-	if !c.run.session.trusted.Load() {
+	if !c.run.session.isTrusted() {
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: "it runs code of this workspace, which the user does not trust yet"}
 	}
-	level := c.run.sandboxLevel()
+	level := c.run.rights.sandboxLevel()
 	if level != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: "it runs code of this workspace, and there is no full sandbox to run it in"}
 	}

@@ -70,6 +70,24 @@ func (c *clock) end() {
 	c.begun = false
 }
 
+// handOverDue reports whether so little of the time is left that the next answer must be the last.
+func (c *clock) handOverDue() bool {
+	rest, limited := c.beforeHandOver()
+	return limited && rest < 0
+}
+
+// beforeHandOver is the time that is left before that, negative once it is over. It is not limited while the clock has no
+// limit.
+func (c *clock) beforeHandOver() (rest time.Duration, limited bool) {
+	c.mu.Lock()
+	limit := c.limit
+	c.mu.Unlock()
+	if limit == 0 {
+		return 0, false
+	}
+	return limit - min(limit/5, 30*time.Second) - c.took(), true
+}
+
 // took is the time that counts by now.
 func (c *clock) took() time.Duration {
 	c.mu.Lock()

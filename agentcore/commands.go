@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -104,26 +103,9 @@ func (e *Engine) forgetOutputs() error {
 	return errors.Join(problems...)
 }
 
-// unsandboxed tells that the run's commands run as the user would run them.
-func (r *run) unsandboxed() bool {
-	return r.config.Sandbox == config.SandboxOff || r.engine.sandboxReport().Level == sandbox.None
-}
-
-// sandboxLevel is how well the run's commands are kept apart.
-func (r *run) sandboxLevel() permission.Level {
-	if r.unsandboxed() {
-		return permission.None
-	}
-	switch r.engine.sandboxReport().Level {
-	case sandbox.Full, sandbox.Bubblewrap:
-		return permission.Full
-	}
-	return permission.Partial
-}
-
 // writeCommands says in the prompt what commands see and reach.
 func (r *run) writeCommands(b *strings.Builder) {
-	switch level := r.sandboxLevel(); {
+	switch level := r.rights.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
 	case level == permission.Full && len(r.config.NetworkAllow) > 0:
@@ -141,7 +123,7 @@ func (r *run) writeCommands(b *strings.Builder) {
 // untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
 // full sandbox, since what it runs is the workspace's own.
 func (r *run) untrusted(request permission.Request) string {
-	if request.Command == "" || r.session.trusted.Load() {
+	if request.Command == "" || r.session.isTrusted() {
 		return ""
 	}
 	return "denied: no command runs in this workspace, since the user does not trust it yet. " +
@@ -183,6 +165,7 @@ func (c *commands) options() (sandbox.Options, error) {
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
 		Ignored: func(path string, dir bool) bool { return c.ignored.Load().Has(c.shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
+		IsText:  workspace.IsText,
 		Report:  &report,
 	}
 	if allow := c.run.config.NetworkAllow; len(allow) > 0 {
@@ -242,7 +225,7 @@ func (c *commands) look() (workspace.Snapshot, map[string]sandbox.Text) {
 
 // foreground runs a command to its end and proposes what it changed.
 func (c *commands) foreground(ctx context.Context, command tool.Command, author workspace.Author) (tool.CommandResult, error) {
-	if c.run.unsandboxed() {
+	if c.run.rights.unsandboxed() {
 		p, err := c.startDirect(ctx, command)
 		if err != nil {
 			return tool.CommandResult{}, err
@@ -271,25 +254,15 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 }
 
 // take makes what a command changed edits of the run.
-func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) (files []workspace.Taken) {
-	// Deletions come first, so that a folder can take a file's place.
-	slices.SortStableFunc(changes, func(a, b sandbox.Change) int {
-		switch {
-		case a.Deleted == b.Deleted:
-			return 0
-		case a.Deleted:
-			return -1
-		}
-		return 1
-	})
+func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
+	written := make([]workspace.Written, 0, len(changes))
 	for _, change := range changes {
-		files = append(files, snapshot.Take(workspace.Written{
+		written = append(written, workspace.Written{
 			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted, Executable: change.Mode&0o111 != 0,
 			Existed: change.Existed, Before: change.Before,
-		}, author))
+		})
 	}
-	slices.SortFunc(files, func(a, b workspace.Taken) int { return strings.Compare(a.Path, b.Path) })
-	return files
+	return snapshot.TakeAll(written, author)
 }
 
 // result is what a model hears of a result, but for the changes.
@@ -370,7 +343,7 @@ func (c *commands) start(ctx context.Context, command tool.Command) (id string, 
 		return "", fmt.Errorf("%d commands are in the background already; end one with bash_kill first", alive)
 	}
 	var p process
-	if c.run.unsandboxed() {
+	if c.run.rights.unsandboxed() {
 		p, err = c.startDirect(c.run.ctx, command)
 	} else {
 		var box *sandbox.Box
@@ -486,7 +459,7 @@ func (c *commands) close() error {
 		<-b.process.Done() // it was killed
 	}
 	if direct {
-		err = errors.Join(err, endStrays(runVariable(c.run.id)))
+		err = errors.Join(err, sandbox.EndStrays(runVariable(c.run.id)))
 	}
 	return err
 }

@@ -30,13 +30,18 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 			return "", fmt.Errorf("open the model of the agent %s: %w", slug, err)
 		}
 	}
+	if left := r.budget.left(); left.tokens == 0 || left.cost == 0 {
+		return "", fmt.Errorf("ask the agent %s: the limit of tokens or of the cost is reached", slug)
+	}
 	now := time.Now().UTC()
 	hidden := &run{
 		id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
 		config: r.config, skills: r.skills, request: RunRequest{Agent: slug, Prompt: title, Title: title}, model: asked,
-		limits: definition.LimitsAt(1), layer: r.layer, policy: r.policy, created: now, started: now, status: event.StatusRunning,
-		ctx: r.ctx,
+		limits: definition.LimitsAt(1), layer: r.layer, rights: r.rights, created: now, started: now, status: event.StatusRunning,
+		ctx: r.ctx, turn: 1, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()},
+		budget: r.budget.child(amount{}), price: priceOf(r.config, asked.Name()),
 	}
+	defer hidden.budget.close()
 	ctx := r.ctx
 	if hidden.limits.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -51,7 +56,7 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 	}})
 	text := ""
 	if err == nil {
-		r.addUsage(done.Usage)
+		hidden.addUsage(done.Usage)
 		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
 		switch {
 		case done.Stop == model.StopRefused:
@@ -59,8 +64,6 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 		case text == "":
 			err = &Error{Kind: "empty_answer", Detail: asked.Name() + " answered nothing"}
 		}
-		hidden.result.Turns = 1
-		hidden.result.Usage = event.Usage{InputTokens: done.Usage.Input, OutputTokens: done.Usage.Output, CachedTokens: done.Usage.Cached}
 	}
 	hidden.status, hidden.result.Output = event.StatusCompleted, text
 	if err != nil {

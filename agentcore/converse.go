@@ -15,6 +15,7 @@ import (
 // agent has given its last word.
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
+	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
 	r.memory.begin(r.model, r.system, c.tools)
 	r.takeOver()
@@ -39,8 +40,16 @@ type conversation struct {
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (r *run) takeTurn(c *conversation) (ended bool, err error) {
+	limit, goAhead, err := r.admit()
+	if err != nil {
+		return false, err
+	}
+	if !goAhead {
+		r.cutOff(limit)
+		return true, nil
+	}
 	if c.end.reason == "" {
-		c.end.reason = r.lastTurn()
+		c.end.reason = limit
 	}
 	handsOver := c.end.reason != "" && r.turn > 1
 	if handsOver {
@@ -69,8 +78,8 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		}
 		return r.followCalls(c, done)
 	}
-	reason, message := r.recall(done, text)
-	if reason == "" {
+	wrong := r.recall(done, text)
+	if wrong.reason == "" || wrong.unsure && c.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
 		r.append(done.Message)
 		r.lastText = text
 		if ended, err := r.mayStop(); err != nil || !ended {
@@ -82,10 +91,10 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if strings.TrimSpace(text) != "" { // providers refuse an empty message
 		r.append(done.Message)
 	}
-	if c.lapses.bad(reason, strings.TrimSpace(text)) {
-		r.append(model.UserText(message))
+	if c.lapses.bad(wrong.reason, strings.TrimSpace(text)) {
+		r.append(model.UserText(wrong.message))
 	} else {
-		c.end = ending{reason, c.lapses.detailOf(reason, r.model.Name())}
+		c.end = ending{wrong.reason, c.lapses.detailOf(wrong.reason, r.model.Name())}
 	}
 	return false, nil
 }
@@ -175,13 +184,13 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
 		r.append(m)
 	}
-	end, bad, calls := c.end, "", len(done.Message.Calls())
+	end, calls, wrong := c.end, len(done.Message.Calls()), lapse{}
 	if calls == 0 || strings.TrimSpace(text) == "" {
-		bad, _ = r.recall(done, text)
+		wrong = r.recall(done, text)
 	}
 	own := end.detail == "" && r.turn == 1 && calls == 0 // its only turn; nobody told it to hand over
 	switch {
-	case bad == "":
+	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
 		if own {
 			end = ending{} // it had nothing more to do
@@ -189,7 +198,7 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 	case r.lastText != "":
 	case end.detail != "" || own:
 		r.lastText = strings.TrimSpace(cmp.Or(text, c.lapses.said))
-		failed := &Error{Kind: bad, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
+		failed := &Error{Kind: wrong.reason, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
 		if end.detail != "" {
 			failed.Kind, failed.Detail = end.reason, end.detail
 		}
@@ -228,12 +237,6 @@ func handOver(end ending) string {
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }
 
-func (r *run) usage() event.Usage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.result.Usage
-}
-
 // progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
@@ -253,6 +256,7 @@ func (r *run) progress(message string, percent int) {
 	if r.limits.Timeout > 0 {
 		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
+	share = max(share, r.budget.share())
 	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
 	r.last = p
 	r.mu.Unlock()

@@ -108,7 +108,7 @@ func (p *direct) Kill() {
 	if !p.ended {
 		killGroup(p.cmd)
 		// What cannot be looked for is looked for again when the run ends, which tells.
-		_ = endStrays(p.variable)
+		_ = sandbox.EndStrays(p.variable)
 	}
 }
 

@@ -53,7 +53,10 @@ type Options struct {
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
-	Logger   *slog.Logger
+	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the engine, which waits
+	// for it; nil means that nobody is told.
+	TrustChanged func()
+	Logger       *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -71,6 +74,7 @@ type Engine struct {
 	stateDir  string // absolute
 	keysFile  string
 	grants    grants
+	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
 	client    *http.Client  // of all models, so that runs share connections
 	logger    *slog.Logger
@@ -136,7 +140,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
-		stateDir: stateDir, keysFile: o.KeysFile,
+		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	for _, t := range o.Tools {
@@ -161,7 +165,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		for _, former := range interrupted {
 			variables = append(variables, runVariable(former.ID))
 		}
-		err = endStrays(variables...)
+		err = sandbox.EndStrays(variables...)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
@@ -169,13 +173,16 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
-	if err := e.loadGrants(ctx); err != nil {
+	if _, err := e.readDecisionsNow(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	if err := e.agents.open(ctx, e, o.Agents); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	if o.TrustChanged != nil {
+		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
+	}
 	return e, nil
 }
 
@@ -303,8 +310,8 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		stored: map[event.HunkID]struct{}{},
-		slots:  slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
+		stored: map[event.HunkID]struct{}{}, budget: newBudget(),
+		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	for _, root := range view.Roots() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
 // hookProcess is a hook without a sandbox: the leader of a group of processes, which end with it, and what has left the group.
@@ -45,15 +46,20 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 		defer ending.Done()
 		p.kill()
 	})
-	// Its error is the exit code, or that what it left running held its output open.
-	_ = p.cmd.Wait()
+	state, err := p.cmd.Process.Wait()
 	if stop() {
 		ending.Done()
 	}
 	ending.Wait()
+	// What it left running holds its output open.
 	p.kill()
+	_ = p.cmd.Wait() // for the output; how the process ended is known
 	var exit hook.Exit
-	exit.Code, exit.Signal = howEnded(p.cmd.ProcessState)
+	if err != nil {
+		exit.Failure = err
+	} else {
+		exit.Code, exit.Signal = howEnded(state)
+	}
 	if exit.Signal != "" && ctx.Err() == context.DeadlineExceeded {
 		exit.TimedOut = limit
 	}
@@ -70,7 +76,7 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 func (p *hookProcess) kill() {
 	killGroup(p.cmd)
 	// What cannot be looked for is looked for again when the run ends, which tells.
-	_ = endStrays(p.variable)
+	_ = sandbox.EndStrays(p.variable)
 }
 
 // head keeps the first hook.MaxOutput bytes of an output, whoever writes it.

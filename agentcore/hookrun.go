@@ -38,7 +38,7 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	var exit hook.Exit
 	var changed string
 	var err error
-	if r.unsandboxed() {
+	if r.rights.unsandboxed() {
 		exit, err = r.commands.hookDirect(r.ctx, h, input)
 	} else {
 		exit, changed, err = r.sandboxedHook(h, input)
@@ -59,17 +59,17 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 // withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in folders that are not
 // trusted, too, as it may be what keeps an agent from something, but no program of such a folder that it names.
 func (r *run) withholds(h *lifecycleHook) string {
-	trusted := r.session.trusted.Load()
+	trusted := r.session.isTrusted()
 	switch {
 	case r.session.home() == "":
 		return "no workspace folder is open"
 	case h.project && !trusted:
 		return "the workspace, which it comes from, is not trusted"
-	case h.project && r.sandboxLevel() != permission.Full:
+	case h.project && r.rights.sandboxLevel() != permission.Full:
 		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
 	case trusted:
 		return ""
-	case r.sandboxLevel() != permission.Full:
+	case r.rights.sandboxLevel() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
 	for _, root := range r.session.view.Roots() {
@@ -128,12 +128,12 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 	}
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
 		path := r.commands.shown(change.Path)
-		paths, err := r.permissionPaths(path, true)
+		paths, err := r.rights.paths(path, true)
 		switch {
 		case err != nil:
 			leftOut(path, err.Error())
 			return true
-		case !edits || r.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths}, r.engine.grants.all()).Action != permission.Allow:
+		case !edits || r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths}, r.rights.grants()).Action != permission.Allow:
 			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
 			return true
 		}

@@ -144,7 +144,7 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 // hookInput is what all events have in common.
 func (r *run) hookInput(e hook.Event) hook.Input {
 	in := hook.Input{
-		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.policy.Mode()), Agent: r.definition.Slug,
+		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.rights.policy.Mode()), Agent: r.definition.Slug,
 		Run: string(r.id), Depth: r.depth, Model: r.model.Name(),
 	}
 	if r.parent != nil {

@@ -102,9 +102,9 @@ func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
 	return nil
 }
 
-func (h host) Trusted() bool { return h.run.session.trusted.Load() }
+func (h host) Trusted() bool { return h.run.session.isTrusted() }
 
-func (h host) MayRead(path string) bool { return h.run.mayRead(path, h.call.spec.Name) }
+func (h host) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }
 
 func (h host) Skill(name string) (string, []string, error) {
 	s, err := h.run.skills.Find(name)

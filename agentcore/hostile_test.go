@@ -75,13 +75,25 @@ func TestHostilePathsLeadNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	beside := w.dir + "-beside" // a name that begins as the workspace's does
+	if err := os.Mkdir(beside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(beside); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(beside, "notes.txt"), []byte(outside), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	up, err := filepath.Rel(w.dir, secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var attempts []attempt
 	for _, name := range []string{
-		up, "x/../" + up, secret, "link.txt", "linked/notes.txt", "linked", "~/../" + up, "/proc/self/environ", "a.txt\x00" + up,
+		filepath.Join(beside, "notes.txt"), "../" + filepath.Base(beside) + "/notes.txt", up, "x/../" + up, secret, "link.txt", "linked/notes.txt", "linked", "~/../" + up, "/proc/self/environ", "a.txt\x00" + up,
 	} {
 		read := arguments(name, "planted")
 		attempts = append(attempts, attempt{"read", read}, attempt{"write", read}, attempt{"grep", strings.Replace(read, "{", `{"pattern": "outside",`, 1)}, attempt{"list", read})

@@ -266,11 +266,11 @@ func TestPlaceOfARun(t *testing.T) {
 	}
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	each := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Each: []string{w.path("a.txt")}}
-	open(2, is("You may start: explore, general, plan, researcher, bash, tester, debugger, reviewer, critic."))
+	open(2, is("you may start: explore, general, plan, researcher, bash, tester, debugger, reviewer, critic."))
 	w.wait(w.start(alone))
 	open(2, script.Turn{
 		Expect: []script.Expect{
-			script.System("You may start: tester.\n"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
+			script.System("you may start: tester.\n"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
 			script.System("with `bash`; commands see"),
 		},
 		Answer: []script.Step{script.Text("done")},
@@ -341,7 +341,7 @@ func firstRequest(t testing.TB, name string) []byte {
 
 // The first request of each built-in agent, prompt and tools, stays small: providers bill and read all of it.
 func TestFirstRequestIsSmall(t *testing.T) {
-	const most = 15_000
+	const most = 12 << 10
 	builtin, err := agent.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -349,7 +349,7 @@ func TestFirstRequestIsSmall(t *testing.T) {
 	for _, d := range builtin {
 		size := len(firstRequest(t, d.Slug))
 		t.Logf("%-16s %6d bytes", d.Slug, size)
-		if size > most {
+		if size > most && d.Slug != "guide" || size > most+2<<10 { // the guide brings agentls's documentation
 			t.Errorf("the first request of %s has %d bytes, more than %d", d.Slug, size, most)
 		}
 	}

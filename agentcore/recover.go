@@ -40,7 +40,7 @@ type ending struct {
 
 // lapses is what a run has to know of its former turns to tell a bad answer, and when there are enough of them.
 type lapses struct {
-	counts map[string]int // bad answers by reason since the last good one
+	counts map[string]int // of bad answers by reason, since the last good one
 	said   string         // the last of them
 	broken int            // turns in a row of calls that could not be made
 	rounds []round
@@ -129,23 +129,32 @@ func hashCalls(calls []model.Call) uint64 {
 	return h.Sum64()
 }
 
-// recall says to a model what was wrong with an answer that had neither a call nor a last word, "" where
-// nothing was.
-func (r *run) recall(done model.Done, text string) (reason, message string) {
+// lapse is what is wrong with an answer that has no call.
+type lapse struct {
+	// reason is empty where nothing is wrong.
+	reason string
+	// message tells the model.
+	message string
+	// unsure says that the answer may be meant so.
+	unsure bool
+}
+
+// recall looks whether an answer without calls is a last word.
+func (r *run) recall(done model.Done, text string) lapse {
 	if strings.TrimSpace(text) == "" {
 		if done.Stop == model.StopLength {
-			return "empty_answer", "Your answer was cut off at the length limit before it said anything. Think less at once: call a tool, or give your final answer in text."
+			return lapse{reason: "empty_answer", message: "Your answer was cut off at the length limit before it said anything. Think less at once: call a tool, or give your final answer in text."}
 		}
-		return "empty_answer", "Your answer was empty. Go on with the task: call a tool, or give your final answer in text."
+		return lapse{reason: "empty_answer", message: "Your answer was empty. Go on with the task: call a tool, or give your final answer in text."}
 	}
-	name, leaked := model.LeakedCall(text, func(name string) bool {
+	leak, leaked := model.LeakedCall(text, func(name string) bool {
 		canonical, ok := tool.Resolve(name)
 		return ok && r.offers(canonical) || r.offers(name)
 	})
 	if !leaked {
-		return "", ""
+		return lapse{}
 	}
-	return "leaked_call", fmt.Sprintf("You wrote a call of %s as text, so nothing was called. Call tools through the function calling interface, not in your text. If it was meant as text, give your final answer without it.", name)
+	return lapse{"leaked_call", fmt.Sprintf("You wrote a call of %s as text, so nothing was called. Call tools through the function calling interface, not in your text. If it was meant as text, give that answer again.", leak.Name), !leak.Sure}
 }
 
 // detailOf says how often a model gave the same kind of bad answer.

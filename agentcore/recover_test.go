@@ -237,6 +237,10 @@ func TestNonsense(t *testing.T) {
 			{Expect: nudged, Answer: []script.Step{script.Text("Third:\n" + leak)}},
 			handedOver("as text", found),
 		}},
+		{"JSON that was asked for", "", false, "```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```", 0, []script.Turn{
+			{Answer: []script.Step{script.Text("The rule:\n```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")}},
+			{Expect: nudged, Answer: []script.Step{script.Text("```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")}},
+		}},
 		{"the same text again", "leaked_call", true, leak, 0, []script.Turn{{Times: 2, Answer: []script.Step{script.Text(leak)}}, handedOver("as text", script.Text(leak))}},
 		{"the same call for ever", "repeats", false, "What I found.", 4, []script.Turn{
 			{Times: 3, Answer: []script.Step{read}},

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -79,10 +80,12 @@ type run struct {
 	former     *former    // what it goes on with; nil for a run that begins anew
 	inherited  inheritance
 	mode       permission.Mode
+	budget     *budget
+	price      *price.Price // of an answer of the model, nil where it is unknown
 	subagents  []*agent.Definition
 	tools      []tool.Tool // in the order in which models see them
 	layer      *workspace.Layer
-	policy     *permission.Policy
+	rights     rights
 	clock      clock
 	commands   commands
 	hooks      *hooks
@@ -121,6 +124,7 @@ type run struct {
 	status    event.Status
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult
+	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
 	working   string             // the file that its newest call on one names
@@ -176,12 +180,14 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		cfg, skills = parent.config, parent.skills
 	}
-	definition, err := e.Agents().Find(cmp.Or(request.Agent, cfg.DefaultAgent))
+	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
-		definition, err = findChild(e.Agents(), request.Agent)
+		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
+			err = unknownAgent(err)
+		}
 	}
 	if err != nil {
-		return nil, &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+		return nil, err
 	}
 	if request.Prompt == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
@@ -205,7 +211,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	} else {
 		r.layer = s.proposal.Fork()
 	}
-	r.policy = r.newPolicy()
+	r.rights = r.newRights()
 	r.chooseTools()
 	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
 		return nil, err
@@ -217,12 +223,30 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if len(request.Each) == 0 { // one that only waits for its children has no time of its own
 		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
 	}
-	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens, cfg.BudgetTokens)
-	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost, cfg.BudgetCost)
+	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
+	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost)
+	if err := r.takeBudget(); err != nil {
+		return nil, err
+	}
+	r.price = priceOf(cfg, r.model.Name())
 	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
-	r.result = event.RunResult{Status: event.StatusPending, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
+	r.own = event.NoUsage()
+	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// find returns an agent by its slug or an alias; "" is the default one.
+func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
+	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
+	if err != nil {
+		return nil, unknownAgent(err)
+	}
+	return definition, nil
+}
+
+func unknownAgent(err error) error {
+	return &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -254,6 +278,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer e.wait.Done()
 		defer close(r.done)
 		defer r.cancel(nil)
+		defer r.budget.close()
 		r.live()
 		r.tellStarter()
 		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
@@ -303,7 +328,7 @@ func (r *run) work() error {
 		defer r.place.leave()
 	}
 	r.setStatus(event.StatusRunning, "")
-	r.clock.begin(r.limits.Timeout, func() { r.cancel(errTimeout) })
+	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err
@@ -415,8 +440,9 @@ func (r *run) fanOut() error {
 	for _, path := range r.request.Each {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context:        Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)
@@ -433,9 +459,6 @@ func (r *run) fanOut() error {
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
-		r.mu.Lock()
-		r.result.Usage = r.result.Usage.Add(result.Usage)
-		r.mu.Unlock()
 		name := r.session.view.Relative(r.request.Each[i])
 		if result.Status != event.StatusCompleted {
 			reason := result.Reason
@@ -543,7 +566,7 @@ func (r *run) row() store.Run {
 		Request: r.request.Prompt, ContextMode: r.definition.ContextMode,
 		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
 		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
-		Turns: r.result.Turns, Usage: r.result.Usage, Proposal: r.result.Proposal,
+		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
 		Created: r.created, Started: r.started,
 	}
 	if r.parent != nil {

@@ -31,7 +31,8 @@ type Session struct {
 	asks       asks
 	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
-	trusted    atomic.Bool
+	budget     *budget
+	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
 	// editorDiagnostics asks the editor's side what other servers say of a file.
@@ -69,8 +70,35 @@ func (s *Session) Title() string {
 	return s.title
 }
 
-// SetTrusted says whether the user trusts the workspace, so that checkers may load its configuration.
-func (s *Session) SetTrusted(trusted bool) { s.trusted.Store(trusted) }
+// sessionTrust is that the user trusts the workspace.
+type sessionTrust struct {
+	stored []string // the folders of which the store must still say so, by real path
+}
+
+// SetTrusted says whether the user trusts the workspace, so that commands may run in it and checkers may load its configuration. stored are
+// those of its folders that are trusted since the store says so: the trust is over once it does not any more, whatever process took it
+// back. It reads the disk.
+func (s *Session) SetTrusted(trusted bool, stored ...string) {
+	if !trusted {
+		s.trusted.Store(nil)
+		return
+	}
+	t := &sessionTrust{}
+	for _, root := range stored {
+		real, err := realRoot(root)
+		if err != nil {
+			real = root // it is gone, and no decision is found for it
+		}
+		t.stored = append(t.stored, real)
+	}
+	s.trusted.Store(t)
+}
+
+// isTrusted reports whether the user trusts the workspace, as far as the engine has read what was decided.
+func (s *Session) isTrusted() bool {
+	t := s.trusted.Load()
+	return t != nil && !slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.trusts(root) })
+}
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
 func (s *Session) SetSkills(skills *skill.Set) { s.skills.Store(skills) }

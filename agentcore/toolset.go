@@ -123,7 +123,7 @@ func (r *run) reaches(d *agent.Definition) bool {
 }
 
 // maxPurpose is how much of an agent's description the delegating agent sees, in characters: its first sentence, cut.
-const maxPurpose = 80
+const maxPurpose = 56
 
 // describeSubagents is the part of the task tool's description that differs from run to run.
 func (r *run) describeSubagents() string {

@@ -237,13 +237,19 @@ func (e *Engine) storeTrust(ctx context.Context, root string, rows []store.Trust
 	for i := range rows {
 		rows[i].Root = real
 	}
+	done, err := e.decisions.takeTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := e.store.Submit(store.Batch{TrustRemoved: []string{real}, Trusted: rows}).Wait(ctx); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
 		return storeFailure(err)
 	}
-	return nil
+	_, err = e.readDecisionsNow(ctx) // whoever decides here knows it
+	return err
 }
 
 // FolderDecision is what the user said about a folder.
@@ -289,6 +295,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		defer dir.Close() // only read from
 	}
 	for _, a := range actors {
+		first := len(list) // what the file itself is
 		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
 		switch {
 		case strings.HasPrefix(a.Hash, "unreadable"):
@@ -309,6 +316,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		default:
 			add(a.Path, "hook", "A file that a command names.")
 		}
+		list[first].Description += unseenOf(a)
 		if dir != nil {
 			for _, h := range definedHooks(dir, a.Path) {
 				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
@@ -316,6 +324,17 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		}
 	}
 	return list
+}
+
+// unseenOf warns of what the reader of a file does not see.
+func unseenOf(a permission.Actor) string {
+	switch a.Unseen {
+	case 0:
+		return ""
+	case 1:
+		return " It holds a character that cannot be seen."
+	}
+	return fmt.Sprintf(" It holds %d characters that cannot be seen.", a.Unseen)
 }
 
 func describeCommands(cfg *config.Config, add func(kind, text string)) {

@@ -169,7 +169,7 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 		a.list(func(other *question) bool { return other == q })
 		return
 	}
-	err := a.server.answerAsk(&methods.AnswerAskParams{Ask: q.id, Decision: p.answer.Decision, Scope: p.answer.Scope})
+	err := a.server.answerAsk(&methods.AnswerAskParams{Ask: q.id, Decision: p.answer.Decision, Scope: p.answer.Scope, Expires: p.answer.Expires})
 	var failure *agentcore.Error
 	if err != nil && !(errors.As(err, &failure) && failure.Kind == string(methods.KindNotFound)) { // else somebody was quicker
 		a.list(func(other *question) bool { return other == q })
@@ -326,7 +326,7 @@ func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
 		}
 	}
-	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope)})
+	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires})
 }
 
 // ask asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/price"
 )
 
 // pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
@@ -206,6 +207,9 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {
 		parts = append(parts, plural(int(f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens), "token"))
+	}
+	if cost := f.Result.Usage.Cost; cost != nil && *cost > 0 {
+		parts = append(parts, price.Dollars(*cost))
 	}
 	return strings.Join(parts, ", ")
 }

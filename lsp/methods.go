@@ -169,7 +169,7 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 
 // sessionInfo describes a stored session and lists its runs.
 func (s *Server) sessionInfo(ctx context.Context, engine *agentcore.Engine, row store.Session) (methods.SessionInfo, []methods.RunInfo, error) {
-	info := methods.SessionInfo{ID: row.ID, Title: row.Title, Created: row.Created, Updated: row.Updated, Status: event.StatusPending}
+	info := methods.SessionInfo{ID: row.ID, Title: row.Title, Created: row.Created, Updated: row.Updated, Status: event.StatusPending, Usage: event.NoUsage()}
 	for _, root := range row.Roots {
 		info.Folders = append(info.Folders, uri.File(root))
 	}

@@ -23,6 +23,9 @@ func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskL
 		for _, ask := range session.Asks() {
 			list.Asks = append(list.Asks, askOf(ask))
 		}
+		if err := session.Flush(ctx); err != nil { // what is shown has to survive a crash
+			return nil, fmt.Errorf("store the questions before listing them: %w", err)
+		}
 	}
 	return list, nil
 }
@@ -80,7 +83,7 @@ func (s *Server) binds(g permission.Grant) bool {
 func grantOf(g permission.Grant) methods.Grant {
 	return methods.Grant{
 		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision), Scope: methods.Scope(g.Scope),
-		Session: g.Session, Run: g.Run, Created: g.Created,
+		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
 	}
 }
 
@@ -114,7 +117,7 @@ func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*method
 func explanationOf(e permission.Explanation) *methods.Explanation {
 	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
 	if e.Rule != nil {
-		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: methods.Layer(e.Layer)}
+		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer}
 	}
 	var always []string
 	for _, rule := range e.Always {

@@ -34,7 +34,7 @@ func (s *Server) authoredProblems(kind authored, path, text string) []agent.Prob
 		if path == s.options.Dirs.File {
 			layer = config.LayerUser
 		}
-		return newSheet(kind, path, text).configProblems(v, layer)
+		return append(newSheet(kind, path, text).configProblems(v, layer), agent.UnseenProblems(path, text)...)
 	}
 	return nil
 }

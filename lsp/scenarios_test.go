@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
@@ -21,6 +22,12 @@ func inProcess(env lsptest.Env) (*lsptest.Server, error) {
 	o := Options{
 		Version: "test", Getenv: env.Getenv, Dirs: config.Dirs{Config: env.Config, State: env.State, File: env.File},
 		Logger: slog.New(slog.NewTextHandler(env.Log, nil)),
+	}
+	if patience := env.Getenv("ANSWER_TIME"); patience != "" { // of a scenario alone
+		var err error
+		if o.AnswerTime, err = time.ParseDuration(patience); err != nil {
+			return nil, err
+		}
 	}
 	if env.Script != nil {
 		o.OpenModel = func(agentcore.Choice) (model.Model, error) { return env.Script, nil }

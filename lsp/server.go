@@ -294,7 +294,7 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}
-	session.SetTrusted(s.trust.all())
+	s.trust.tell(session)
 	s.session.Store(session)
 	s.diagnostics.touch(s.documents.paths()...)
 	return session, nil

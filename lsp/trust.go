@@ -152,8 +152,17 @@ func (t *trust) read(ctx context.Context) {
 	}
 	t.mu.Unlock()
 	if session := t.server.opened(); session != nil {
-		session.SetTrusted(t.all())
+		t.tell(session)
 	}
+}
+
+// tell tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store must go on saying so.
+func (t *trust) tell(session *agentcore.Session) {
+	if t.editor != nil {
+		session.SetTrusted(t.all())
+		return
+	}
+	session.SetTrusted(t.all(), t.roots()...)
 }
 
 // typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in the editor. Where the
@@ -257,6 +266,9 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
 	if folder.Standing == permission.Changed {
 		text = fmt.Sprintf("What agentls uses in the folder %s has changed since you trusted it, so that it is not used any more (%s).", name, folder.Trust)
+	}
+	if slices.ContainsFunc(folder.Actors, func(a permission.Actor) bool { return a.Unseen > 0 }) {
+		text += " Some of it holds characters that cannot be seen."
 	}
 	if !s.client.messageRequest() {
 		text += ` The command agentls.trust shows it, and trusts it with {"change": "trust"}.`

@@ -170,6 +170,11 @@ func readDefinitions(f found, known Known) *loaded {
 		l.prompts = append(l.prompts, loadedPrompt{name, info})
 	}
 	l.file.Validate(known)
+	if f.layer == LayerProject {
+		for _, d := range l.file.Definitions {
+			d.readable() // a model gets what the user could read before he trusted it
+		}
+	}
 	return l
 }
 

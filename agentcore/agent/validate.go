@@ -6,8 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
@@ -49,9 +47,9 @@ func (f *File) Validate(k Known) {
 	}
 	for _, d := range f.Definitions {
 		v.rename(d)
-		v.hidden(d)
 		v.prompt(d)
 	}
+	v.unseen()
 	if k.Agents != nil {
 		for _, p := range f.agentProblems(append(slices.Clone(k.Agents), f.agentNames()...)) {
 			p.apply(f)
@@ -275,28 +273,6 @@ func (v *validator) model(n named) {
 
 // prompt checks the template of a prompt. The prompts of other tools' Markdown files are no templates: their braces are
 // kept.
-// hidden warns of characters in a prompt or description that a reader does not see and a model obeys.
-func (v *validator) hidden(d *Definition) {
-	at := strings.IndexFunc(d.Prompt, unseen)
-	if at < 0 && strings.IndexFunc(d.Description, unseen) < 0 {
-		return
-	}
-	found := fault{severity: warning, key: "description", message: "the description holds characters that cannot be seen", hint: "take them out, unless you know what they say"}
-	if at >= 0 {
-		r, size := utf8.DecodeRuneInString(d.Prompt[at:])
-		found.start, found.end = v.promptPlace(d, at, at+size)
-		found.key, found.message = "prompt", fmt.Sprintf("the prompt holds characters that cannot be seen, such as %U", r)
-	}
-	v.reportOf(d, found)
-}
-
-// unseen reports whether a character says something to a model and shows nothing to people: tags, which spell out ASCII, directions, and widths of
-// zero. Joiners and variants, of which emoji and scripts are made, are none.
-func unseen(r rune) bool {
-	return r >= 0xe0000 && r <= 0xe007f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200b || r >= 0x2060 && r <= 0x2064 ||
-		r == 0xfeff || r >= 0xe0100 && r <= 0xe01ef || unicode.Is(unicode.Co, r) || r < ' ' && !strings.ContainsRune("\t\n\r", r)
-}
-
 func (v *validator) prompt(d *Definition) {
 	if v.Format.Foreign() {
 		d.Prompt = strings.ReplaceAll(d.Prompt, "{{", `\{{`)

@@ -32,9 +32,9 @@ type Config struct {
 	DefaultMaxTurns int
 	// Time of a run whose definition sets no limit.
 	DefaultTimeout time.Duration
-	// Tokens that a user's run and its children may use together. 0: no limit.
+	// Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not count. 0: no limit. A definition has limits of each run.
 	BudgetTokens int64
-	// Cost in US dollars that a user's run and its children may cause together. 0: no limit.
+	// Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each run.
 	BudgetCost float64
 	// What happens to a child's question for permission: deny it with a reason, or bubble it up to the user.
 	SubagentAsk SubagentAsk
@@ -64,6 +64,8 @@ type Config struct {
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.
 	Presets map[string]Preset
+	// What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.
+	Prices map[string]Price
 	// Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.
 	Permissions []Permission
 	// Commands to run at points of a run's life, by event, in the order of the layers.
@@ -131,6 +133,35 @@ type Preset struct {
 	Temperature *float64
 	// Greatest number of tokens in one answer. 0: the provider's own.
 	MaxTokens int
+}
+
+// Price is what a model costs, in US dollars per million tokens: [prices."PROVIDER/MODEL"]. Input and Output are never nil.
+type Price struct {
+	// Tokens sent.
+	Input *float64
+	// Tokens received, reasoning included.
+	Output *float64
+	// Tokens sent that the provider's cache served. Absent: as input.
+	Cached *float64
+	// Tokens sent that were put into the provider's cache. Absent: as input.
+	Written *float64
+}
+
+// Price returns the price that is set for a model, and whether there is one: that of its own name, else that of the
+// longest name with a * at its end that fits.
+func (c *Config) Price(model string) (Price, bool) {
+	if p, ok := c.Prices[model]; ok {
+		return p, true
+	}
+	var found Price
+	longest := -1
+	for name, p := range c.Prices {
+		prefix, ok := strings.CutSuffix(name, "*")
+		if ok && len(prefix) > longest && strings.HasPrefix(model, prefix) {
+			found, longest = p, len(prefix)
+		}
+	}
+	return found, longest >= 0
 }
 
 // Permission is one rule: [[permission]].

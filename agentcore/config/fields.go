@@ -78,13 +78,13 @@ var runFields = []field{
 	},
 	{
 		key:   "budget.tokens",
-		doc:   "Tokens that a user's run and its children may use together. 0: no limit.",
+		doc:   "Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not count. 0: no limit. A definition has limits of each run.",
 		at:    in(func(c *Config) any { return &c.BudgetTokens }),
 		wider: func(below, project *Config) bool { return moreOf(below.BudgetTokens, project.BudgetTokens) },
 	},
 	{
 		key:   "budget.cost",
-		doc:   "Cost in US dollars that a user's run and its children may cause together. 0: no limit.",
+		doc:   "Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each run.",
 		at:    in(func(c *Config) any { return &c.BudgetCost }),
 		wider: func(below, project *Config) bool { return moreOf(below.BudgetCost, project.BudgetCost) },
 	},
@@ -184,6 +184,14 @@ var compositeFields = []field{
 		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Presets) },
 	},
 	{
+		key: "prices", shape: named, entries: priceFields, wider: never,
+		doc:   "What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.",
+		at:    in(func(c *Config) any { return &c.Prices }),
+		entry: func() any { return new(Price) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("prices", c.Prices) },
+		merge: (*loader).mergePrices,
+	},
+	{
 		key: "permission", shape: listed, entries: permissionFields,
 		doc:   "Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.",
 		at:    in(func(c *Config) any { return &c.Permissions }),
@@ -272,6 +280,29 @@ var presetFields = []field{
 		key: "max_tokens", most: 1e9, optional: true,
 		doc: "Greatest number of tokens in one answer. 0: the provider's own.",
 		at:  in(func(p *Preset) any { return &p.MaxTokens }),
+	},
+}
+
+var priceFields = []field{
+	{
+		key: "input", required: true,
+		doc: "Tokens sent.",
+		at:  in(func(p *Price) any { return &p.Input }),
+	},
+	{
+		key: "output", required: true,
+		doc: "Tokens received, reasoning included.",
+		at:  in(func(p *Price) any { return &p.Output }),
+	},
+	{
+		key: "cached", optional: true,
+		doc: "Tokens sent that the provider's cache served. Absent: as input.",
+		at:  in(func(p *Price) any { return &p.Cached }),
+	},
+	{
+		key: "written", optional: true,
+		doc: "Tokens sent that were put into the provider's cache. Absent: as input.",
+		at:  in(func(p *Price) any { return &p.Written }),
 	},
 }
 

@@ -108,6 +108,13 @@ func mergeNamed[T any](l *loader, f *field, n node, m map[string]T) {
 	}
 }
 
+// mergePrices merges [prices]. A price that lacks a part is left out, so that the model counts as one of unknown price
+// and not as cheaper than it is.
+func (l *loader) mergePrices(f *field, n node) {
+	mergeNamed(l, f, n, l.config.Prices)
+	maps.DeleteFunc(l.config.Prices, func(_ string, p Price) bool { return p.Input == nil || p.Output == nil })
+}
+
 // validName refuses names that cannot be told apart when shown.
 func (l *loader) validName(key string, e entry) bool {
 	if e.name == "" || printable(e.name) != nil {

@@ -133,6 +133,10 @@ func (s Status) Final() bool {
 	return false
 }
 
+// NoUsage returns the usage of nothing: no tokens, for a cost of 0. Sums start with it; in the zero Usage the cost is
+// unknown.
+func NoUsage() Usage { return Usage{Cost: new(float64)} }
+
 // Add returns the sum of two usages; the cost of the sum is unknown if either is.
 func (u Usage) Add(v Usage) Usage {
 	sum := Usage{

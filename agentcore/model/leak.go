@@ -15,6 +15,16 @@ type leakForm struct {
 	name *regexp.Regexp
 	// strict forms are found in prose about calls as well, and count only as the end of a text.
 	strict bool
+	// plain forms are nothing but JSON, which an answer may hold by right.
+	plain bool
+}
+
+// Leak is a call that stands in a text.
+type Leak struct {
+	// Name is the tool's as it is written there.
+	Name string
+	// Sure says that the form is nothing but a call; else it is JSON which reads like one, and may be what was asked for.
+	Sure bool
 }
 
 var (
@@ -36,8 +46,8 @@ var leakForms = []leakForm{
 	{begin: regexp.MustCompile(`<\|python_tag\|>`), name: regexp.MustCompile(`(?:"name"\s*:\s*"|^\s*)([\w:-]+)`)},
 	{begin: regexp.MustCompile(`<[|｜]tool[_▁]calls?(?:[_▁]section)?[_▁]begin[|｜]>`), name: tokenName},
 	{begin: regexp.MustCompile(`(?:^|[\s|>])to=functions\.([\w-]+)`)},
-	{begin: regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"), name: jsonName, strict: true},
-	{begin: regexp.MustCompile(`\A\s*[{\[]`), name: jsonName, strict: true},
+	{begin: regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"), name: jsonName, strict: true, plain: true},
+	{begin: regexp.MustCompile(`\A\s*[{\[]`), name: jsonName, strict: true, plain: true},
 }
 
 // leakEnd is what may stand behind a call at the end of a text.
@@ -46,10 +56,9 @@ var leakEnd = regexp.MustCompile("(?:[\\]}>`]|<\\|[\\w▁]+\\|>)\\s*\\z")
 // nameWithin bounds how far behind its beginning the name of a call is looked for, in bytes.
 const nameWithin = 4 << 10
 
-// LeakedCall finds a tool call that stands in a text instead of being one, and returns the name of the tool as it is
-// written there. offered tells whether there is a tool of a name: a text about other tools is none. Nothing of the text is
+// LeakedCall finds a tool call that stands in a text instead of being one. offered tells whether there is a tool of a name: a text about other tools is none. Nothing of the text is
 // ever executed: what a model quotes, from a file perhaps, looks the same.
-func LeakedCall(text string, offered func(name string) bool) (name string, found bool) {
+func LeakedCall(text string, offered func(name string) bool) (leak Leak, found bool) {
 	ends := leakEnd.MatchString(text)
 	for _, form := range leakForms {
 		if form.strict && !ends {
@@ -62,7 +71,7 @@ func LeakedCall(text string, offered func(name string) bool) (name string, found
 		last := at[len(at)-1]
 		if form.name == nil {
 			if name := text[last[2]:last[3]]; offered(name) {
-				return name, true
+				return Leak{name, !form.plain}, true
 			}
 			continue
 		}
@@ -76,8 +85,8 @@ func LeakedCall(text string, offered func(name string) bool) (name string, found
 		}
 		names := form.name.FindAllStringSubmatch(rest, 8)
 		if i := slices.IndexFunc(names, func(match []string) bool { return offered(strings.TrimPrefix(match[1], "functions.")) }); i >= 0 {
-			return strings.TrimPrefix(names[i][1], "functions."), true
+			return Leak{strings.TrimPrefix(names[i][1], "functions."), !form.plain}, true
 		}
 	}
-	return "", false
+	return Leak{}, false
 }

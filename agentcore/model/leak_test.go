@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/model"
@@ -36,9 +37,12 @@ func TestLeakedCall(t *testing.T) {
 		"Use <function=other>x</function>": "",
 		"func f() {\n\treturn read(x)\n}":  "",
 	} {
-		name, found := model.LeakedCall(text, offered)
-		if name != want || found != (want != "") {
-			t.Errorf("%q: got %q, %v; want %q", text, name, found, want)
+		leak, found := model.LeakedCall(text, offered)
+		if leak.Name != want || found != (want != "") {
+			t.Errorf("%q: got %q, %v; want %q", text, leak.Name, found, want)
+		}
+		if json := strings.HasPrefix(text, "{") || strings.Contains(text, "```\n{") || strings.Contains(text, "```json\n{\"tool"); found && leak.Sure == json {
+			t.Errorf("%q: it is sure: %v", text, leak.Sure)
 		}
 	}
 }

@@ -132,11 +132,14 @@ func (ReasoningDelta) isEvent() {}
 func (CallDelta) isEvent()      {}
 func (Done) isEvent()           {}
 
-// Usage counts tokens. Input does not include Cached.
+// Usage counts the tokens of one answer. Input does not include Cached.
 type Usage struct {
 	Input  int64
 	Output int64
 	Cached int64
+	// Written is the part of Input that was put into the provider's cache, where the provider tells: some charge more
+	// for it.
+	Written int64
 }
 
 // Stop is why a turn ended.

@@ -44,6 +44,14 @@ func (g Grant) Active(now time.Time) bool {
 	return g.Revoked.IsZero() && (g.Expires.IsZero() || now.Before(g.Expires))
 }
 
+// until says when a grant ends, for people; "" for one that does not.
+func (g Grant) until() string {
+	if g.Expires.IsZero() {
+		return ""
+	}
+	return " until " + g.Expires.Format(time.DateTime)
+}
+
 // granted is the grant that decides on a part: one that denies, else the last that was given.
 func (p *Policy) granted(it *item, grants []Grant) *Grant {
 	now := time.Now()

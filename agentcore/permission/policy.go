@@ -224,7 +224,7 @@ func (p *Policy) part(it *item, grants []Grant, tell func(Step)) Part {
 		rule.Action = Deny
 	}
 	part.Action, part.Rule, part.Layer = rule.Action, &rule, "grant "+string(g.ID)
-	part.Reason = fmt.Sprintf("since the user said so on %s (%s)", g.Created.Format(time.DateTime), g.Scope)
+	part.Reason = fmt.Sprintf("since the user said so on %s (%s%s)", g.Created.Format(time.DateTime), g.Scope, g.until())
 	tell(Step{What: it.what, Run: g.Run, Layer: part.Layer, Rule: part.Rule, Action: part.Action, Note: part.Reason})
 	return part
 }

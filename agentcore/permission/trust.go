@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // acting are the files and folders of a workspace folder from which agentls takes what acts: configuration with hooks and MCP
@@ -33,6 +35,8 @@ type Actor struct {
 	Path string
 	// Hash is that of its content ([Hash]), or says that it cannot be read and why, so that it counts as changed when it can.
 	Hash string
+	// Unseen is how many characters of its text nobody sees (see [Unseen]), as it was read just now; 0 for what is no text.
+	Unseen int
 }
 
 // Hash is the SHA-256 of a file's content, in hex digits.
@@ -83,21 +87,21 @@ func (s *survey) look(name string, around []fs.FileInfo) error {
 		if _, err := s.root.Lstat(name); err != nil {
 			return nil
 		}
-		return s.add(name, "unreadable: a link to nothing")
+		return s.unreadable(name, "a link to nothing")
 	case err != nil:
-		return s.add(name, "unreadable: "+reason(err))
+		return s.unreadable(name, reason(err))
 	case info.Mode().IsRegular():
 		return s.hash(name)
 	case !info.IsDir():
-		return s.add(name, "unreadable: no regular file")
+		return s.unreadable(name, "no regular file")
 	case slices.ContainsFunc(around, func(f fs.FileInfo) bool { return os.SameFile(f, info) }):
-		return s.add(name, "unreadable: a link to a folder around it")
+		return s.unreadable(name, "a link to a folder around it")
 	case len(around) > maxActorDepth:
 		return fmt.Errorf("%s lies too deep: at most %d folders are looked into", name, maxActorDepth)
 	}
 	entries, err := fs.ReadDir(s.root.FS(), name)
 	if err != nil {
-		return s.add(name, "unreadable: "+reason(err))
+		return s.unreadable(name, reason(err))
 	}
 	for _, e := range entries {
 		if err := s.look(path.Join(name, e.Name()), append(around, info)); err != nil {
@@ -115,11 +119,15 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func (s *survey) add(name, hash string) error {
+func (s *survey) unreadable(name, why string) error {
+	return s.add(Actor{Path: name, Hash: "unreadable: " + why})
+}
+
+func (s *survey) add(a Actor) error {
 	if len(s.actors) >= maxActors {
 		return fmt.Errorf("there are more than %d files", maxActors)
 	}
-	s.actors = append(s.actors, Actor{Path: name, Hash: hash})
+	s.actors = append(s.actors, a)
 	return nil
 }
 
@@ -127,30 +135,42 @@ func (s *survey) hash(name string) error {
 	// A file that was swapped for a pipe must not be waited for.
 	f, err := s.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return s.add(name, "unreadable: "+reason(err))
+		return s.unreadable(name, reason(err))
 	}
-	sum, size, err := sumOf(f, maxActorBytes-s.bytes)
+	a, size, err := actorOf(name, f, maxActorBytes-s.bytes)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return s.add(name, "unreadable: "+reason(err))
+		return s.unreadable(name, reason(err))
 	}
 	if s.bytes += size; s.bytes > maxActorBytes {
 		return fmt.Errorf("its files hold more than %d bytes", int64(maxActorBytes))
 	}
-	return s.add(name, sum)
+	return s.add(a)
 }
 
-// sumOf reads at most one byte more than limit.
-func sumOf(f *os.File, limit int64) (sum string, size int64, err error) {
+// maxUnseen bounds what is looked at for characters that nobody sees, in bytes: more than any text has that agentls uses.
+const maxUnseen = 1 << 20
+
+// actorOf reads at most one byte more than limit.
+func actorOf(name string, f *os.File, limit int64) (a Actor, size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return "", 0, err
+		return a, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", 0, errors.New("no regular file")
+		return a, 0, errors.New("no regular file")
 	}
 	h := sha256.New()
-	size, err = io.Copy(h, io.LimitReader(f, limit+1))
-	return hex.EncodeToString(h.Sum(nil)), size, err
+	text, err := io.ReadAll(io.LimitReader(f, min(limit+1, maxUnseen)))
+	if err != nil {
+		return a, 0, err
+	}
+	h.Write(text) // never fails
+	more, err := io.Copy(h, io.LimitReader(f, limit+1-int64(len(text))))
+	a = Actor{Path: name, Hash: hex.EncodeToString(h.Sum(nil))}
+	if more == 0 && utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
+		a.Unseen = countUnseen(string(text))
+	}
+	return a, int64(len(text)) + more, err
 }
 
 // Digest is one hash for all actors of a folder, in order.

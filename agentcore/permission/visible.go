@@ -38,14 +38,14 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// hidden reports whether a reader would not see a character, or take it for a space.
+// hidden is stricter than [Unseen]: of what is decided on, nothing may look like something else. It reports whether a reader would not see a character, or take it for a space.
 func hidden(r rune) bool {
 	switch {
 	case r == ' ':
 		return false
 	case r == 0x3164, r == 0xffa0, r == 0x115f, r == 0x1160, r == 0x2800: // letters that are blank
 		return true
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x034f, r >= 0x180b && r <= 0x180f: // variation selectors
+	case varies(r), r == 0x034f, r == 0x180e:
 		return true
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) || unicode.Is(unicode.Z, r) ||

@@ -30,7 +30,9 @@ type Box struct {
 	roots  []folder
 	caches []cacheLayer
 	works  int
-	notes  []string // for the result of the command that has the turn
+	// commands counts those that ran without walls.
+	commands int
+	notes    []string // for the result of the command that has the turn
 
 	// ctx ends with the box.
 	ctx     context.Context
@@ -130,7 +132,7 @@ func (b *Box) open() error {
 		c.Path = real
 		b.caches = append(b.caches, cacheLayer{c, filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
 	}
-	b.machine = newMachine()
+	b.machine = newMachine(b)
 	return nil
 }
 
@@ -175,8 +177,7 @@ func (b *Box) Close() error {
 	for _, f := range b.roots {
 		errs = append(errs, f.view.close())
 	}
-	b.machine.close()
-	errs = append(errs, removeTree(b.dir), b.unlock())
+	errs = append(errs, b.machine.close(), removeTree(b.dir), b.unlock())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close the sandbox: %w", err)
 	}
@@ -275,6 +276,9 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	if err != nil && s.Started && !s.Done && ctx.Err() == nil {
 		r.Exit, r.Signal, err = 128+9, "SIGKILL", nil
 		r.Notes = append(r.Notes, "the sandbox ended before the command did; it may have run out of processes or memory")
+	}
+	if err != nil && !s.Started && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(slices.Concat(r.Output, r.Errors))) // of bwrap
 	}
 	if err == nil {
 		err = rerr
@@ -415,11 +419,11 @@ func (b *Box) startDir(c Command) string {
 	return dir
 }
 
-// startOnCopies starts a command without walls, in the copies of the folders.
-func (b *Box) startOnCopies(c Command, roots []folder, output *spool) (child, error) {
-	argv, err := c.argv()
-	if err != nil {
-		return nil, err
+// onCopies is what to start for a command without walls, in the copies of the folders. The last variable of its environment is
+// its own.
+func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir string, err error) {
+	if argv, err = c.argv(); err != nil {
+		return nil, nil, "", err
 	}
 	dir, inside := b.startDir(c), false
 	for _, f := range roots {
@@ -430,9 +434,23 @@ func (b *Box) startOnCopies(c Command, roots []folder, output *spool) (child, er
 		}
 	}
 	if !inside {
-		return nil, fmt.Errorf("%s is not in the workspace, of which this command gets a copy", dir)
+		return nil, nil, "", fmt.Errorf("%s is not in the workspace, of which this command gets a copy", dir)
 	}
-	return startBare(argv, b.environ(dir, "", filepath.Join(b.dir, "tmp")), dir, c.Stdin, output)
+	b.commands++
+	own := fmt.Sprintf("%s=%s-%d", commandVariable, filepath.Base(b.dir), b.commands)
+	return argv, append(b.environ(dir, "", filepath.Join(b.dir, "tmp")), own), dir, nil
+}
+
+// commandVariable is in the environment of commands without walls; its value is no other command's.
+const commandVariable = "AGENTLS_COMMAND"
+
+// startBare starts a command without walls.
+func (b *Box) startBare(c Command, roots []folder, output *spool) (child, error) {
+	argv, env, dir, err := b.onCopies(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	return startBare(argv, env, dir, c.Stdin, output)
 }
 
 // lookPath finds a program by the PATH of an environment.
@@ -471,7 +489,7 @@ func sweep(stateDir string) error {
 		if err != nil {
 			continue // it is in use, or another process deletes it
 		}
-		if err := errors.Join(removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(sweepCgroup(dir), removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -507,7 +525,11 @@ func (b *Box) newBaseView(root string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{root: root, disk: disk, ignored: b.options.Ignored, maxText: b.options.Limits.Text}, nil
+	v := view{root: root, disk: disk, ignored: b.options.Ignored, isText: b.options.IsText, maxText: b.options.Limits.Text}
+	if v.isText == nil {
+		v.isText = isUTF8
+	}
+	return v, nil
 }
 
 // newCopyView is a copy of a workspace folder in dir. moved tells that commands see it there.

@@ -11,15 +11,44 @@ import (
 	"strconv"
 )
 
-// machine is what a box needs of this system: the thread that starts its processes.
-type machine struct{ launcher *launcher }
+// machine is what a box needs of this system: the thread that starts its processes, and the cgroup that they are in, if they
+// are. It belongs to whoever has the box's turn.
+type machine struct {
+	launcher *launcher
+	cgroup   string
+	counted  int // commands in the cgroup so far
+}
 
-func newMachine() machine { return machine{newLauncher()} }
+func newMachine(b *Box) machine {
+	m := machine{launcher: newLauncher()}
+	if b.report.Cgroup {
+		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
+		m.cgroup, _ = openCgroup(b.dir)
+	}
+	return m
+}
 
-func (m machine) close() {
+func (m *machine) close() error {
 	if m.launcher != nil {
 		m.launcher.close()
 	}
+	if m.cgroup == "" {
+		return nil
+	}
+	return removeCgroup(m.cgroup)
+}
+
+// launch starts what a spec says, counted by the kernel if it can be.
+func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
+	var in *counted
+	if b.machine.cgroup != "" {
+		b.machine.counted++
+		var err error
+		if in, err = newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits); err != nil {
+			return nil, err
+		}
+	}
+	return b.machine.launcher.launch(s, wrap, in, c.Stdin, output)
 }
 
 // newView shows a workspace folder as an overlay or as a copy.
@@ -53,15 +82,17 @@ func (b *Box) startBackground(c Command, dir string, roots []folder, output *spo
 			}
 		}
 	}
-	return b.machine.launcher.launch(s, nil, c.Stdin, output)
+	return b.launch(s, nil, c, output)
 }
 
 // start starts a command on views that are ready.
 func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 	switch b.report.Level {
 	case Full:
+	case Bubblewrap:
+		return b.startWrapped(c, roots, output)
 	case Copy:
-		return b.startOnCopies(c, roots, output)
+		return b.startAttended(c, roots, output)
 	default:
 		return nil, fmt.Errorf("the level %s cannot run commands", b.report.Level)
 	}
@@ -69,7 +100,7 @@ func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.machine.launcher.launch(s, nil, c.Stdin, output)
+	return b.launch(s, nil, c, output)
 }
 
 // blanks are folders of the machine that commands find empty: homes of others, and the sockets of its services.
@@ -89,6 +120,9 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	s := spec{
 		Mount: true, NetworkOpen: o.Network.Open && !c.Offline, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
 		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
+	}
+	if s.Mask, err = newMask(b.dir); err != nil {
+		return spec{}, err
 	}
 	home := ""
 	if info, err := os.Stat(o.Home); err == nil && info.IsDir() {

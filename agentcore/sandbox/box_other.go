@@ -11,9 +11,9 @@ import (
 // machine has nothing to own here.
 type machine struct{}
 
-func newMachine() machine { return machine{} }
+func newMachine(*Box) machine { return machine{} }
 
-func (machine) close() {}
+func (*machine) close() error { return nil }
 
 // probe says that there is only the copy on this system.
 func probe(context.Context, string) Report {
@@ -25,11 +25,11 @@ func probe(context.Context, string) Report {
 func (b *Box) newView(root, dir string, _ bool) (shown, error) { return b.newCopyView(root, dir, true) }
 
 func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
-	return b.startOnCopies(c, roots, output)
+	return b.startBare(c, roots, output)
 }
 
 func (b *Box) startBackground(c Command, _ string, roots []folder, output *spool) (child, error) {
-	return b.startOnCopies(c, roots, output)
+	return b.startBare(c, roots, output)
 }
 
 const (

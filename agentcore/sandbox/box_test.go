@@ -39,6 +39,11 @@ func open(t testing.TB, files map[string]string, change ...func(*Options)) (*Box
 	return b, ws
 }
 
+// atLevel forces a level.
+func atLevel(level Level) func(*Options) {
+	return func(o *Options) { o.Report = &Report{Level: level} }
+}
+
 func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // status is what the process in the sandbox says, as lines of JSON on the status pipe.
 type status struct {
-	// Started tells that the command runs.
+	// Started tells that the command runs, or is about to.
 	Started bool `json:",omitempty"`
 	// Done tells that it has ended, with Exit or Signal.
 	Done   bool `json:",omitempty"`
@@ -38,10 +38,12 @@ type child interface {
 // waitDelay is how long pipes may stay open after the end of a process.
 const waitDelay = 2 * time.Second
 
-// bare is a command without walls, in a process group of its own.
+// bare is a command without walls, in a process group of its own. What leaves the group is found by the last variable of its
+// environment, which no other command has.
 type bare struct {
-	cmd     *exec.Cmd
-	started chan struct{}
+	cmd      *exec.Cmd
+	variable string
+	started  chan struct{}
 }
 
 func startBare(argv, env []string, dir string, stdin []byte, output *spool) (*bare, error) {
@@ -57,7 +59,7 @@ func startBare(argv, env []string, dir string, stdin []byte, output *spool) (*ba
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	b := &bare{cmd: cmd, started: make(chan struct{})}
+	b := &bare{cmd: cmd, variable: env[len(env)-1], started: make(chan struct{})}
 	close(b.started)
 	return b, nil
 }
@@ -70,6 +72,9 @@ func (b *bare) wait() (status, error) {
 	err := b.cmd.Wait()
 	// What the command left running would go on changing files while they are collected.
 	killGroup(b.cmd)
+	if serr := EndStrays(b.variable); err == nil {
+		err = serr
+	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}

@@ -230,7 +230,8 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 	return nil
 }
 
-// collect compares the copy with what was put into it.
+// collect compares the copy with what was put into it. A process that outlived its command, which is possible at the level Copy,
+// may swap files for links meanwhile: nothing outside of the copy is read or changed, and what cannot be read is told.
 func (v *copyView) collect() (found, error) {
 	var f found
 	seen := map[string]bool{}
@@ -256,8 +257,12 @@ func (v *copyView) collect() (found, error) {
 		info, err := lstat(v.copy, rel)
 		if err == nil && info.Mode().IsRegular() {
 			if err := v.collectFile(rel, info, &f); err != nil {
-				return found{}, err
+				v.unread(rel, err, &f)
 			}
+			continue
+		}
+		if err != nil && !gone(err) {
+			v.unread(rel, err, &f)
 			continue
 		}
 		delete(v.copies, rel)
@@ -302,30 +307,33 @@ func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) err
 			continue
 		}
 		if err != nil {
-			return err
+			v.unread(name, err, f)
+			continue
 		}
 		switch {
 		case info.IsDir():
-			if err := v.collectFolder(name, seen, f); err != nil {
-				return err
-			}
+			err = v.collectFolder(name, seen, f)
 		case info.Mode().IsRegular():
 			seen[name] = true
-			if err := v.collectFile(name, info, f); err != nil {
-				return err
-			}
+			err = v.collectFile(name, info, f)
 		case info.Mode().Type() == fs.ModeSymlink:
 			if _, err := v.disk.Readlink(name); err != nil {
 				v.keep(name, info, "it is a symbolic link", f)
 			}
 		default:
 			f.kept = append(f.kept, Kept{filepath.Join(v.root, name), "it was no file, and is deleted"})
-			if err := v.copy.Remove(name); err != nil {
-				return err
-			}
+			err = v.copy.Remove(name)
+		}
+		if err != nil && !gone(err) {
+			v.unread(name, err, f)
 		}
 	}
 	return nil
+}
+
+// unread tells of what could not be read.
+func (v *copyView) unread(rel string, err error, f *found) {
+	f.kept = append(f.kept, Kept{filepath.Join(v.root, rel), fmt.Sprintf("it could not be read (%v)", err)})
 }
 
 func (v *copyView) keep(rel string, info fs.FileInfo, reason string, f *found) {

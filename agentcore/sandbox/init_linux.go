@@ -52,6 +52,9 @@ func enter() int {
 	in := &inner{status: os.NewFile(statusFD, "status")}
 	unix.CloseOnExec(controlFD)
 	unix.CloseOnExec(statusFD)
+	if len(os.Args) == 2 {
+		_ = unix.Close(programFD) // bwrap has started this process by it
+	}
 	reader := bufio.NewReader(control)
 	line, err := reader.ReadBytes('\n')
 	if err == nil {
@@ -64,6 +67,9 @@ func enter() int {
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
+		if in.spec.Bare {
+			endDescendants()
+		}
 		syscall.Exit(1)
 	}()
 	if in.spec.Probe {
@@ -94,6 +100,9 @@ func (in *inner) tell(s status) {
 
 // setUp builds the walls and gives up the rights.
 func (in *inner) setUp() error {
+	if in.spec.Bare {
+		return failed("attend", in.attend())
+	}
 	if in.spec.Mount {
 		if err := in.spec.mount(); err != nil {
 			return err
@@ -137,7 +146,11 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
+	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root. Outside of
+	// one it would count all that the user runs.
+	if users, err := os.Readlink("/proc/self/ns/user"); err != nil || users == in.spec.Users {
+		return err
+	}
 	if err := set(unix.RLIMIT_NPROC, uint64(in.spec.Limits.Processes)); err != nil {
 		return fmt.Errorf("limit the processes: %w", err)
 	}
@@ -182,6 +195,8 @@ func (in *inner) run() int {
 	}
 	var child int
 	if err == nil {
+		// Before it runs, since a command without walls could end this process.
+		in.tell(status{Started: true})
 		child, err = syscall.ForkExec(path, in.spec.Argv, &syscall.ProcAttr{
 			Env:   os.Environ(),
 			Files: []uintptr{0, 1, 2},
@@ -192,8 +207,9 @@ func (in *inner) run() int {
 		in.tell(status{Step: stepCommand, Error: err.Error()})
 		return 1
 	}
-	in.tell(status{Started: true})
-	go in.guard()
+	if !in.spec.Bare && !in.spec.Counted {
+		go in.guard()
+	}
 	for {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(-1, &ws, 0, nil)
@@ -211,6 +227,9 @@ func (in *inner) run() int {
 			s.Signal = int(ws.Signal())
 		} else {
 			s.Exit = ws.ExitStatus()
+		}
+		if in.spec.Bare {
+			endDescendants()
 		}
 		in.tell(s)
 		return 0

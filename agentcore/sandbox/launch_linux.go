@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -95,16 +97,37 @@ type confined struct {
 	stopGate func() []string
 	control  *os.File // its end is the end of the sandbox
 	started  chan struct{}
+	in       *counted // nil where the kernel does not count
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
 	last  status
 	ended chan struct{}
 
 	closeControl sync.Once
+	// patient tells that cmd is bwrap, or attends to a command without walls: killed at once, it would end before the rest does.
+	patient bool
+	// variable finds what outlived the process that attends to a command without walls; empty elsewhere.
+	variable string
+	// mu guards force, which ends it where it takes too long.
+	mu    sync.Mutex
+	force *time.Timer
 }
 
 // launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
-// program and its marker as its last arguments.
-func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*confined, error) {
+// program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
+func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, output *spool) (c *confined, err error) {
+	s.Counted = in != nil
+	if in != nil {
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, removeCgroup(in.dir))
+			}
+		}()
+	}
+	for kind, to := range map[string]*string{"user": &s.Users, "net": &s.Net} {
+		if *to, err = os.Readlink("/proc/self/ns/" + kind); err != nil {
+			return nil, fmt.Errorf("look for the namespaces of this process: %w", err)
+		}
+	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("write down the sandbox: %w", err)
@@ -120,6 +143,14 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	defer statusWrite.Close()
+	stopGate := func() []string { return nil }
+	defer func() {
+		if err != nil {
+			control.Close()
+			statusRead.Close()
+			stopGate()
+		}
+	}()
 
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
@@ -135,7 +166,15 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		}
 	}
 	if len(wrap) > 0 {
-		cmd.Path, cmd.Args = wrap[0], wrap
+		program, err := os.Open("/proc/self/exe")
+		if err != nil {
+			return nil, fmt.Errorf("open this program: %w", err)
+		}
+		defer program.Close()
+		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
+	} else if s.Bare {
+		// It ends what the command has left before it ends itself.
+		cmd.SysProcAttr.Pdeathsig = 0
 	} else {
 		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 		if !s.NetworkOpen {
@@ -146,24 +185,16 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = all
 		cmd.SysProcAttr.AmbientCaps = ambient
 	}
-	stopGate, runs := func() []string { return nil }, false
 	if s.Gate != nil {
-		var socket *os.File
-		if socket, stopGate, err = s.Gate.serve(); err != nil {
-			control.Close()
-			statusRead.Close()
+		socket, stop, err := s.Gate.serve()
+		if err != nil {
 			return nil, fmt.Errorf("open the way to single hosts: %w", err)
 		}
 		defer socket.Close()
-		defer func() {
-			if !runs {
-				stopGate()
-			}
-		}()
 		for len(cmd.ExtraFiles) < offerFD-3 {
 			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // closed
 		}
-		cmd.ExtraFiles = append(cmd.ExtraFiles, socket)
+		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
 	}
 	if stdin != nil {
 		cmd.Stdin = bytes.NewReader(stdin)
@@ -171,14 +202,30 @@ func (l *launcher) launch(s spec, wrap []string, stdin []byte, output *spool) (*
 	if output != nil {
 		cmd.Stdout, cmd.Stderr = output, output.stderr()
 	}
+	if in != nil {
+		folder, err := os.Open(in.dir)
+		if err != nil {
+			return nil, fmt.Errorf("open the cgroup: %w", err)
+		}
+		defer folder.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
+	}
 	l.do(func() { err = cmd.Start() })
-	if err != nil {
-		control.Close()
-		statusRead.Close()
+	switch {
+	case err != nil && len(wrap) > 0:
+		return nil, fmt.Errorf("start %s: %w", wrap[0], err)
+	case err != nil && s.Bare:
+		return nil, fmt.Errorf("start this program again: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
-	runs = true
-	c := &confined{cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{})}
+	c = &confined{
+		in: in, cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{}),
+		patient: len(wrap) > 0 || s.Bare,
+	}
+	if s.Bare && len(s.Env) > 0 {
+		c.variable = s.Env[len(s.Env)-1]
+	}
 	go c.read(statusRead)
 	// A process that has died does not read; what it said tells why.
 	_, _ = control.Write(append(text, '\n'))
@@ -215,17 +262,52 @@ func (c *confined) began() <-chan struct{} { return c.started }
 
 // kill ends every process of the sandbox at once. It does not wait.
 func (c *confined) kill() {
+	if c.in != nil {
+		c.in.kill()
+	}
 	c.closeControl.Do(func() { c.control.Close() })
-	// It fails only where the process is gone already.
-	_ = c.cmd.Process.Kill()
+	if !c.patient {
+		// It fails only where the process is gone already.
+		_ = c.cmd.Process.Kill()
+		return
+	}
+	// The first process of ours ends with the pipe, and bwrap after it.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.force == nil {
+		c.force = time.AfterFunc(waitDelay, func() { _ = c.cmd.Process.Kill() })
+	}
 }
 
 // wait returns when no process of the sandbox is left: the kernel ends the namespace before its first process.
 func (c *confined) wait() (status, error) {
 	err := c.cmd.Wait()
+	c.mu.Lock()
+	if c.force != nil {
+		c.force.Stop()
+	}
+	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
 	c.last.Notes = c.stopGate()
+	if c.in != nil {
+		switch ended, held := c.in.reached(); {
+		case ended != "" && !c.last.Done:
+			c.last.Limit = ended
+		case ended != "":
+			c.last.Notes = append(c.last.Notes, "a process of the command was ended at its limit of "+ended)
+		case held != "":
+			c.last.Notes = append(c.last.Notes, held)
+		}
+		// What goes on all the same goes with the cgroup of the box, whose end tells.
+		_ = removeCgroup(c.in.dir)
+	}
+	if c.variable != "" && !c.last.Done {
+		// The command may have killed the process that would have done it.
+		if serr := EndStrays(c.variable); serr != nil {
+			return c.last, serr
+		}
+	}
 	if c.last.Done || c.last.Step != "" || c.last.Limit != "" || c.last.Checks != nil {
 		return c.last, nil
 	}

@@ -63,7 +63,7 @@ func (s *spec) mount() error {
 	if err != nil {
 		return failed("devices", err)
 	}
-	covers, err := newCovers()
+	covers, err := newCovers(s.Mask)
 	if err != nil {
 		return failed("mask", err)
 	}
@@ -94,17 +94,12 @@ func (s *spec) mount() error {
 	if err := boundPIDs(s.Limits.Processes); err != nil {
 		return failed("limits", err)
 	}
-	for _, path := range slices.Concat(s.ReadOnly, []string{
-		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
-	}) {
+	for _, path := range slices.Concat(s.ReadOnly, frozenKernel) {
 		if err := freeze(path); err != nil {
 			return failed("protect", err)
 		}
 	}
-	for _, path := range slices.Concat(s.Masks, []string{
-		"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
-		"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
-	}) {
+	for _, path := range slices.Concat(s.Masks, maskedKernel) {
 		if err := covers.cover(path); err != nil {
 			return failed("mask", err)
 		}
@@ -115,6 +110,17 @@ func (s *spec) mount() error {
 		}
 	}
 	return nil
+}
+
+// frozenKernel is where root could change the kernel without any capability.
+var frozenKernel = []string{
+	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
+}
+
+// maskedKernel is what tells of the kernel or of other processes.
+var maskedKernel = []string{
+	"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
+	"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
 }
 
 // newMount makes a file system of a kind, with key=value options. See fsopen(2).
@@ -278,24 +284,36 @@ func setReadOnly(path string) error {
 	return nil
 }
 
-// covers are an empty file and an empty folder that nobody may open.
+// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of what is hidden.
+type mask struct{ File, Dir string }
+
+// newMask makes them in a folder, unless they are there.
+func newMask(dir string) (mask, error) {
+	m := mask{filepath.Join(dir, "hidden-file"), filepath.Join(dir, "hidden-dir")}
+	if err := os.Mkdir(m.Dir, 0); err != nil && !errors.Is(err, os.ErrExist) {
+		return mask{}, err
+	}
+	f, err := os.OpenFile(m.File, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	if errors.Is(err, os.ErrExist) {
+		return m, nil
+	}
+	if err != nil {
+		return mask{}, err
+	}
+	return m, f.Close()
+}
+
+// covers are a mask, opened.
 type covers struct{ file, dir int }
 
-func newCovers() (covers, error) {
-	root, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC, "mode=0", "size=4k")
-	if err != nil {
-		return covers{}, err
+// newCovers opens a mask. Clones can be made of what is opened here also where its place is covered by then; before Linux 6.15
+// none can be made of a file system that was never attached.
+func newCovers(m mask) (c covers, err error) {
+	if c.file, err = unix.Open(m.File, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0); err != nil {
+		return c, err
 	}
-	file, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC, "mode=700", "size=4k")
-	if err != nil {
-		return covers{}, err
-	}
-	fd, err := unix.Openat(file, "hidden", unix.O_CREAT|unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return covers{}, err
-	}
-	unix.Close(fd)
-	return covers{file: file, dir: root}, nil
+	c.dir, err = unix.Open(m.Dir, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	return c, err
 }
 
 // cover hides what lies at a path. A path that is not there needs nothing.
@@ -304,16 +322,19 @@ func (c covers) cover(path string) error {
 	if err != nil {
 		return nil // it cannot be reached
 	}
-	from, name := c.dir, ""
+	from := c.dir
 	if !info.IsDir() {
-		from, name = c.file, "hidden"
+		from = c.file
 	}
-	fd, err := unix.OpenTree(from, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
+	fd, err := unix.OpenTree(from, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
 	if err != nil {
 		return fmt.Errorf("hide %s: %w", path, err)
 	}
 	defer unix.Close(fd)
-	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{
+		Attr_set:    unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC,
+		Propagation: unix.MS_PRIVATE,
+	}); err != nil {
 		return fmt.Errorf("hide %s: %w", path, err)
 	}
 	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {

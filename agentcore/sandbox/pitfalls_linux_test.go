@@ -20,7 +20,10 @@ func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // every test of this package is that test then
 	}
-	out, err := asNobody(t, nobodyDir(t), nil, "-test.run=TestRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale").CombinedOutput()
+	out, err := asNobody(t, nobodyDir(t), nil,
+		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale",
+		fmt.Sprintf("-test.short=%v", testing.Short()),
+	).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,13 @@ import (
 // probe tries every step in a sandbox of its own.
 func (in *inner) probe() []Check {
 	var r Report
+	if in.spec.Bare {
+		r.note(checkCgroup, nil, "the kernel counts memory and processes of a command together")
+		return r.Checks
+	}
+	if !in.spec.Mount {
+		return in.probeWrapped()
+	}
 	for _, l := range in.spec.Layers {
 		_, err := overlay(l)
 		r.note(checkOverlay, err, "the state folder can hold the upper layers")
@@ -28,6 +36,36 @@ func (in *inner) probe() []Check {
 	if !in.spec.NetworkOpen {
 		r.note(checkNetwork, raiseLoopback(), "only the loopback of the sandbox can be reached")
 	}
+	in.probeRights(&r)
+	return r.Checks
+}
+
+// probeWrapped tries what bwrap leaves to us, and whether it did its part.
+func (in *inner) probeWrapped() []Check {
+	var r Report
+	err := os.WriteFile(filepath.Join("/usr", ".agentls-probe"), nil, 0o600)
+	if err == nil {
+		err = errors.New("a file could be written into /usr")
+	} else if f, oerr := os.OpenFile("/proc/sys/kernel/core_pattern", os.O_WRONLY, 0); oerr == nil {
+		err = errors.Join(errors.New("settings of the kernel can be written"), f.Close())
+	} else {
+		err = nil
+	}
+	r.note(checkWrite, err, "the disk is read-only")
+	own, err := os.Readlink("/proc/self/ns/net")
+	if err == nil && own == in.spec.Net {
+		err = errors.New("it is that of the machine")
+	}
+	r.note(checkNetwork, err, "only the loopback of the sandbox can be reached")
+	if pid := os.Getpid(); pid != 1 {
+		r.note(checkProcesses, fmt.Errorf("the first process inside has the id %d", pid), "")
+	}
+	in.probeRights(&r)
+	return r.Checks
+}
+
+// probeRights tries what both kinds of walls need.
+func (in *inner) probeRights(r *Report) {
 	r.note(checkLimits, in.limit(), "memory is counted for all processes together, ten times a second")
 	r.note(checkRights, dropCapabilities(), "no capabilities, no new privileges")
 	if abi := landlockABI(); abi < minLandlock {
@@ -36,7 +74,6 @@ func (in *inner) probe() []Check {
 		r.note(checkLandlock, restrictFiles(nil), fmt.Sprintf("ABI %d", abi))
 	}
 	r.note(checkCalls, filterCalls(), "a filter is in place")
-	return r.Checks
 }
 
 // The names of the checks.
@@ -50,10 +87,24 @@ const (
 	checkRights     = "capabilities"
 	checkLandlock   = "landlock"
 	checkCalls      = "seccomp"
+	checkProcesses  = "processes"
+	checkBwrap      = "bubblewrap"
 )
 
 // probe finds out which level this machine allows. stateDir is where the upper layers will be.
 func probe(ctx context.Context, stateDir string) Report {
+	r := probeLevel(ctx, stateDir)
+	if dispatched.Load() {
+		checks, err := tryCgroup(ctx, stateDir)
+		if r.Cgroup = err == nil; err != nil {
+			r.note(checkCgroup, err, "")
+		}
+		r.Checks = append(r.Checks, checks...)
+	}
+	return r
+}
+
+func probeLevel(ctx context.Context, stateDir string) Report {
 	var r Report
 	if !dispatched.Load() {
 		r.note(checkNamespaces, errors.New("this program does not call sandbox.Dispatch first"), "")
@@ -66,63 +117,129 @@ func probe(ctx context.Context, stateDir string) Report {
 	}
 	r.note(checkNamespaces, err, "user, mount, PID, network, IPC and UTS")
 	r.Checks = append(r.Checks, checks...)
-	fine := err == nil
-	for _, c := range checks {
-		switch c.Name {
-		case checkOverlay:
-			r.Overlay = c.OK
-		case checkLandlock:
-		default:
-			fine = fine && c.OK
-		}
-	}
-	if fine {
+	if err == nil && judge(checks, &r.Overlay) {
 		r.Level = Full
 		return r
 	}
 	r.Overlay = false
-	r.Level = Copy
+	checks, err = tryBwrap(ctx, stateDir)
+	r.note(checkBwrap, err, "a command ran inside")
+	r.Checks = append(r.Checks, checks...)
+	if r.Level = Copy; err == nil && judge(checks, &r.Overlay) {
+		r.Level = Bubblewrap
+	}
 	return r
 }
 
-// tryNamespaces runs the checks inside. An error means that there is no inside.
-func tryNamespaces(ctx context.Context, stateDir string) (checks []Check, err error) {
+// judge tells whether the checks are enough for walls. The overlay and Landlock are not needed.
+func judge(checks []Check, overlay *bool) bool {
+	fine := true
+	for _, c := range checks {
+		switch c.Name {
+		case checkOverlay:
+			*overlay = c.OK
+		case checkLandlock, checkCgroup:
+		default:
+			fine = fine && c.OK
+		}
+	}
+	return fine
+}
+
+// tryNamespaces runs the checks in namespaces of our own making. An error means that there is no inside.
+func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+		l := layer{Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
+		for _, d := range []string{l.Lower[0], l.Upper, l.Work} {
+			if err := os.Mkdir(d, 0o700); err != nil {
+				return spec{}, nil, nil, err
+			}
+		}
+		m, err := newMask(dir)
+		return spec{Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}, Mask: m}, nil, nil, err
+	})
+}
+
+// tryBwrap runs the checks inside of bwrap, with one thing of each kind that its command line can have.
+func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
+	bwrap, err := findBwrap()
+	if err != nil {
+		return nil, err
+	}
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+		tmp := filepath.Join(dir, "tmp")
+		s := spec{Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"}, Masks: []string{"/etc/passwd"}}
+		if err := os.Mkdir(tmp, 0o700); err != nil {
+			return s, nil, nil, err
+		}
+		var err error
+		s.Mask, err = newMask(dir)
+		return s, s.wrap(bwrap), nil, err
+	})
+}
+
+// tryCgroup starts a process in a cgroup.
+func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error) {
+	cgroup := ""
+	defer func() {
+		if cgroup != "" {
+			err = errors.Join(err, removeCgroup(cgroup))
+		}
+	}()
+	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+		var err error
+		if cgroup, err = openCgroup(dir); err != nil {
+			return spec{}, nil, nil, err
+		}
+		in, err := newCounted(cgroup, 1, Limits{}.withDefaults())
+		return spec{Bare: true}, nil, in, err
+	})
+}
+
+// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs.
+func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, []string, *counted, error)) (checks []Check, err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(stateDir, "probe-")
+	// It is a box as others are, so that the next one clears it away where this process is killed.
+	dir, unlock, err := makeBoxDir(stateDir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if rerr := removeTree(dir); rerr != nil && err == nil {
+		if rerr := errors.Join(removeTree(dir), unlock()); rerr != nil && err == nil {
 			err = rerr
 		}
 	}()
-	l := layer{Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
-	for _, d := range []string{l.Lower[0], l.Upper, l.Work} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			return nil, err
-		}
+	s, wrap, in, err := prepare(dir)
+	if err != nil {
+		return nil, err
 	}
+	s.Probe, s.Limits = true, Limits{}.withDefaults()
 	launcher := newLauncher()
 	defer launcher.close()
-	c, err := launcher.launch(spec{Probe: true, Mount: true, Layers: []layer{l}, Blank: []string{"/tmp"}, Limits: Limits{}.withDefaults()}, nil, nil, nil)
+	said := &spool{keep: 1 << 10, dir: dir}
+	c, err := launcher.launch(s, wrap, in, nil, said)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
-	s, err := c.wait()
+	st, err := c.wait()
+	if _, serr := said.close(); serr != nil && err == nil {
+		err = serr
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil && said.size > 0:
+		return nil, fmt.Errorf("%w: %s", err, bytes.TrimSpace(said.bytes()))
 	case err != nil:
 		return nil, err
-	case s.Step != "":
-		return nil, fmt.Errorf("%s: %s", s.Step, s.Error)
+	case st.Step != "":
+		return nil, fmt.Errorf("%s: %s", st.Step, st.Error)
 	}
-	return s.Checks, nil
+	return st.Checks, nil
 }
 
 // hints name the settings of this machine that forbid namespaces to ordinary users.

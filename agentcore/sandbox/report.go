@@ -10,7 +10,10 @@ type Report struct {
 	Level Level
 	// Overlay tells that the workspace is mounted copy-on-write; else commands get a synced copy of it.
 	Overlay bool
-	Checks  []Check
+	// Cgroup tells that the kernel counts the memory and the processes of a command together, in a cgroup (v2). Else its
+	// memory is measured ten times a second, but for commands on copies, and its processes are bounded where it has namespaces.
+	Cgroup bool
+	Checks []Check
 }
 
 // Check is one thing that the sandbox needs.
@@ -22,6 +25,9 @@ type Check struct {
 	Detail string
 }
 
+// checkCgroup is the name of the check that no level depends on.
+const checkCgroup = "cgroup"
+
 // Reason is why the level is not the full one, in one line; empty where it is.
 func (r Report) Reason() string {
 	if r.Level == Full && r.Overlay {
@@ -29,7 +35,7 @@ func (r Report) Reason() string {
 	}
 	var failed []string
 	for _, c := range r.Checks {
-		if !c.OK {
+		if !c.OK && c.Name != checkCgroup {
 			failed = append(failed, c.Name+": "+c.Detail)
 		}
 	}
@@ -39,7 +45,7 @@ func (r Report) Reason() string {
 // String is the report for people, a line for each check.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "sandbox: %s, %s\n", r.Level, levelText[r.Level])
+	fmt.Fprintf(&b, "sandbox: %s, %s, %s\n", r.Level, levelText[r.Level], r.limits())
 	if r.Level != None {
 		view := "a synced copy"
 		if r.Overlay {
@@ -55,6 +61,17 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "  %s  %s: %s\n", mark, c.Name, c.Detail)
 	}
 	return b.String()
+}
+
+// limits says how memory and processes are bounded.
+func (r Report) limits() string {
+	switch {
+	case r.Cgroup:
+		return "memory and processes bounded by a cgroup"
+	case r.Level == Copy || r.Level == None:
+		return "only the size of files bounded"
+	}
+	return "memory and processes bounded by resource limits and counting"
 }
 
 var levelText = map[Level]string{

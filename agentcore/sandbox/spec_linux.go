@@ -8,6 +8,12 @@ type spec struct {
 	Probe bool
 	// Mount is false where another program has built the walls already.
 	Mount bool
+	// Bare is no walls at all: the process only makes sure that nothing of the command outlives it.
+	Bare bool
+	// Counted tells that the kernel counts memory and processes together.
+	Counted bool
+	// Users and Net are the namespaces of the starting side, as /proc/self/ns/user and /proc/self/ns/net name them.
+	Users, Net string
 	// NetworkOpen keeps the network of the machine.
 	NetworkOpen bool
 	// Gate is the way to single hosts, nil where there is none.
@@ -21,6 +27,8 @@ type spec struct {
 	Blank []string
 	// Masks are files and folders that nobody may read.
 	Masks []string
+	// Mask is what is shown in their place.
+	Mask mask
 	// ReadOnly are paths inside layers that cannot be changed.
 	ReadOnly []string
 	// Links are symbolic links to make in blank folders: name → target.
@@ -53,7 +61,9 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
-	// offerFD is the socket for those of a gate; the descriptor before it is for a program that another one starts.
+	// programFD is our own program, where another one starts it.
+	programFD = 5
+	// offerFD is the socket for those of a gate.
 	offerFD = 6
 )
 

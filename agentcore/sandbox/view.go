@@ -20,6 +20,7 @@ type view struct {
 	root    string   // the folder, absolute and without symbolic links
 	disk    *os.Root // the same, to read from
 	ignored func(path string, dir bool) bool
+	isText  func(content []byte) bool
 	maxText int64
 	// texts are what the agent sees where the disk has something else, by path relative to root.
 	texts map[string]Text
@@ -86,7 +87,7 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 	if existed && bytes.Equal(before, content) && mode == info.Mode().Perm() {
 		return nil, nil, nil
 	}
-	if bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
+	if !v.isText(content) {
 		return nil, &Kept{abs, "it is no text"}, nil
 	}
 	c := Change{Path: abs, Content: content, Mode: info.Mode().Perm(), Existed: existed}
@@ -95,6 +96,9 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 	}
 	return &c, nil, nil
 }
+
+// isUTF8 tells whether a file is text as most are.
+func isUTF8(content []byte) bool { return bytes.IndexByte(content, 0) < 0 && utf8.Valid(content) }
 
 // filesBelow lists what a command found below a folder and that version control does not ignore: regular files on disk
 // and texts of the agent, by path relative to the root.

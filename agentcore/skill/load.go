@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 const (
@@ -176,11 +177,20 @@ func (f folder) load() (*Skill, *agent.Problem) {
 	}
 	skill := Parse(name, text)
 	skill.Layer, skill.folder = f.layer, f
+	skill.Text, skill.Description = f.readable(skill.Text), f.readable(skill.Description)
 	return skill, nil
 }
 
 func refusal(path string, err error, hint string) agent.Problem {
 	return agent.Problem{File: path, Severity: event.SeverityError, Message: err.Error(), Hint: hint}
+}
+
+// readable is a text of the folder as a model gets it. That of a project has only what the user could read before he trusted it.
+func (f folder) readable(text string) string {
+	if f.layer == agent.LayerProject {
+		return permission.Seen(text)
+	}
+	return text
 }
 
 // below returns the path inside the folder.

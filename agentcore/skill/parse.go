@@ -29,9 +29,9 @@ var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 // Parse reads a SKILL.md. It always returns a skill that can be used, with every problem at once. A name that is
 // missing is the folder's, a missing description the first paragraph; frontmatter that is no YAML is
 // read line by line.
-func Parse(name, text string) *Skill {
+func Parse(name, content string) *Skill {
 	p := parser{skill: &Skill{Path: name}, keys: map[string]key{}}
-	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	text := strings.ReplaceAll(strings.TrimPrefix(content, "\ufeff"), "\r\n", "\n")
 	body := p.frontmatter(text)
 	p.skill.Text = strings.TrimSpace(body)
 	p.name(path.Base(path.Dir(filepath.ToSlash(name))))
@@ -41,6 +41,7 @@ func Parse(name, text string) *Skill {
 	if p.skill.Text == "" {
 		p.warn("", "there are no instructions", "write them below the frontmatter")
 	}
+	p.skill.Problems = append(p.skill.Problems, agent.UnseenProblems(name, content)...)
 	return p.skill
 }
 

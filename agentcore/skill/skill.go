@@ -111,11 +111,12 @@ func (s *Set) Problems() []agent.Problem { return slices.Clone(s.problems) }
 var ErrNotOfSkill = errors.New("the path lies in no folder of a skill")
 
 // Read returns the text of a file that lies in the folder of one of the skills, by absolute path. Links are
-// followed inside the folder only. The error is ErrNotOfSkill for a path elsewhere.
+// followed inside the folder only. A project's text comes without what its reader does not see. The error is ErrNotOfSkill for a path elsewhere.
 func (s *Set) Read(path string) (string, error) {
 	for _, skill := range s.sorted {
 		if rel, ok := skill.folder.below(path); ok {
-			return skill.folder.read(rel)
+			text, err := skill.folder.read(rel)
+			return skill.folder.readable(text), err
 		}
 	}
 	return "", ErrNotOfSkill

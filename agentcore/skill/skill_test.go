@@ -291,3 +291,38 @@ func BenchmarkLoad200(b *testing.B) {
 		}
 	}
 }
+
+// TestHiddenCharacters: they are warned of, with a fix at their place; of a project's skill they reach no model.
+func TestHiddenCharacters(t *testing.T) {
+	for _, layer := range []agent.Layer{agent.LayerProject, agent.LayerUser} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "deploy", skill.FileName), "---\r\nname: deploy\r\ndescription: Dep\u200bloys.\r\n---\r\nPush it.\U000e0052\U000e0075\U000e006e\r\n")
+		more := filepath.Join(dir, "deploy", "more.md")
+		write(t, more, "More\u202e text, with 👩\u200d💻.\n")
+		set := load(t, skill.Folder{Layer: layer, Dir: dir})
+		s, err := set.Find("deploy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		attached, err := set.Read(more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clean := s.Text == "Push it." && s.Description == "Deploys." && attached == "More text, with 👩\u200d💻.\n"
+		if clean != (layer == agent.LayerProject) {
+			t.Errorf("%s: %+q %+q %+q", layer, s.Text, s.Description, attached)
+		}
+		var spans []event.Span
+		for _, p := range s.Problems {
+			if p.Fix == nil || p.Fix.New != "" || p.Severity != event.SeverityWarning || !strings.Contains(p.Message, "cannot be seen") {
+				t.Errorf("unexpected: %+v", p)
+				continue
+			}
+			spans = append(spans, p.Fix.Span)
+		}
+		want := []event.Span{{StartLine: 2, StartColumn: 16, EndLine: 2, EndColumn: 19}, {StartLine: 4, StartColumn: 8, EndLine: 4, EndColumn: 20}}
+		if diff := cmp.Diff(want, spans); diff != "" {
+			t.Errorf("the places (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -14,8 +14,10 @@ import (
 // the same id but for its Created, in the order of the fields below. The caller does not change a batch
 // after Submit.
 type Batch struct {
-	Sessions          []Session
-	Runs              []Run
+	Sessions []Session
+	Runs     []Run
+	// Usages change rows of runs that are stored, or are in the batch.
+	Usages            []RunUsage
 	Messages          []Message
 	ToolCalls         []ToolCall
 	LayerFilesRemoved []LayerKey
@@ -185,12 +187,12 @@ func (b *Batch) size() int {
 		n += perRow + len(b.Asks[i].Arguments)
 	}
 	return n + perRow*(len(b.Grants)+len(b.TrustRemoved)+len(b.Trusted)+len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
-		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved))
+		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved)+len(b.Usages))
 }
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
-	rows := len(b.Sessions) + len(b.Runs) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
+	rows := len(b.Sessions) + len(b.Runs) + len(b.Usages) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
 		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
 		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })

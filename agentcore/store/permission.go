@@ -67,8 +67,8 @@ type Grant struct {
 	Pattern  string
 	Decision string // allow, deny
 	Created  time.Time
-	// Revoked is zero while the grant holds.
-	Revoked time.Time
+	// Expires is zero for a grant that does not expire. Revoked is zero for one that was not taken back.
+	Expires, Revoked time.Time
 }
 
 func (g *Grant) fields() []field {
@@ -83,6 +83,7 @@ func (g *Grant) fields() []field {
 		{"decision", &g.Decision},
 		{"created", creation{micros{&g.Created}}},
 		{"revoked", micros{&g.Revoked}},
+		{"expires", micros{&g.Expires}},
 	}
 }
 
@@ -137,10 +138,27 @@ func (w *writer) applyPermissions(b *Batch) error {
 	return nil
 }
 
-// Grants returns the grants that hold, the latest first: those of all projects, and those of sessions and runs of
-// this file.
-func (s *Store) Grants(ctx context.Context) ([]Grant, error) {
-	return many[Grant](ctx, s, grantTable, "the grants", "WHERE revoked IS NULL ORDER BY created DESC, id")
+// expireAsks denies what a run, whose process is gone, still asks, and returns what is to be told.
+func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error) {
+	open, err := selectRows[Ask](context.Background(), w.conn, askTable, "WHERE run = ? AND state = 'open' ORDER BY opened, id", run)
+	if err != nil {
+		return nil, fmt.Errorf("read the asks of the run %s: %w", run, err)
+	}
+	var bodies []event.Body
+	for _, ask := range open {
+		ask.State, ask.Decision, ask.Reason, ask.Resolved = AskExpired, "deny", InterruptedReason, now
+		if err := w.insert(askTable, "ask", string(ask.ID), ask.fields()); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, event.AskResolved{Ask: ask.ID, Decision: ask.Decision, Reason: ask.Reason})
+	}
+	return bodies, nil
+}
+
+// ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a process that
+// read it before learns so. Grants of sessions and runs are of no use to another process.
+func (s *Store) ProjectGrants(ctx context.Context) ([]Grant, error) {
+	return many[Grant](ctx, s, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
 }
 
 // Asks returns the asks of a session, the oldest first.

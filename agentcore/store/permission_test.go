@@ -22,7 +22,8 @@ func TestPermissionsComeBack(t *testing.T) {
 		State: AskOpen, Opened: now, Deadline: now.Add(time.Minute),
 	}
 	session := Grant{ID: "g1", Scope: "session", Session: "s1", Tool: "bash", Pattern: "ls*", Decision: "allow", Created: now}
-	project := Grant{ID: "g2", Scope: "project", Root: "/w", Tool: "bash", Pattern: "go test*", Decision: "allow", Created: now.Add(time.Second)}
+	first := Grant{ID: "g3", Scope: "project", Root: "/x", Tool: "bash", Pattern: "ls", Decision: "deny", Created: now}
+	project := Grant{ID: "g2", Scope: "project", Root: "/w", Tool: "bash", Pattern: "go test*", Decision: "allow", Created: now.Add(time.Second), Expires: now.Add(time.Hour)}
 	commit := func(b Batch) {
 		t.Helper()
 		if err := s.Submit(b).Wait(t.Context()); err != nil {
@@ -31,11 +32,11 @@ func TestPermissionsComeBack(t *testing.T) {
 	}
 	commit(Batch{
 		Sessions: []Session{{ID: "s1"}}, Runs: []Run{{ID: "r1", Session: "s1", Status: event.StatusRunning}},
-		Asks: []Ask{ask}, Grants: []Grant{session, project},
+		Asks: []Ask{ask}, Grants: []Grant{session, project, first},
 		Trusted: []Trusted{{Root: "/w", Decision: "trusted", Decided: now}, {Root: "/w", Path: "a.md", Hash: "1", Decision: "trusted", Decided: now}, {Root: "/x", Decision: "untrusted"}},
 	})
-	grants, err := s.Grants(t.Context())
-	if diff := cmp.Diff([]Grant{project, session}, grants); err != nil || diff != "" {
+	grants, err := s.ProjectGrants(t.Context())
+	if diff := cmp.Diff([]Grant{first, project}, grants); err != nil || diff != "" {
 		t.Errorf("grants: %v\n%s", err, diff)
 	}
 	ask.State, ask.Decision, ask.Scope, ask.Resolved = AskAnswered, "allow", "once", now.Add(time.Second)
@@ -45,8 +46,9 @@ func TestPermissionsComeBack(t *testing.T) {
 	if diff := cmp.Diff([]Ask{ask}, asks); err != nil || diff != "" {
 		t.Errorf("asks: %v\n%s", err, diff)
 	}
-	if grants, err := s.Grants(t.Context()); err != nil || len(grants) != 1 || grants[0].ID != "g1" {
-		t.Errorf("a revoked grant holds: %v, %v", grants, err)
+	grants, err = s.ProjectGrants(t.Context())
+	if diff := cmp.Diff([]Grant{first, project}, grants); err != nil || diff != "" {
+		t.Errorf("after one was taken back: %v\n%s", err, diff)
 	}
 	trust, err := s.Trust(t.Context(), "/w")
 	if diff := cmp.Diff([]Trusted{{Root: "/w", Path: "b.md", Hash: "2", Decision: "trusted"}}, trust); err != nil || diff != "" {

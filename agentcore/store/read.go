@@ -302,16 +302,21 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 			if err := w.insert(ownedRunTable, "run", string(run.ID), ended.fields()); err != nil {
 				return nil, nil, err
 			}
-			body := event.RunStatusChanged{Status: run.Status, Reason: run.Reason}
-			raw, err := event.EncodeBody(body)
+			bodies, err := w.expireAsks(run.ID, now)
 			if err != nil {
 				return nil, nil, err
 			}
-			e, err := numbers.add(NewEvent{Session: run.Session, Run: run.ID, Time: now, Body: body}, string(raw))
-			if err != nil {
-				return nil, nil, err
+			for _, body := range append(bodies, event.RunStatusChanged{Status: run.Status, Reason: run.Reason}) {
+				raw, err := event.EncodeBody(body)
+				if err != nil {
+					return nil, nil, err
+				}
+				e, err := numbers.add(NewEvent{Session: run.Session, Run: run.ID, Time: now, Body: body}, string(raw))
+				if err != nil {
+					return nil, nil, err
+				}
+				events = append(events, e)
 			}
-			events = append(events, e)
 			all = append(all, run)
 		}
 	}

@@ -79,7 +79,8 @@ type Run struct {
 	MaxCost     float64
 	// Turns is the number of requests to the model so far.
 	Turns int
-	Usage event.Usage
+	// Usage includes the run's children, Own does not.
+	Usage, Own event.Usage
 	// FilesModified is a JSON array of what the run changed.
 	FilesModified json.RawMessage
 	// Permissions are the effective rules and mode, fixed at the run's start.
@@ -329,6 +330,10 @@ func (r *Run) fields() []field {
 		{"started", micros{&r.Started}},
 		{"completed", micros{&r.Completed}},
 		{"duration_ms", millis{&r.Duration}},
+		{"own_input_tokens", &r.Own.InputTokens},
+		{"own_output_tokens", &r.Own.OutputTokens},
+		{"own_cached_tokens", &r.Own.CachedTokens},
+		{"own_cost", &r.Own.Cost},
 	}
 }
 

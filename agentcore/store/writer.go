@@ -237,6 +237,11 @@ func (w *writer) applyRows(b *Batch) error {
 			return err
 		}
 	}
+	for _, used := range b.Usages {
+		if err := w.applyUsage(used); err != nil {
+			return err
+		}
+	}
 	for i := range b.Messages {
 		if err := w.insert(messageTable, "message", string(b.Messages[i].ID), b.Messages[i].fields()); err != nil {
 			return err

@@ -62,18 +62,17 @@ type BackgroundCommand struct {
 }
 
 type bashArguments struct {
-	Command     string `json:"command" jsonschema:"the command line for bash" alias:"cmd,script"`
-	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"time limit in milliseconds, default 120000, at most 600000" minimum:"1" alias:"timeout"`
-	Description string `json:"description,omitempty" jsonschema:"what the command is for, in a few words" alias:"explanation,purpose"`
-	Background  bool   `json:"background,omitempty" jsonschema:"do not wait for its end: answers an id for bash_output and bash_kill" alias:"run_in_background,is_background"`
+	Command     string `json:"command" alias:"cmd,script"`
+	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000, at most 600000" minimum:"1" alias:"timeout"`
+	Description string `json:"description,omitempty" jsonschema:"what for, in a few words" alias:"explanation,purpose"`
+	Background  bool   `json:"background,omitempty" jsonschema:"do not wait; answers an id" alias:"run_in_background,is_background"`
 }
 
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
-		Description: "Run a command line in the workspace folder and get its output and exit code. It starts afresh each time: no folder or variable " +
-			"stays from the call before, and nobody can type an answer. For reading, searching and editing files use the tools for that. " +
-			"What a command changes in text files is proposed to the user, as edits are; see the environment for what commands see and reach. " +
+		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables), and nobody can type an answer. " +
+			"Read, search and edit files by the tools for that. What a command changes in text files is proposed, as edits are. " +
 			"Start servers and watchers in the background.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
@@ -126,6 +125,9 @@ func bash(ctx context.Context, host Host, a bashArguments) (Result, error) {
 	for _, file := range result.Files {
 		if file.Changed {
 			told.Paths = append(told.Paths, file.Path)
+			if file.MovedFrom != "" {
+				told.Paths = append(told.Paths, file.MovedFrom)
+			}
 			changed++
 		}
 	}
@@ -165,6 +167,8 @@ func (r CommandResult) report(view *workspace.View) string {
 		}
 		name := view.Relative(file.Path)
 		switch {
+		case file.MovedFrom != "":
+			name += fmt.Sprintf(" (moved from %s)", view.Relative(file.MovedFrom))
 		case file.Created:
 			name += " (new)"
 		case file.Deleted:
@@ -227,14 +231,14 @@ func side(text string) string {
 }
 
 type bashOutputArguments struct {
-	ID     string `json:"id" jsonschema:"the id that bash answered" alias:"bash_id,shell_id,terminal_id"`
-	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end, in milliseconds; default not at all, at most 300000" minimum:"0" alias:"timeout,timeout_ms"`
+	ID     string `json:"id" alias:"bash_id,shell_id,terminal_id"`
+	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end, at most 300000" minimum:"0" alias:"timeout,timeout_ms"`
 }
 
 func bashOutputTool() Tool {
 	return New(Definition[bashOutputArguments]{
 		Name:        "bash_output",
-		Description: "Get what a command in the background has put out since the last call, and whether it has ended.",
+		Description: "Get what a background command has put out since the last call, and whether it has ended.",
 		Effect:      Notes,
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },
@@ -249,13 +253,13 @@ func bashOutputTool() Tool {
 }
 
 type bashKillArguments struct {
-	ID string `json:"id" jsonschema:"the id that bash answered" alias:"bash_id,shell_id,terminal_id"`
+	ID string `json:"id" alias:"bash_id,shell_id,terminal_id"`
 }
 
 func bashKillTool() Tool {
 	return New(Definition[bashKillArguments]{
 		Name:        "bash_kill",
-		Description: "End a command in the background with all that it started, and get the rest of its output.",
+		Description: "End a background command with all that it started.",
 		Effect:      Notes,
 		Example:     bashKillArguments{ID: "bash-1"},
 		Title:       func(a bashKillArguments) string { return "end " + a.ID },

@@ -74,7 +74,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"no number", "read", `{"path":"a","limit":"ten"}`, []string{`limit: "ten" does not fit`}},
 		{"huge", "read", `{"path":"a","limit":1e999999}`, []string{"limit: ", "does not fit"}},
 		{"below the minimum", "read", `{"path":"a","limit":0}`, []string{"limit: 0 is out of range", "at least 1"}},
-		{"unknown", "read", `{"path":"a","colour":"red"}`, []string{"colour: unknown", "known: path, offset, limit, raw"}},
+		{"unknown", "read", `{"path":"a","colour":"red"}`, []string{"colour: unknown", "known: path, offset, limit"}},
 		{"mistyped", "read", `{"path":"a","limt":3}`, []string{"limt: unknown; did you mean limit?"}},
 		{"a member twice in two spellings", "read", `{"path":"a","file_path":"b"}`, []string{"file_path: unknown"}},
 		{"an aliased member twice", "read", `{"file":"a","filePath":"b"}`, []string{"filePath: unknown"}},
@@ -162,12 +162,19 @@ func TestSpecs(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
-	if size > 12500 {
+	if size > 9500 {
 		t.Errorf("the tools take %d bytes of each request", size)
 	}
 }
 
-// described checks that every member says what it is.
+// telling are the members whose names say all.
+var telling = []string{
+	"path", "command", "id", "ids", "text", "state", "name", "message", "severity", "end_line", "edits", "old_string", "new_string", "replace_all",
+	"new_source", "patch", "cell_type", "subagent_type", "max_turns", "allowed_tools", "context_files", "success_criteria", "thoroughness", "mode",
+	"files_modified", "files_created", "tests_run", "tests_passed", "suggestions",
+}
+
+// described checks that every member says what it is, by its name at least.
 func described(t *testing.T, path string, schema *jsonschema.Schema) {
 	t.Helper()
 	if schema.Type == "" || len(schema.Types) > 0 {
@@ -180,7 +187,7 @@ func described(t *testing.T, path string, schema *jsonschema.Schema) {
 		return
 	}
 	for name, member := range schema.Properties {
-		if member.Description == "" {
+		if member.Description == "" && !slices.Contains(telling, name) {
 			t.Errorf("%s.%s has no description", path, name)
 		}
 		described(t, path+"."+name, member)

@@ -83,7 +83,7 @@ func (t *defined[A]) infer() *shape {
 }
 
 // shown is the schema of a struct as models see it: without its hidden members, which it takes out of the order of schema's too, and without
-// saying at each object that nothing else may be in it, which every request would pay for and Check tells who needs it.
+// what goes without saying, which every request would pay for and Check tells who needs it.
 func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	visible := *schema
 	visible.AdditionalProperties = nil
@@ -103,13 +103,13 @@ func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	return &visible
 }
 
-// unsealed is a schema whose objects do not say that nothing else may be in them.
+// unsealed is a schema without what goes without saying: that nothing else may be in its objects, and that counts are not negative.
 func unsealed(schema *jsonschema.Schema) *jsonschema.Schema {
 	if schema == nil {
 		return nil
 	}
 	open := *schema
-	open.AdditionalProperties, open.Items = nil, unsealed(schema.Items)
+	open.AdditionalProperties, open.Minimum, open.Items = nil, nil, unsealed(schema.Items)
 	open.Properties = maps.Clone(schema.Properties)
 	for name, property := range open.Properties {
 		open.Properties[name] = unsealed(property)

@@ -9,7 +9,7 @@ import (
 )
 
 type diagnosticsArguments struct {
-	Path string `json:"path" jsonschema:"file to check" alias:"file_path,file,filename"`
+	Path string `json:"path" alias:"file_path,file,filename"`
 }
 
 // diagnosticsShown is how many are listed.
@@ -18,8 +18,8 @@ const diagnosticsShown = 200
 func diagnosticsTool() Tool {
 	return New(Definition[diagnosticsArguments]{
 		Name: "diagnostics",
-		Description: "Check a file as the editor shows it, unsaved and proposed changes included: what the editor's own servers say, " +
-			"and this machine's checkers for its language. Answers lines of the form path:line:column: severity: message [source code].",
+		Description: "Check a file as the editor shows it, unsaved and proposed changes included: what the editor's own servers and " +
+			"this machine's checkers say. Answers path:line:column: severity: message [source code].",
 		Effect:  Reads,
 		Example: diagnosticsArguments{Path: "main.go"},
 		Title:   func(a diagnosticsArguments) string { return "check " + a.Path },

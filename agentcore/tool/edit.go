@@ -10,11 +10,11 @@ import (
 )
 
 type editArguments struct {
-	Path       string     `json:"path" jsonschema:"file to edit" alias:"file_path,file,filename,target_file"`
-	OldString  *string    `json:"old_string,omitempty" jsonschema:"text to replace, exactly as in the file, without line numbers; empty for a new file" alias:"old_str,old_text,search"`
-	NewString  *string    `json:"new_string,omitempty" jsonschema:"text to put there" alias:"new_str,new_text"`
-	ReplaceAll bool       `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
-	Edits      []textEdit `json:"edits,omitempty" jsonschema:"instead of old_string and new_string: several edits, each made after the one before; all or none" alias:"changes,replacements"`
+	Path       string     `json:"path" alias:"file_path,file,filename,target_file"`
+	OldString  *string    `json:"old_string,omitempty" jsonschema:"exactly as in the file, without line numbers; empty for a new file" alias:"old_str,old_text,search"`
+	NewString  *string    `json:"new_string,omitempty" alias:"new_str,new_text"`
+	ReplaceAll bool       `json:"replace_all,omitempty"`
+	Edits      []textEdit `json:"edits,omitempty" jsonschema:"instead: several, made in order, all or none" alias:"changes,replacements"`
 
 	// What editors with one tool for everything send: see command.
 	Command    string  `json:"command,omitempty" enum:"str_replace,create,insert,view,undo_edit" hidden:"true"`
@@ -25,9 +25,9 @@ type editArguments struct {
 
 // textEdit is one of several edits.
 type textEdit struct {
-	OldString  string `json:"old_string" jsonschema:"text to replace" alias:"old_str,old_text,search"`
-	NewString  string `json:"new_string" jsonschema:"text to put there" alias:"new_str,new_text,replace"`
-	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
+	OldString  string `json:"old_string" alias:"old_str,old_text,search"`
+	NewString  string `json:"new_string" alias:"new_str,new_text,replace"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
 func editTool() Tool {

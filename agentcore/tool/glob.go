@@ -11,8 +11,8 @@ import (
 const globLimit = 500
 
 type globArguments struct {
-	Pattern string `json:"pattern" jsonschema:"such as **/*.go or cmd/*/main.go; without a slash it is for the file name in any folder" alias:"glob,glob_pattern"`
-	Path    string `json:"path,omitempty" jsonschema:"folder to look in, default the workspace" alias:"directory,dir,target_directory"`
+	Pattern string `json:"pattern" jsonschema:"such as cmd/*/main.go; without a slash for names in any folder" alias:"glob,glob_pattern"`
+	Path    string `json:"path,omitempty" alias:"directory,dir,target_directory"`
 }
 
 func globTool() Tool {

@@ -21,18 +21,18 @@ const (
 )
 
 type grepArguments struct {
-	Pattern string `json:"pattern" jsonschema:"RE2 regular expression; (?i) in front ignores case" alias:"query,regex,search,regexp"`
-	Path    string `json:"path,omitempty" jsonschema:"folder or file, default the workspace" alias:"directory,dir,target_directory"`
-	Include string `json:"include,omitempty" jsonschema:"only files like this, such as *.go or src/**/*.{ts,tsx}" alias:"glob,file_pattern,include_pattern"`
-	Context int    `json:"context,omitempty" jsonschema:"lines to show around each match" minimum:"0" alias:"context_lines"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"matches to show, default 100" minimum:"1" alias:"head_limit,max_results"`
+	Pattern string `json:"pattern" jsonschema:"RE2; (?i) ignores case" alias:"query,regex,search,regexp"`
+	Path    string `json:"path,omitempty" jsonschema:"folder or file" alias:"directory,dir,target_directory"`
+	Include string `json:"include,omitempty" jsonschema:"files such as *.go or src/**/*.{ts,tsx}" alias:"glob,file_pattern,include_pattern"`
+	Context int    `json:"context,omitempty" jsonschema:"lines around each match" minimum:"0" alias:"context_lines"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"default 100" minimum:"1" alias:"head_limit,max_results"`
 }
 
 func grepTool() Tool {
 	return New(Definition[grepArguments]{
 		Name: "grep",
 		Description: "Search the text of files, unsaved and proposed changes included. Answers each file's name and below it its matches " +
-			"as number:text, lines around them as number-text. What .gitignore leaves out and binary files are left out.",
+			"as number:text, lines around them as number-text. Ignored and binary files are left out.",
 		Effect:  Reads,
 		Example: grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
 		Title: func(a grepArguments) string {

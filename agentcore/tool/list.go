@@ -15,8 +15,8 @@ const (
 )
 
 type listArguments struct {
-	Path  string `json:"path,omitempty" jsonschema:"folder, default the workspace" alias:"directory,dir,target_directory,relative_workspace_path"`
-	Depth int    `json:"depth,omitempty" jsonschema:"levels to show, default 2" minimum:"1" alias:"max_depth"`
+	Path  string `json:"path,omitempty" alias:"directory,dir,target_directory,relative_workspace_path"`
+	Depth int    `json:"depth,omitempty" jsonschema:"default 2" minimum:"1" alias:"max_depth"`
 }
 
 func listTool() Tool {

@@ -11,12 +11,12 @@ import (
 )
 
 type notebookArguments struct {
-	Path       string  `json:"path" jsonschema:"notebook (.ipynb)" alias:"notebook_path,file_path,file,filename,target_notebook"`
-	CellID     string  `json:"cell_id,omitempty" jsonschema:"id of the cell, as read shows it"`
-	CellNumber *int    `json:"cell_number,omitempty" jsonschema:"or its number, from 0" minimum:"0" alias:"cell_index,cell_idx,index"`
-	NewSource  *string `json:"new_source,omitempty" jsonschema:"whole new text of the cell" alias:"source,content,new_code,code"`
-	CellType   string  `json:"cell_type,omitempty" jsonschema:"default as it is, code for a new cell" enum:"code,markdown,raw" synonym:"md=markdown,python=code"`
-	EditMode   string  `json:"edit_mode,omitempty" jsonschema:"default replace; insert puts a new cell behind the named one, or first" enum:"replace,insert,delete" synonym:"edit=replace,add=insert,remove=delete" alias:"edit_type,mode"`
+	Path       string  `json:"path" alias:"notebook_path,file_path,file,filename,target_notebook"`
+	CellID     string  `json:"cell_id,omitempty" jsonschema:"as read shows it"`
+	CellNumber *int    `json:"cell_number,omitempty" jsonschema:"or this, from 0" minimum:"0" alias:"cell_index,cell_idx,index"`
+	NewSource  *string `json:"new_source,omitempty" alias:"source,content,new_code,code"`
+	CellType   string  `json:"cell_type,omitempty" enum:"code,markdown,raw" synonym:"md=markdown,python=code"`
+	EditMode   string  `json:"edit_mode,omitempty" jsonschema:"insert: behind the named cell, or first" enum:"replace,insert,delete" synonym:"edit=replace,add=insert,remove=delete" alias:"edit_type,mode"`
 }
 
 func notebookEditTool() Tool {

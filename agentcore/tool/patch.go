@@ -10,7 +10,7 @@ import (
 )
 
 type patchArguments struct {
-	Patch string `json:"patch" jsonschema:"the whole patch" alias:"input,patch_text,diff,patch_content"`
+	Patch string `json:"patch" alias:"input,patch_text,diff,patch_content"`
 }
 
 func patchTool() Tool {

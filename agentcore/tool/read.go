@@ -11,10 +11,10 @@ import (
 const readLines = 2000
 
 type readArguments struct {
-	Path   string `json:"path" jsonschema:"file, relative to the workspace or absolute" alias:"file_path,file,filename,target_file"`
-	Offset int    `json:"offset,omitempty" jsonschema:"first line to show, from 1" minimum:"0" alias:"start_line,start"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"number of lines, default 2000" minimum:"1" alias:"max_lines"`
-	Raw    bool   `json:"raw,omitempty" jsonschema:"show a notebook as the JSON that it is, not by cells"`
+	Path   string `json:"path" jsonschema:"relative to the workspace, or absolute" alias:"file_path,file,filename,target_file"`
+	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" minimum:"0" alias:"start_line,start"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"lines, default 2000" minimum:"1" alias:"max_lines"`
+	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON, not by cells" hidden:"true"`
 }
 
 func readTool() Tool {

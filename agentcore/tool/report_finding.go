@@ -10,19 +10,19 @@ import (
 )
 
 type fixArguments struct {
-	OldString string `json:"old_string" jsonschema:"text that occurs once in the file" alias:"old_str"`
-	NewString string `json:"new_string" jsonschema:"text to put there" alias:"new_str"`
+	OldString string `json:"old_string" alias:"old_str"`
+	NewString string `json:"new_string" alias:"new_str"`
 }
 
 type findingArguments struct {
-	Path     string        `json:"path" jsonschema:"file" alias:"file_path,file,filename"`
-	Line     int           `json:"line" jsonschema:"first line, from 1" minimum:"1" alias:"start_line"`
-	EndLine  int           `json:"end_line,omitempty" jsonschema:"last line, default the first" minimum:"1"`
-	Severity string        `json:"severity,omitempty" jsonschema:"default warning" enum:"error,warning,information,hint" synonym:"info=information,note=hint,critical=error,high=error,medium=warning,low=information"`
-	Rule     string        `json:"rule,omitempty" jsonschema:"short kebab-case name, such as dropped-error"`
-	Message  string        `json:"message" jsonschema:"what is wrong, what it leads to and what to do, in one or two sentences" alias:"description"`
-	Source   string        `json:"source,omitempty" jsonschema:"the checker that found it, if not you"`
-	Fix      *fixArguments `json:"fix,omitempty" jsonschema:"an edit that resolves it, which the user is offered"`
+	Path     string        `json:"path" alias:"file_path,file,filename"`
+	Line     int           `json:"line" jsonschema:"from 1" minimum:"1" alias:"start_line"`
+	EndLine  int           `json:"end_line,omitempty" minimum:"1"`
+	Severity string        `json:"severity,omitempty" enum:"error,warning,information,hint" synonym:"info=information,note=hint,critical=error,high=error,medium=warning,low=information"`
+	Rule     string        `json:"rule,omitempty" jsonschema:"such as dropped-error"`
+	Message  string        `json:"message" jsonschema:"what is wrong and what to do" alias:"description"`
+	Source   string        `json:"source,omitempty" jsonschema:"the checker that found it" hidden:"true"`
+	Fix      *fixArguments `json:"fix,omitempty" jsonschema:"edit that resolves it"`
 }
 
 func reportFindingTool() Tool {

@@ -10,7 +10,7 @@ import (
 )
 
 type skillArguments struct {
-	Name string `json:"name" jsonschema:"name of the skill" alias:"skill,skill_name,command"`
+	Name string `json:"name" alias:"skill,skill_name,command"`
 }
 
 func skillTool() Tool {

@@ -10,13 +10,13 @@ import (
 
 type submitArguments struct {
 	Summary       string   `json:"summary" jsonschema:"the outcome in one or two sentences" alias:"result"`
-	Details       string   `json:"details,omitempty" jsonschema:"all that the agent which asked needs to go on, in Markdown; places as path:line" alias:"output,report"`
-	FilesModified []string `json:"files_modified,omitempty" jsonschema:"files that you changed"`
-	FilesCreated  []string `json:"files_created,omitempty" jsonschema:"files that you made"`
-	TestsRun      int      `json:"tests_run,omitempty" jsonschema:"how many" minimum:"0"`
-	TestsPassed   int      `json:"tests_passed,omitempty" jsonschema:"how many of them" minimum:"0"`
-	Warnings      []string `json:"warnings,omitempty" jsonschema:"what is doubtful or was left out"`
-	Suggestions   []string `json:"suggestions,omitempty" jsonschema:"what could be done next"`
+	Details       string   `json:"details,omitempty" jsonschema:"all that the asking agent needs, in Markdown; places as path:line" alias:"output,report"`
+	FilesModified []string `json:"files_modified,omitempty"`
+	FilesCreated  []string `json:"files_created,omitempty"`
+	TestsRun      int      `json:"tests_run,omitempty" minimum:"0"`
+	TestsPassed   int      `json:"tests_passed,omitempty" minimum:"0"`
+	Warnings      []string `json:"warnings,omitempty" jsonschema:"doubts, what was left out"`
+	Suggestions   []string `json:"suggestions,omitempty"`
 }
 
 func submitResultTool() Tool {

@@ -50,26 +50,25 @@ type TaskState struct {
 }
 
 type taskArguments struct {
-	Agent        string   `json:"subagent_type" jsonschema:"one of the agents below" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
-	Prompt       string   `json:"prompt" jsonschema:"the whole job; the agent knows nothing else" alias:"task,message,instructions,input,objective"`
-	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words for the user" alias:"title,summary"`
+	Agent        string   `json:"subagent_type" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
+	Prompt       string   `json:"prompt" jsonschema:"the whole job; it knows nothing else" alias:"task,message,instructions,input,objective"`
+	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
 	Background   bool     `json:"run_in_background,omitempty" jsonschema:"do not wait; you are told of its end" alias:"background,async"`
-	MaxTurns     int      `json:"max_turns,omitempty" jsonschema:"limit" minimum:"1" alias:"max_iterations,turns"`
-	Model        string   `json:"model,omitempty" jsonschema:"provider/model or preset"`
-	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task to go on with" alias:"task_id,resume_id"`
-	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"no others" alias:"tools"`
-	ContextFiles []string `json:"context_files,omitempty" jsonschema:"what it is about" alias:"files,paths"`
-	Criteria     string   `json:"success_criteria,omitempty" jsonschema:"how it will be judged" alias:"criteria,acceptance_criteria"`
-	Thoroughness string   `json:"thoroughness,omitempty" jsonschema:"for explore" enum:"quick,medium,very thorough"`
+	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
+	Model        string   `json:"model,omitempty" jsonschema:"provider/model"`
+	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
+	AllowedTools []string `json:"allowed_tools,omitempty" alias:"tools"`
+	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
+	Criteria     string   `json:"success_criteria,omitempty" alias:"criteria,acceptance_criteria"`
+	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough"`
 }
 
 func taskTool() Tool {
 	return New(Definition[taskArguments]{
-		Name: "task",
-		Description: "Give a job to another agent, which works in a context of its own and answers with its result. Calls of one turn run in parallel. " +
-			"Its edits become part of what you see.",
-		Effect:  Delegates,
-		Example: taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
+		Name:        "task",
+		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. Its edits become part of what you see.",
+		Effect:      Delegates,
+		Example:     taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
 		Title: func(a taskArguments) string {
 			title := a.Description
 			if strings.TrimSpace(title) == "" {

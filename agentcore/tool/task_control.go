@@ -18,23 +18,23 @@ const (
 
 type (
 	taskStatusArguments struct {
-		IDs []string `json:"ids,omitempty" jsonschema:"default all" alias:"task_ids,id,task_id"`
+		IDs []string `json:"ids,omitempty" alias:"task_ids,id,task_id"`
 	}
 	taskOutputArguments struct {
-		ID     string `json:"id" jsonschema:"the task" alias:"task_id,agent_id"`
-		WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
+		ID     string `json:"id" alias:"task_id,agent_id"`
+		WaitMs int    `json:"wait_ms,omitempty" jsonschema:"wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
 	}
 	taskWaitArguments struct {
-		IDs    []string `json:"ids,omitempty" jsonschema:"default all that run" alias:"task_ids,id,task_id"`
-		Mode   string   `json:"mode,omitempty" jsonschema:"default all" enum:"any,all"`
-		WaitMs int      `json:"wait_ms,omitempty" jsonschema:"at most so long, default 300000" minimum:"1" alias:"timeout,timeout_ms"`
+		IDs    []string `json:"ids,omitempty" alias:"task_ids,id,task_id"`
+		Mode   string   `json:"mode,omitempty" enum:"any,all"`
+		WaitMs int      `json:"wait_ms,omitempty" jsonschema:"default 300000" minimum:"1" alias:"timeout,timeout_ms"`
 	}
 	taskSendArguments struct {
-		ID      string `json:"id" jsonschema:"the task" alias:"task_id,agent_id,to"`
-		Message string `json:"message" jsonschema:"it reads this at its next turn" alias:"input,prompt,text"`
+		ID      string `json:"id" alias:"task_id,agent_id,to"`
+		Message string `json:"message" alias:"input,prompt,text"`
 	}
 	taskCancelArguments struct {
-		ID string `json:"id" jsonschema:"the task" alias:"task_id,agent_id"`
+		ID string `json:"id" alias:"task_id,agent_id"`
 	}
 )
 
@@ -42,7 +42,7 @@ type (
 func taskControlTools() []Tool {
 	return []Tool{
 		New(Definition[taskStatusArguments]{
-			Name: "task_status", Description: "See how far your tasks are.", Effect: Delegates,
+			Name: "task_status", Description: "See how far your tasks are (default all).", Effect: Delegates,
 			Example: taskStatusArguments{},
 			Title:   func(a taskStatusArguments) string { return "status of tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskStatus,
@@ -54,13 +54,13 @@ func taskControlTools() []Tool {
 			Run:     taskOutput,
 		}),
 		New(Definition[taskWaitArguments]{
-			Name: "task_wait", Description: "Wait for the end of any or all of your tasks and get their results.", Effect: Delegates,
+			Name: "task_wait", Description: "Wait for any or all (default) of your tasks and get their results.", Effect: Delegates,
 			Example: taskWaitArguments{IDs: []string{"r1", "r2"}, Mode: "any"},
 			Title:   func(a taskWaitArguments) string { return "wait for tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskWaits,
 		}),
 		New(Definition[taskSendArguments]{
-			Name: "task_send", Description: "Tell a running task something.", Effect: Delegates,
+			Name: "task_send", Description: "Tell a running task something, for its next turn.", Effect: Delegates,
 			Example: taskSendArguments{ID: "r1", Message: "Look at cmd/ too."},
 			Title:   func(a taskSendArguments) string { return "tell task " + a.ID },
 			Run: func(ctx context.Context, host Host, a taskSendArguments) (Result, error) {
@@ -71,7 +71,7 @@ func taskControlTools() []Tool {
 			},
 		}),
 		New(Definition[taskCancelArguments]{
-			Name: "task_cancel", Description: "End a task with all that it started; what it has done stays.", Effect: Delegates,
+			Name: "task_cancel", Description: "End a task; what it has done stays.", Effect: Delegates,
 			Example: taskCancelArguments{ID: "r1"},
 			Title:   func(a taskCancelArguments) string { return "end task " + a.ID },
 			Run: func(ctx context.Context, host Host, a taskCancelArguments) (Result, error) {

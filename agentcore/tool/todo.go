@@ -9,12 +9,12 @@ import (
 )
 
 type todoItem struct {
-	Text  string `json:"text" jsonschema:"what is to be done" alias:"content,task,description"`
-	State string `json:"state" jsonschema:"how far it is" enum:"pending,in_progress,done,cancelled" alias:"status" synonym:"completed=done,complete=done,finished=done,todo=pending,open=pending,canceled=cancelled,active=in_progress,doing=in_progress"`
+	Text  string `json:"text" alias:"content,task,description"`
+	State string `json:"state" enum:"pending,in_progress,done,cancelled" alias:"status" synonym:"completed=done,complete=done,finished=done,todo=pending,open=pending,canceled=cancelled,active=in_progress,doing=in_progress"`
 }
 
 type todoArguments struct {
-	Items []todoItem `json:"items" jsonschema:"the whole list, in order" alias:"todos,plan"`
+	Items []todoItem `json:"items" jsonschema:"the whole list" alias:"todos,plan"`
 }
 
 func todoTool() Tool {

@@ -9,7 +9,7 @@ import (
 )
 
 type writeArguments struct {
-	Path    string `json:"path" jsonschema:"file to write" alias:"file_path,file,filename,target_file"`
+	Path    string `json:"path" alias:"file_path,file,filename,target_file"`
 	Content string `json:"content" jsonschema:"the whole new text" alias:"contents,text,file_text"`
 }
 

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"iter"
 	"maps"
@@ -43,8 +44,12 @@ func (l *Layer) Snapshot() Snapshot {
 				continue
 			}
 			format := disk.format
-			if err != nil {
+			if err != nil || disk.text == nil {
+				// A file that is moved keeps the encoding that it has at its old path.
 				format = Format{}
+				if c, err := l.content(path); err == nil {
+					format = c.format
+				}
 			}
 			data, err := format.Encode(t.string())
 			if err != nil {
@@ -94,6 +99,8 @@ type Written struct {
 // Taken is what became of a Written file.
 type Taken struct {
 	Path string
+	// MovedFrom is the path that the file had before; empty where it was not moved.
+	MovedFrom string
 	// Changed tells that the layer shows something else now; Created and Deleted that the file is new or gone.
 	Changed, Created, Deleted bool
 	// Conflicts are the lines that were left out since they changed meanwhile, ours being the program's. Their lines are those of the
@@ -118,16 +125,9 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 	if err := s.layer.writable(path); err != nil {
 		return fail(err)
 	}
-	c, err := s.layer.content(path)
+	c, format, err := s.now(path)
 	if err != nil {
 		return fail(err)
-	}
-	format := c.format
-	if c.open {
-		// The editor does not tell how the file lies on disk.
-		if disk, err := s.layer.view.readDisk(path); err == nil && disk.text != nil {
-			format = disk.format
-		}
 	}
 	var made *text
 	if !w.Deleted {
@@ -136,12 +136,7 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 			return fail(&FileError{Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox"})
 		}
 		made = newText(decoded)
-		if c.text != nil && (as.BOM != format.BOM || as.Encoding != format.Encoding) {
-			taken.Notes = append(taken.Notes, "its encoding stays as it is")
-		}
-		if w.Executable != (format.Mode&0o111 != 0) {
-			taken.Notes = append(taken.Notes, executableNote(w.Executable))
-		}
+		taken.Notes = formatNotes(format, as, c.text != nil, w.Executable)
 	}
 	base, known := s.before(path, w, c, format)
 	next := made
@@ -175,6 +170,39 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 		taken.Changed, taken.Created, taken.Deleted = true, c.text == nil, next == nil
 	}
 	return taken
+}
+
+// IsText tells whether a file with that content is text, as files are read: UTF-8, or UTF-16 with a byte order mark.
+func IsText(content []byte) bool {
+	_, _, ok := decode(content)
+	return ok
+}
+
+// now is a file as the layer shows it, and how it lies on disk.
+func (s Snapshot) now(path string) (content, Format, error) {
+	c, err := s.layer.content(path)
+	format := c.format
+	if err == nil && c.open {
+		// The editor does not tell how the file lies on disk.
+		if disk, err := s.layer.view.readDisk(path); err == nil && disk.text != nil {
+			format = disk.format
+		}
+	}
+	return c, format, err
+}
+
+// formatNotes say what of a file's new format cannot be proposed. there tells that the file is there already.
+func formatNotes(was, as Format, there, executable bool) (notes []string) {
+	switch {
+	case there && (as.BOM != was.BOM || as.Encoding != cmp.Or(was.Encoding, "utf-8")):
+		notes = append(notes, "its encoding stays as it is")
+	case !there && as.Encoding != "utf-8":
+		notes = append(notes, "it is "+as.Encoding+" in the sandbox, but the editor makes new files in its own encoding")
+	}
+	if executable != (was.Mode&0o111 != 0) {
+		notes = append(notes, executableNote(executable))
+	}
+	return notes
 }
 
 func executableNote(executable bool) string {

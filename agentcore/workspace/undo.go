@@ -263,7 +263,8 @@ func (s *Session) keep(h Hunk) (news bool) {
 
 // Accepted returns the accepted hunks that can be undone, in the order of their paths and lines: where they stand now,
 // with Before as what stands there and After as what an undo would bring back. Their state is that of the undo:
-// open, or conflict where the lines were changed since, and Current then holds what stands there. Create says that the
+// open, or conflict where the lines were changed since, and Current then holds what stands there. An
+// open one whose lines are back elsewhere is refused by [Session.UndoEdits] all the same. Create says that the
 // undo makes the file again, Delete that it takes it away. There are at most the last 1000 of the session.
 func (s *Session) Accepted() []Hunk {
 	v := s.view

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/price"
 )
 
 // style is how a screen wants the tree drawn.
@@ -288,6 +289,9 @@ func (n *node) facts(now time.Time) []string {
 	facts = append(facts, duration(max(0, end.Sub(n.created))))
 	if tokens := n.usage.InputTokens + n.usage.CachedTokens + n.usage.OutputTokens; tokens > 0 {
 		facts = append(facts, thousands(tokens)+" tokens")
+	}
+	if cost := n.usage.Cost; cost != nil && *cost > 0 {
+		facts = append(facts, price.Dollars(*cost))
 	}
 	if n.findings > 0 {
 		facts = append(facts, count(n.findings, "finding"))

@@ -26,6 +26,8 @@ type grantReport struct {
 	Scope    permission.Scope  `json:"scope"`
 	Root     string            `json:"root"`
 	Created  time.Time         `json:"created"`
+	// Expires is when the grant ends by itself.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // decisionReport is the output of `agentls permissions explain --json`. Rules are written as in `deny bash(git push*)`; Rule is
@@ -73,7 +75,7 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 				grants := engine.Grants("")
 				reports := make([]grantReport, len(grants))
 				for i, g := range grants {
-					reports[i] = grantReport{g.ID, g.Tool, g.Pattern, g.Decision, g.Scope, g.Root, g.Created}
+					reports[i] = grantReport{g.ID, g.Tool, g.Pattern, g.Decision, g.Scope, g.Root, g.Created, g.Expires}
 				}
 				if asJSON {
 					return p.printJSON(reports)
@@ -82,7 +84,7 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 				for i, r := range reports {
 					rule := permission.Rule{Tool: grants[i].Tool, Pattern: grants[i].Pattern, Action: grants[i].Decision}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly), oneLine(r.Root))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly), timeLeft(r.Expires, time.Now()), oneLine(r.Root))
 				}
 				if err := w.Flush(); err != nil {
 					return fmt.Errorf("lay out the permissions: %w", err)
@@ -93,6 +95,22 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// timeLeft says how long a grant holds yet, in the largest two units, or that it holds for good.
+func timeLeft(expires, now time.Time) string {
+	left := expires.Sub(now)
+	switch {
+	case expires.IsZero():
+		return "for good"
+	case left < time.Minute:
+		return "less than 1m left"
+	case left < time.Hour:
+		return fmt.Sprintf("%dm left", left/time.Minute)
+	case left < 24*time.Hour:
+		return fmt.Sprintf("%dh %dm left", left/time.Hour, left%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd %dh left", left/(24*time.Hour), left%(24*time.Hour)/time.Hour)
 }
 
 func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {

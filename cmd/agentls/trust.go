@@ -135,7 +135,10 @@ func (p *process) agrees(ctx context.Context, question string) (bool, error) {
 	}
 	lines := make(chan string, 1)
 	go func() { // ends with the input, at the latest with the process
-		line, _ := bufio.NewReader(p.stdin).ReadString('\n') // a line cut short is no
+		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		if err != nil {
+			line = "" // nobody finished it
+		}
 		lines <- line
 	}()
 	select {

@@ -153,7 +153,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	} else {
 		request.Context.Paths = paths
 	}
-	err = p.conduct(ctx, f, engine, view, len(projects) > 0, request)
+	err = p.conduct(ctx, f, engine, view, projects, request)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
@@ -162,13 +162,13 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	return err
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it. trusted says that the user trusts the folder.
-func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted bool, request agentcore.RunRequest) error {
+// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts.
+func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest) error {
 	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
 	if err != nil {
 		return err
 	}
-	session.SetTrusted(trusted)
+	session.SetTrusted(len(trusted) > 0, trusted...)
 	w := &watch{
 		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
 		findings: map[event.FindingID]reported{}, asks: terminalAsks{engine: engine},

@@ -159,6 +159,10 @@ type Server interface {
 	// Explain answers `agent/explain`. Explains how a call would be decided: which rule, from which layer,
 	// and what an "always" would allow. Nothing is run.
 	Explain(ctx context.Context, params *ExplainParams) (*Explanation, error)
+	// Usage answers `agent/usage`. Sums up tokens, cost, time and outcomes of stored runs. Each request to
+	// a model is counted once; only in a row for a single run, what its children used is counted as well.
+	// `run` and `session` that are not stored are the error `not_found`.
+	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
 	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
 	// lies in a folder acts before that.
 	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
@@ -215,6 +219,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.Revoke)
 	case MethodExplain:
 		result, err = call(ctx, params, s.Explain)
+	case MethodUsage:
+		result, err = call(ctx, params, s.Usage)
 	case MethodTrust:
 		result, err = call(ctx, params, s.Trust)
 	default:
@@ -232,7 +238,6 @@ func Proposed(name string) bool {
 		MethodForkSession, CommandForkSession,
 		MethodTranscript, CommandTranscript,
 		MethodModels, CommandModels,
-		MethodUsage, CommandUsage,
 		MethodSkills, CommandSkills,
 		MethodMCP, CommandMCP:
 		return true
@@ -283,6 +288,7 @@ func Commands() []string {
 		CommandGrants,
 		CommandRevoke,
 		CommandExplain,
+		CommandUsage,
 		CommandTrust,
 	}
 }

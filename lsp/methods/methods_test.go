@@ -118,6 +118,10 @@ func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, err
 	return answer[TrustResult](d, MethodTrust, p)
 }
 
+func (d *documented) Usage(_ context.Context, p *UsageParams) (*UsageReport, error) {
+	return answer[UsageReport](d, MethodUsage, p)
+}
+
 func (d *documented) Asks(_ context.Context, p *AsksParams) (*AskList, error) {
 	return answer[AskList](d, MethodAsks, p)
 }
@@ -209,7 +213,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 24 {
+	if served != 25 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -240,12 +244,12 @@ func TestCommandsTakeTheDispatchOfMethods(t *testing.T) {
 			sameJSON(t, name+" result", e.result, result)
 		}
 	}
-	for _, command := range []string{"agentls.usage", "agentls.nothing", "editor.save", "agent/run", ""} {
+	for _, command := range []string{"agentls.models", "agentls.nothing", "editor.save", "agent/run", ""} {
 		if _, handled, err := DispatchCommand(t.Context(), d, command, []json.RawMessage{}); handled || err != nil {
 			t.Errorf("%q: handled %v, error %v", command, handled, err)
 		}
 	}
-	if !Proposed("agentls.usage") || !Proposed("agent/usage") || Proposed("agent/run") || Proposed("agentls.review") || Proposed("agent/nothing") {
+	if !Proposed("agentls.models") || !Proposed("agent/models") || Proposed("agent/run") || Proposed("agentls.review") || Proposed("agent/nothing") {
 		t.Error("what is not served yet is told wrongly")
 	}
 }
@@ -401,7 +405,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 27 {
+	if len(slices.Compact(commands)) != 28 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

@@ -212,6 +212,8 @@ const (
 	UsageGroupModel UsageGroup = "model"
 	// Each session.
 	UsageGroupSession UsageGroup = "session"
+	// Each set of workspace folders.
+	UsageGroupProject UsageGroup = "project"
 	// Each day in UTC.
 	UsageGroupDay UsageGroup = "day"
 )
@@ -332,8 +334,9 @@ type PermissionRule struct {
 	Pattern string `json:"pattern,omitzero"`
 	// What the rule says.
 	Action RuleAction `json:"action"`
-	// Where the rule comes from.
-	Layer Layer `json:"layer,omitzero"`
+	// Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or
+	// `grant` and its id.
+	Layer string `json:"layer,omitzero"`
 }
 
 // Limits: limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
@@ -1103,6 +1106,8 @@ type AskAnswer struct {
 	Decision Decision `json:"decision"`
 	// How long it holds; absent means `once`.
 	Scope Scope `json:"scope,omitzero"`
+	// When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // AsksParams are the params of `agent/asks`.
@@ -1134,6 +1139,8 @@ type AnswerAskParams struct {
 	Decision Decision `json:"decision"`
 	// How long it holds; absent means `once`.
 	Scope Scope `json:"scope,omitzero"`
+	// When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // Grant is a remembered permission.
@@ -1154,6 +1161,8 @@ type Grant struct {
 	Run event.RunID `json:"run,omitzero"`
 	// When it was given.
 	Created time.Time `json:"created"`
+	// When it ends by itself; absent where it does not. Those that have ended are not listed.
+	Expires time.Time `json:"expires,omitzero"`
 }
 
 // GrantsParams are the params of `agent/grants`.
@@ -1259,16 +1268,22 @@ type UsageParams struct {
 
 // UsageRow is the usage of one group.
 type UsageRow struct {
-	// The run, agent, model, session or day (`2026-01-02`).
+	// The run, agent, model, session, day (`2026-01-02`), or project (its folders, joined by `, `).
 	Key string `json:"key"`
 	// How many runs.
 	Runs int `json:"runs" min:"0"`
+	// How many of them came to an end by themselves: neither cancelled nor interrupted.
+	Ended int `json:"ended" min:"0"`
+	// How many of those ended with the status `completed`.
+	Completed int `json:"completed" min:"0"`
 	// How many requests to models.
 	Turns int `json:"turns" min:"0"`
-	// The time of the runs together.
+	// The time of the runs that have ended, together.
 	DurationMs int64 `json:"durationMs" min:"0"`
-	// What they cost.
+	// What they cost; without a cost where that of any is not known.
 	Usage event.Usage `json:"usage"`
+	// The part of the cost that is known, in US dollars.
+	KnownCost float64 `json:"knownCost"`
 }
 
 // UsageReport is the result of `agent/usage`.

@@ -77,7 +77,7 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 // count takes token counts over. They are cumulative, and 0 where an event does not repeat them.
 func (a *answer) count(input, created, read, output int64) {
 	if input+created > 0 {
-		a.usage.Input = input + created
+		a.usage.Input, a.usage.Written = input+created, created
 	}
 	a.usage.Cached = max(a.usage.Cached, read)
 	a.usage.Output = max(a.usage.Output, output)

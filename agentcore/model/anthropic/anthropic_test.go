@@ -91,7 +91,7 @@ func TestAnswer(t *testing.T) {
 			model.Call{ID: "toolu_1", Name: "read", Arguments: json.RawMessage(`{"path": "ü.go"}`)},
 			model.Call{ID: "toolu_2", Name: "list", Arguments: json.RawMessage(`{}`)},
 		}},
-		Usage: model.Usage{Input: 125, Output: 89, Cached: 2000},
+		Usage: model.Usage{Input: 125, Output: 89, Cached: 2000, Written: 100},
 		Stop:  model.StopCalls,
 	}
 	if diff := cmp.Diff(want, a.Done); diff != "" {

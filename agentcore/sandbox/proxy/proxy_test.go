@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -292,5 +293,100 @@ func TestPublicAddresses(t *testing.T) {
 		if isPublic(netip.MustParseAddr(text)) {
 			t.Errorf("%s is taken for public", text)
 		}
+	}
+}
+
+// TestProxyBoundsConnections sends more requests at once than are taken.
+func TestProxyBoundsConnections(t *testing.T) {
+	const bound, requests = 2, 6
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer slow.Close()
+	h, err := parseHosts([]string{hostPort(slow)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(h)
+	defer p.close()
+	p.slots = make(chan struct{}, bound)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.serve(&slotted{l, func() {
+		if len(p.slots) == 0 {
+			t.Error("a connection is waited for without a slot for it")
+		}
+	}})
+	var all sync.WaitGroup
+	for range requests {
+		all.Go(func() {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			if _, err := io.WriteString(c, get("http://"+hostPort(slow)+"/", "x")); err != nil {
+				t.Error(err)
+			}
+			if answer, err := io.ReadAll(c); err != nil || !strings.Contains(string(answer), "200 OK") {
+				t.Errorf("%v: %s", err, answer)
+			}
+		})
+	}
+	all.Wait() // more than there are slots, so each is given back
+}
+
+// slotted calls before it waits for a connection.
+type slotted struct {
+	net.Listener
+	before func()
+}
+
+func (s *slotted) Accept() (net.Conn, error) {
+	s.before()
+	return s.Listener.Accept()
+}
+
+// TestProxyPassesUpgrades switches a connection to another protocol, which a command may do with a host that it reaches, and
+// ends it with the proxy.
+func TestProxyPassesUpgrades(t *testing.T) {
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.Copy(c, buffered) // to the end of the other side
+	}))
+	defer echo.Close()
+	p, address := newTestProxy(t, nil, hostPort(echo))
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "GET http://"+hostPort(echo)+"/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(c)
+	for line := ""; line != "\r\n"; {
+		if line, err = r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.WriteString(c, "hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := r.ReadString('\n'); err != nil || line != "hello\n" {
+		t.Errorf("%q %v", line, err)
+	}
+	p.close()
+	if rest, err := io.ReadAll(r); err == nil && len(rest) > 0 {
+		t.Errorf("%q came after the end", rest)
 	}
 }

@@ -1,4 +1,4 @@
-package agentcore
+package sandbox
 
 import (
 	"bytes"
@@ -9,9 +9,10 @@ import (
 	"syscall"
 )
 
-// endStrays ends the processes that have one of the variables, as NAME=value, in their environment: those that have left
-// their group, or whose server is gone. A process that starts others meanwhile is found again in the next round.
-func endStrays(variables ...string) error {
+// EndStrays ends the processes of this user that have one of the variables, as NAME=value, in the environment that they were
+// started with: those that have left their group, or whose server is gone. A process that starts others meanwhile is found again
+// in the next round. It may be called from any goroutine.
+func EndStrays(variables ...string) error {
 	ours := map[string]bool{}
 	for _, variable := range variables {
 		ours[variable] = true

@@ -1,0 +1,8 @@
+package agentcore
+
+import "github.com/agentls/agentls/agentcore/sandbox"
+
+// ForceSandbox makes the engine take a report for what the machine offers. It must come before the first command.
+func (e *Engine) ForceSandbox(report sandbox.Report) {
+	e.probe.Do(func() { e.probed = report })
+}

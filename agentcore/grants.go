@@ -1,0 +1,140 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// grants are what users granted and have not taken back: those of projects, by whatever process, and those of this process's sessions and
+// runs. It has its own lock.
+type grants struct {
+	mu   sync.Mutex
+	list []permission.Grant // the oldest first
+	// ended are those that were taken back or seen to have expired. They hold no more, whatever the clock or the store says later.
+	ended map[event.GrantID]bool
+}
+
+func (g *grants) add(more []permission.Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.list = append(slices.Clip(g.list), more...)
+}
+
+// holding returns what holds at a time, the oldest first. The list is not to be changed.
+func (g *grants) holding(now time.Time) []permission.Grant {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	active := func(one permission.Grant) bool { return one.Active(now) }
+	if slices.IndexFunc(g.list, func(one permission.Grant) bool { return !active(one) }) >= 0 {
+		g.keep(active)
+	}
+	return g.list
+}
+
+// keep ends all grants but some. The lock is held.
+func (g *grants) keep(some func(permission.Grant) bool) {
+	var list []permission.Grant // others may read the former one
+	for _, one := range g.list {
+		if some(one) {
+			list = append(list, one)
+			continue
+		}
+		if g.ended == nil {
+			g.ended = map[event.GrantID]bool{}
+		}
+		g.ended[one.ID] = true
+	}
+	g.list = list
+}
+
+func (g *grants) remove(id event.GrantID) (permission.Grant, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.list, func(one permission.Grant) bool { return one.ID == id })
+	if i < 0 {
+		return permission.Grant{}, false
+	}
+	found := g.list[i]
+	g.keep(func(one permission.Grant) bool { return one.ID != id })
+	return found, true
+}
+
+// meet takes in what is stored for projects: what other processes granted, and what they took back. What this process granted may not
+// be stored yet.
+func (g *grants) meet(stored []store.Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known := map[event.GrantID]bool{}
+	for _, one := range g.list {
+		known[one.ID] = true
+	}
+	revoked := map[event.GrantID]bool{}
+	list := slices.Clip(g.list)
+	for _, row := range stored {
+		switch {
+		case !row.Revoked.IsZero():
+			revoked[row.ID] = known[row.ID]
+		case !known[row.ID] && !g.ended[row.ID]:
+			list = append(list, grantOf(row))
+		}
+	}
+	if len(list) > len(g.list) {
+		slices.SortStableFunc(list, func(a, b permission.Grant) int { return a.Created.Compare(b.Created) })
+		g.list = list
+	}
+	if len(revoked) > 0 {
+		g.keep(func(one permission.Grant) bool { return !revoked[one.ID] })
+	}
+}
+
+func grantRow(g permission.Grant) store.Grant {
+	return store.Grant{
+		ID: g.ID, Scope: string(g.Scope), Session: g.Session, Run: g.Run, Root: g.Root,
+		Tool: g.Tool, Pattern: g.Pattern, Decision: string(g.Decision), Created: g.Created, Expires: g.Expires, Revoked: g.Revoked,
+	}
+}
+
+func grantOf(row store.Grant) permission.Grant {
+	return permission.Grant{
+		ID: row.ID, Scope: permission.Scope(row.Scope), Session: row.Session, Run: row.Run, Root: row.Root,
+		Tool: row.Tool, Pattern: row.Pattern, Decision: permission.Action(row.Decision), Created: row.Created, Expires: row.Expires, Revoked: row.Revoked,
+	}
+}
+
+// Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
+func (e *Engine) Grants(session event.SessionID) []permission.Grant {
+	var roots []string
+	if s, err := e.Session(session); err == nil {
+		roots = s.roots
+	}
+	var list []permission.Grant
+	for _, g := range slices.Backward(e.grants.holding(time.Now())) {
+		if session == "" || g.Session == session || g.Scope == permission.Project && slices.Contains(roots, g.Root) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Revoke takes a granted permission back. It returns when that is durable.
+func (e *Engine) Revoke(ctx context.Context, id event.GrantID) error {
+	g, ok := e.grants.remove(id)
+	if !ok {
+		return notFound("granted permission", string(id), "list those that hold with agent/grants")
+	}
+	g.Revoked = time.Now().UTC()
+	if err := e.store.Submit(store.Batch{Grants: []store.Grant{grantRow(g)}}).Wait(ctx); err != nil {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		return storeFailure(err)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Package price knows what models cost: the table of the vendors' public prices, and how a price and the tokens of an
+// answer make a cost. What is not in the table is unknown, and is never guessed.
+package price
+
+import (
+	_ "embed"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// Rates are US dollars per million tokens.
+type Rates struct {
+	Input  float64 `toml:"input"`
+	Output float64 `toml:"output"`
+	// Cached is for input that the vendor's cache served, nil where it costs as much as other input.
+	Cached *float64 `toml:"cached"`
+	// Written is for input that was put into the vendor's cache, nil where it costs as much as other input.
+	Written *float64 `toml:"written"`
+}
+
+// Price is what a model costs. The zero Price is that of one that is free.
+type Price struct {
+	Rates
+	// Long are the rates of a request with much input, nil where they are the same.
+	Long *Long `toml:"long"`
+}
+
+// Long are the rates of a whole request whose input, cached input included, has more than Above tokens.
+type Long struct {
+	Above int64 `toml:"above"`
+	Rates
+}
+
+// Cost is the price of one answer in US dollars. The usage is that of a single request: the rates may depend on its
+// size.
+func (p *Price) Cost(u model.Usage) float64 {
+	rates := p.Rates
+	if p.Long != nil && u.Input+u.Cached > p.Long.Above {
+		rates = p.Long.Rates
+	}
+	cached, written := rates.Input, rates.Input
+	if rates.Cached != nil {
+		cached = *rates.Cached
+	}
+	if rates.Written != nil {
+		written = *rates.Written
+	}
+	const million = 1e6
+	return (float64(u.Input-u.Written)*rates.Input + float64(u.Written)*written +
+		float64(u.Cached)*cached + float64(u.Output)*rates.Output) / million
+}
+
+//go:embed prices.toml
+var prices string
+
+// table is prices.toml, but for its date, which is for people.
+type table struct {
+	Vendors []vendor `toml:"vendor"`
+}
+
+// vendor is who sells models at one host.
+type vendor struct {
+	Host   string           `toml:"host"`
+	Source string           `toml:"source"`
+	Models map[string]Price `toml:"models"`
+}
+
+// vendors maps hosts to models to prices.
+var vendors = sync.OnceValue(func() map[string]map[string]Price {
+	var t table
+	if _, err := toml.Decode(prices, &t); err != nil {
+		panic(fmt.Sprintf("read the embedded prices: %v", err)) // the file is part of the program
+	}
+	hosts := make(map[string]map[string]Price, len(t.Vendors))
+	for _, v := range t.Vendors {
+		hosts[v.Host] = v.Models
+	}
+	return hosts
+})
+
+// version is what vendors put behind the name of a model without changing its price: a date, a number, "latest".
+var version = regexp.MustCompile(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
+
+// Of returns the public price of a model at the address that it is reached at, and whether there is one. Only the
+// vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id, which
+// may end in a version ("claude-sonnet-4-5-20250929"); any other longer name is another model.
+func Of(baseURL, id string) (Price, bool) {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return Price{}, false
+	}
+	models := vendors()[strings.ToLower(u.Hostname())]
+	if p, ok := models[id]; ok {
+		return p, true
+	}
+	p, ok := models[version.ReplaceAllString(id, "")]
+	return p, ok
+}
+
+// Dollars writes a cost for people: with cents, or below ten cents with the digits that it takes to see it.
+func Dollars(cost float64) string {
+	switch {
+	case cost == 0:
+		return "$0"
+	case cost < 0.0001:
+		return "<$0.0001"
+	case cost < 0.1:
+		return fmt.Sprintf("$%.4f", cost)
+	}
+	return fmt.Sprintf("$%.2f", cost)
+}

@@ -1,0 +1,249 @@
+package agentcore
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a layer. They do not change, and
+// any goroutine may ask.
+type rights struct {
+	session *Session
+	config  *config.Config
+	policy  *permission.Policy
+	// attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
+	attached func(path string) bool
+}
+
+// newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
+func (r *run) newRights() rights {
+	mode := cmp.Or(r.request.PermissionMode, modeOf(r.definition))
+	r.mode = mode
+	made := rights{session: r.session, config: r.config, attached: func(path string) bool {
+		_, attached, err := (host{run: r}).Attached(path)
+		return attached && err == nil
+	}}
+	if r.parent != nil {
+		made.policy = r.parent.rights.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
+		return made
+	}
+	if r.former == nil || len(r.former.above) == 0 {
+		made.policy = r.session.policy(r.id, mode, r.definition, r.config)
+		return made
+	}
+	// What was a child stays bound by those above it.
+	above := r.former.above
+	made.policy = r.session.policy(r.id, above[0].powers.Mode, above[0].definition, r.config)
+	for _, a := range above[1:] {
+		made.policy = made.policy.Child(r.id, a.powers.Mode, policyLayers(a.definition, r.config))
+	}
+	made.policy = made.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
+	return made
+}
+
+// policy is that of a root run with a definition.
+func (s *Session) policy(id event.RunID, mode permission.Mode, d *agent.Definition, cfg *config.Config) *permission.Policy {
+	return permission.New(permission.Setup{
+		Layers: policyLayers(d, cfg), Mode: mode, Session: s.ID, Run: id, Roots: s.roots, Home: homeDir(),
+	})
+}
+
+// modeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a repository does not
+// spare the user any question.
+func modeOf(d *agent.Definition) permission.Mode {
+	mode := permission.Mode(d.PermissionMode)
+	if d.Source.Layer == agent.LayerProject && mode != permission.Plan {
+		return permission.Default
+	}
+	return mode
+}
+
+// policyLayers are the rules for an agent, the weakest first.
+func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
+	var layers []permission.Layer
+	if set, ok := permission.Set(d.Permissions); ok {
+		layers = append(layers, set)
+	}
+	if len(d.Rules) > 0 {
+		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: d.Rules})
+	}
+	if len(cfg.NetworkAllow) > 0 {
+		network := permission.Layer{Name: "network.allow"}
+		for _, host := range cfg.NetworkAllow {
+			network.Rules = append(network.Rules, permission.Rule{Tool: "webfetch", Pattern: host, Action: permission.Allow})
+		}
+		layers = append(layers, network)
+	}
+	for _, p := range cfg.Permissions {
+		name := p.Origin.Layer.String()
+		if len(layers) == 0 || layers[len(layers)-1].Name != name {
+			layers = append(layers, permission.Layer{Name: name, Narrow: p.Origin.Layer == config.LayerProject})
+		}
+		last := &layers[len(layers)-1]
+		last.Rules = append(last.Rules, permission.Rule{Tool: p.Tool, Pattern: p.Pattern, Action: permission.Action(p.Action)})
+	}
+	return layers
+}
+
+// homeDir is the user's home folder, empty where there is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
+// effects are what the tools' effects are to a policy; rights.request knows those of commands and hosts better.
+var effects = map[tool.Effect]permission.Effect{
+	tool.Reads: permission.Read, tool.Delegates: permission.Internal, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
+}
+
+// request is a call as a policy sees it. It fails where a file that the call names can be none.
+func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.Request, error) {
+	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
+	access := tool.AccessOf(spec, arguments)
+	request.Call, request.Hosts = access.Call, access.Hosts
+	if access.Command != "" {
+		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
+		request.Sandbox = r.sandboxLevel()
+	}
+	if len(access.Hosts) > 0 {
+		request.Effect = permission.Network
+	}
+	for _, name := range access.Paths {
+		paths, err := r.paths(name, spec.Effect == tool.Proposes)
+		if err != nil {
+			if spec.Effect == tool.Reads && r.attached(name) {
+				continue // the run may know it although it lies elsewhere
+			}
+			return request, err
+		}
+		request.Paths = append(request.Paths, paths...)
+	}
+	return request, nil
+}
+
+// paths is a file as a policy sees it: by its name, and where a link leads.
+func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
+	resolved, err := r.session.view.Resolve(name)
+	if err != nil {
+		if !write && r.attached(name) {
+			return nil, nil // of a skill, or what a command put out: the run may read it
+		}
+		return nil, err
+	}
+	if !filepath.IsAbs(resolved) {
+		return nil, nil // a document without a file
+	}
+	names := []string{resolved}
+	if real, err := filepath.EvalSymlinks(resolved); err == nil && real != resolved {
+		names = append(names, real)
+	}
+	paths := make([]permission.Path, len(names))
+	for i, name := range names {
+		paths[i] = permission.Path{Name: name, Write: write}
+		if write {
+			paths[i].Protected, _ = r.session.view.Protected(name)
+			paths[i].Linked = linked(name)
+		}
+	}
+	return paths, nil
+}
+
+// unsandboxed tells that commands run as the user would run them.
+func (r *rights) unsandboxed() bool {
+	return r.config.Sandbox == config.SandboxOff || r.session.engine.sandboxReport().Level == sandbox.None
+}
+
+// sandboxLevel is how well commands are kept apart.
+func (r *rights) sandboxLevel() permission.Level {
+	if r.unsandboxed() {
+		return permission.None
+	}
+	switch r.session.engine.sandboxReport().Level {
+	case sandbox.Full, sandbox.Bubblewrap:
+		return permission.Full
+	}
+	return permission.Partial
+}
+
+// grants are those that hold.
+func (r *rights) grants() []permission.Grant { return r.session.engine.grants.holding(time.Now()) }
+
+// mayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by a rule or since it looks
+// like one with secrets, and where a rule wants the user to be asked.
+func (r *rights) mayRead(name, toolName string) bool {
+	names := []permission.Path{{Name: name}}
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			names = append(names, permission.Path{Name: real})
+		}
+	}
+	for _, t := range []string{"read", toolName} {
+		d := r.policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, r.grants())
+		// Outside of the workspace the call itself was asked for.
+		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would allow.
+// Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise subject is a
+// path or host.
+func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
+	cfg, skills := s.engine.Config(), cmp.Or(s.skills.Load(), s.engine.skills.Load())
+	definition, err := s.engine.find(agentName, cfg)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	r := rights{session: s, config: cfg, policy: s.policy("", modeOf(definition), definition, cfg), attached: func(path string) bool {
+		_, err := skills.Read(path)
+		return err == nil
+	}}
+	return r.explain(toolName, subject)
+}
+
+// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain] does
+// for an agent.
+func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	return r.rights.explain(toolName, subject)
+}
+
+func (r *rights) explain(toolName, subject string) (permission.Explanation, error) {
+	name, ok := tool.Resolve(toolName)
+	if !ok {
+		name = toolName
+	}
+	t := r.session.engine.tools[name]
+	if t == nil {
+		return permission.Explanation{}, notFound("tool", toolName, "see the tools of an agent with `agentls agents show`")
+	}
+	spec := t.Spec()
+	arguments, err := json.Marshal(tool.ArgumentsFor(spec, subject))
+	if err != nil {
+		return permission.Explanation{}, fmt.Errorf("put %q into a call of %s: %w", subject, name, err)
+	}
+	request, err := r.request(spec, arguments)
+	if err != nil {
+		return permission.Explanation{}, fmt.Errorf("find %q: %w", subject, err)
+	}
+	return r.policy.Explain(request, r.grants()), nil
+}

@@ -1,0 +1,81 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent falls
+// to, so that all of them end with the command.
+func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, error) {
+	if !dispatched.Load() {
+		return b.startBare(c, roots, output)
+	}
+	argv, env, dir, err := b.onCopies(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	s := spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}
+	return b.launch(s, nil, c, output)
+}
+
+// attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid program
+// may.
+func (in *inner) attend() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the parent of orphans: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbid new privileges: %w", err)
+	}
+	return in.limit()
+}
+
+// endDescendants ends every process below this one: whose parent ends falls to it. Others may wait for children meanwhile.
+func endDescendants() {
+	for {
+		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {
+		case err == unix.ECHILD:
+			return
+		case pid > 0:
+			continue
+		}
+		for _, pid := range children() {
+			_ = unix.Kill(pid, unix.SIGKILL) // one that is gone needs nothing
+		}
+		time.Sleep(time.Millisecond) // until the kernel has carried it out
+	}
+}
+
+// children are the processes whose parent this one is.
+func children() []int {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil
+	}
+	own := strconv.Itoa(os.Getpid())
+	var found []int
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it is gone
+		}
+		// pid (name) state ppid …: proc_pid_stat(5). The name may hold anything.
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(fields) < 2 || string(fields[1]) != own {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			found = append(found, pid)
+		}
+	}
+	return found
+}

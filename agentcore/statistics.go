@@ -1,0 +1,92 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+const (
+	// delegatedRuns is how many of the latest children of a type tell how it does.
+	delegatedRuns = 50
+	// enoughRuns is how many there must be to tell anything.
+	enoughRuns = 3
+)
+
+// Usage sums up the stored runs, those of other processes too. A session or run that is not stored is an Error of the
+// kind not_found. It waits until what was submitted so far is durable.
+func (e *Engine) Usage(ctx context.Context, filter store.UsageFilter) (store.UsageReport, error) {
+	if err := e.store.Submit(store.Batch{}).Wait(ctx); err != nil {
+		return store.UsageReport{}, fmt.Errorf("store what was used before it is summed up: %w", err)
+	}
+	if filter.Session != "" {
+		if _, err := e.store.Session(ctx, filter.Session); errors.Is(err, store.ErrNotFound) {
+			return store.UsageReport{}, notFound("session", string(filter.Session), "list the sessions with agent/sessions")
+		} else if err != nil {
+			return store.UsageReport{}, err
+		}
+	}
+	if filter.Run != "" {
+		if _, err := e.store.Run(ctx, filter.Run); errors.Is(err, store.ErrNotFound) {
+			return store.UsageReport{}, notFound("run", string(filter.Run), "list the runs of a session with agent/subscribe")
+		} else if err != nil {
+			return store.UsageReport{}, err
+		}
+	}
+	return e.store.Usage(ctx, filter)
+}
+
+// Delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on the
+// session's folders: a line for each type that has run often enough, in their order, such as
+//
+//	explore: 14 runs, 93 % completed, median 6 turns, 40 s
+//
+// It is empty where there is nothing to tell. The subagents are slugs. It reads the disk; call it once for a run, at its start,
+// since a prompt must not change.
+func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
+	var lines []string
+	for _, slug := range subagents {
+		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.roots, delegatedRuns)
+		if err != nil {
+			return "", err
+		}
+		if len(runs) >= enoughRuns {
+			lines = append(lines, slug+": "+summary(runs))
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// summary says how runs went. There is at least one.
+func summary(runs []store.DelegatedRun) string {
+	completed := 0
+	turns, times := make([]int, 0, len(runs)), make([]time.Duration, 0, len(runs))
+	for _, r := range runs {
+		if r.Status == event.StatusCompleted {
+			completed++
+		}
+		turns, times = append(turns, r.Turns), append(times, r.Duration)
+	}
+	middle, plural := median(turns), "s"
+	if middle == 1 {
+		plural = ""
+	}
+	took := median(times)
+	text := took.Round(time.Second).String()
+	if took < time.Minute {
+		text = fmt.Sprintf("%.0f s", max(1, took.Seconds()))
+	}
+	return fmt.Sprintf("%d runs, %d %% completed, median %d turn%s, %s", len(runs), completed*100/len(runs), middle, plural, text)
+}
+
+// median sorts the values and returns the middle one, the lower of two.
+func median[T int | time.Duration](values []T) T {
+	slices.Sort(values)
+	return values[(len(values)-1)/2]
+}
