@@ -295,6 +295,7 @@ func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 		}
 		return err == nil
 	}
+	waits := func(why string) bool { return why == "" || line(p.run.path+": "+why) }
 	return speaker{
 		interval: logInterval,
 		state: func() (string, uint32) {
@@ -305,10 +306,8 @@ func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 			}
 			return "", 0
 		},
-		begin: func(string, uint32) bool { return line(p.title) },
-		report: func(message string, _ uint32) bool {
-			return message == "" || line(p.run.path+": "+message)
-		},
+		begin:  func(message string, _ uint32) bool { return line(p.title) && waits(message) },
+		report: func(message string, _ uint32) bool { return waits(message) },
 		end: func(message string) bool {
 			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
 		},

@@ -141,3 +141,32 @@ func (p *play) waitHover(path, where, want string) error {
 		}
 	}
 }
+
+// find keeps the id of the run of a title under a name, by what a subscriber is told: NAME "title".
+func (p *play) find(args []string) error {
+	// All events come again, so that none is lost between the former subscription and this one.
+	raw, err := p.editor.Call(p.ctx, "agent/subscribe", struct {
+		Since int `json:"since"`
+	}{})
+	if err != nil {
+		return err
+	}
+	var snapshot struct {
+		Sessions []struct {
+			Tree []struct{ ID, Title string } `json:"tree"`
+		} `json:"sessions"`
+	}
+	if err := json.Unmarshal(raw, &snapshot); err != nil {
+		return fmt.Errorf("decode the snapshot: %w", err)
+	}
+	p.last = raw
+	for _, s := range snapshot.Sessions {
+		for _, r := range s.Tree {
+			if strings.Contains(r.Title, args[1]) {
+				p.vars[args[0]] = r.ID
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("there is no such run: %s", shorten(string(raw)))
+}
