@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -269,4 +271,28 @@ func TestContextOfAChild(t *testing.T) {
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Secret word."})); result.Output != "done" {
 		t.Errorf("got %+v", result)
 	}
+}
+
+// TestFormerDelegations: a delegating agent is told how its subagents have done, once there were enough of them.
+func TestFormerDelegations(t *testing.T) {
+	tells := func(want bool) script.Expect {
+		return func(request *model.Request) error {
+			for _, offered := range request.Tools {
+				if offered.Name == "task" && strings.Contains(offered.Description, "So far on this project:\nexplore: 3 runs, 100 % completed, median 1 turn") != want {
+					return fmt.Errorf("the description is %s", offered.Description)
+				}
+			}
+			return nil
+		}
+	}
+	look := task("explore", "Look.", "")
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Expect: []script.Expect{tells(false)}, Answer: []script.Step{look, look, look}},
+		script.Turn{Match: "Look.", Times: 3, Answer: []script.Step{script.Text("ok")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+		script.Turn{Match: "Again.", Expect: []script.Expect{tells(true)}, Answer: []script.Step{script.Text("done")}},
+	)
+	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}))
+	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Again."}))
 }

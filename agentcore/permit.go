@@ -181,7 +181,7 @@ func (r *run) waitsOn(w *awaited) (resume func()) {
 	r.waitings = append(r.waitings, w)
 	r.setStatus(event.StatusWaiting, r.waitReason())
 	return func() {
-		err := regain()
+		err := regain(r.ctx)
 		r.telling.Lock()
 		defer r.telling.Unlock()
 		r.waitings = slices.DeleteFunc(r.waitings, func(other *awaited) bool { return other == w })
@@ -198,13 +198,14 @@ func (r *run) waitsOn(w *awaited) (resume func()) {
 // waitReason says what the run waits for: a person before its children, since that is what can be helped.
 func (r *run) waitReason() string {
 	var children []*run
+	seen := map[*run]bool{}
 	for _, w := range slices.Backward(r.waitings) {
 		if w.children == nil {
 			return w.reason
 		}
 		for _, child := range w.children {
-			if !child.ended() && !slices.Contains(children, child) {
-				children = append(children, child)
+			if !child.ended() && !seen[child] {
+				children, seen[child] = append(children, child), true
 			}
 		}
 	}
