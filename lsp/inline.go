@@ -383,6 +383,28 @@ func (s *Server) statusLenses(path string, add func(line int, title, command str
 	}
 }
 
+// maxStops is how many runs a menu offers to end.
+const maxStops = 10
+
+// stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel a progress.
+func (s *Server) stopActions(path string) []action {
+	if !s.live.any() {
+		return nil
+	}
+	open := map[string]bool{path: true}
+	var list []action
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	s.live.each(func(r *liveRun) {
+		if len(list) < maxStops && len(r.places(open)) > 0 {
+			list = append(list, action{
+				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel, argument: methods.CancelParams{Run: r.id},
+			})
+		}
+	})
+	return list
+}
+
 // hoverStatus is what the runs that are shown at a line are doing, "" for none.
 func (s *Server) hoverStatus(path string, line int) string {
 	for _, l := range s.statuses()[path] {
