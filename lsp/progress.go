@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -51,7 +52,11 @@ func (p *pace) reserve() time.Duration {
 // progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing else; the
 // goroutine ends with the run.
 type progressBoard struct {
-	server *Server
+	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
+	speaker func(context.Context, *runProgress) (speaker, error)
+	// goes starts a goroutine.
+	goes   func(func(context.Context))
+	logger *slog.Logger
 	// mains bounds the reports of the users' own runs, children those of all others.
 	mains, children pace
 
@@ -78,7 +83,7 @@ type runProgress struct {
 func newProgressBoard(s *Server) *progressBoard {
 	interval := time.Second / reportsPerSecond
 	return &progressBoard{
-		server: s, runs: map[event.RunID]*runProgress{},
+		speaker: s.speakerOf, goes: s.goes, logger: s.logger, runs: map[event.RunID]*runProgress{},
 		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
 	}
 }
@@ -92,7 +97,7 @@ func (b *progressBoard) begin(run *liveRun) {
 	b.mu.Lock()
 	b.runs[run.id] = p
 	b.mu.Unlock()
-	b.server.goes(func(ctx context.Context) {
+	b.goes(func(ctx context.Context) {
 		defer func() {
 			close(p.told)
 			b.forget(p)
@@ -194,17 +199,10 @@ type speaker struct {
 
 // speak tells the client about the run until its end.
 func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
-	s := b.server
-	var to speaker
-	if s.client.workDoneProgress() {
-		token := protocol.String(p.run.id)
-		if err := s.client.createProgress(ctx, token); err != nil {
-			s.logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
-			return
-		}
-		to = b.progressOf(ctx, p, token)
-	} else {
-		to = b.linesOf(ctx, p)
+	to, err := b.speaker(ctx, p)
+	if err != nil {
+		b.logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
+		return
 	}
 	if !p.start() {
 		return
@@ -253,9 +251,17 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 	to.end(end)
 }
 
+// speakerOf is how the client is told of a run: by `$/progress`, or by lines in its log.
+func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
+	if !s.client.workDoneProgress() {
+		return s.linesOf(ctx, p), nil
+	}
+	token := protocol.String(p.run.id)
+	return s.progressOf(ctx, p, token), s.client.createProgress(ctx, token)
+}
+
 // progressOf tells by `$/progress`.
-func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token protocol.String) speaker {
-	s := b.server
+func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.String) speaker {
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
@@ -286,8 +292,7 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 }
 
 // linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
-func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
-	s := b.server
+func (s *Server) linesOf(ctx context.Context, p *runProgress) speaker {
 	line := func(text string) bool {
 		err := s.client.log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 		if err != nil {
