@@ -14,6 +14,9 @@ import (
 // permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
 // model, empty where it may. The error is that of the run's context.
 func (r *run) permit(c *call) (refusal string, err error) {
+	if refusal := r.whilePlanning(c.spec); refusal != "" {
+		return refusal, nil
+	}
 	request, err := r.rights.request(c.spec, c.arguments)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
