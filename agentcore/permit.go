@@ -96,6 +96,23 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	return r.rights.policy.Decide(request, nil).Action == permission.Allow
 }
 
+// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
+// Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+func (r *run) editable(path string, fix bool) error {
+	paths, err := r.rights.paths(path, true)
+	if err != nil {
+		return err
+	}
+	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix}, r.rights.grants())
+	switch d.Action {
+	case permission.Allow:
+		return nil
+	case permission.Ask:
+		return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason, Hint: "make this change with the edit tools, which ask"}
+	}
+	return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice}
+}
+
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
 // Nothing else is let through, or a file that becomes a link to one of those later would be, too.
