@@ -51,20 +51,21 @@ func Events(r io.Reader) iter.Seq2[[]byte, error] {
 // splitLine makes a split function for lines that end with LF, CR LF or CR, and leaves out a last one without an
 // end. An end of CR alone ends the line at once, and the LF that may follow is skipped: waiting for it would hold an event back.
 func splitLine() bufio.SplitFunc {
-	cr := false // the last line ended with CR
+	cr := false   // the last line ended with CR
+	searched := 0 // the first bytes of the data have no end of a line: long lines are not searched again for each read
 	return func(data []byte, _ bool) (advance int, line []byte, err error) {
-		skip := 0
-		if cr && len(data) > 0 {
-			cr = false
-			if data[0] == '\n' {
-				skip = 1
-			}
+		begin := 0
+		if cr && len(data) > 0 && data[0] == '\n' {
+			begin = 1 // the rest of the last line's end
+			searched = max(searched, begin)
 		}
-		at := bytes.IndexAny(data[skip:], "\r\n")
+		at := bytes.IndexAny(data[searched:], "\r\n")
 		if at < 0 {
-			return skip, nil, nil
+			searched = len(data)
+			return 0, nil, nil
 		}
-		cr = data[skip+at] == '\r'
-		return skip + at + 1, data[skip : skip+at], nil
+		at += searched
+		searched, cr = 0, data[at] == '\r'
+		return at + 1, data[begin:at], nil
 	}
 }

@@ -43,6 +43,30 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestEventsAreNotHeldBack sends an event and nothing behind it: it must come before more is read.
+func TestEventsAreNotHeldBack(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		reader, writer := io.Pipe()
+		written := make(chan error, 1)
+		go func() {
+			_, err := io.WriteString(writer, "data: a"+end+end+"data: b"+end+end)
+			written <- err
+		}()
+		var got []string
+		for data, err := range Events(reader) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, string(data)); len(got) == 2 {
+				break
+			}
+		}
+		if err := errors.Join(<-written, writer.Close()); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("%q: %q, %v", end, got, err)
+		}
+	}
+}
+
 func TestEventsEndWithTheReadersError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, test := range []struct {
