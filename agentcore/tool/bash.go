@@ -71,8 +71,8 @@ type bashArguments struct {
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
-		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables), and nobody can type an answer. " +
-			"Read, search and edit files by the tools for that. What a command changes in text files is proposed, as edits are. " +
+		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables); nobody can type. " +
+			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are. " +
 			"Start servers and watchers in the background.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
@@ -232,13 +232,13 @@ func side(text string) string {
 
 type bashOutputArguments struct {
 	ID     string `json:"id" alias:"bash_id,shell_id,terminal_id"`
-	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end, at most 300000" minimum:"0" alias:"timeout,timeout_ms"`
+	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
 }
 
 func bashOutputTool() Tool {
 	return New(Definition[bashOutputArguments]{
 		Name:        "bash_output",
-		Description: "Get what a background command has put out since the last call, and whether it has ended.",
+		Description: "Get what a background command put out since the last call, and whether it ended.",
 		Effect:      Notes,
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },

@@ -31,7 +31,7 @@ type grepArguments struct {
 func grepTool() Tool {
 	return New(Definition[grepArguments]{
 		Name: "grep",
-		Description: "Search the text of files, unsaved and proposed changes included. Answers each file's name and below it its matches " +
+		Description: "Search the text of files. Answers each file's name and below it its matches " +
 			"as number:text, lines around them as number-text. Ignored and binary files are left out.",
 		Effect:  Reads,
 		Example: grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
