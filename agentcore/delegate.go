@@ -181,7 +181,7 @@ func (r *run) taskState() tool.TaskState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return tool.TaskState{
-		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: r.last.Message, Result: result,
+		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message), Result: result,
 		Conflicts: slices.Clone(r.conflicts), Output: r.output,
 	}
 }

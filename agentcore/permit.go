@@ -169,7 +169,7 @@ func (r *run) waits(reason string) (resume func()) {
 	regain := r.place.yield()
 	r.setStatus(event.StatusWaiting, reason)
 	return func() {
-		if regain() == nil {
+		if regain(r.ctx) == nil {
 			r.setStatus(event.StatusRunning, "")
 		}
 	}

@@ -65,34 +65,36 @@ type Context struct {
 // run is one agent at work. Its goroutine alone owns the conversation; other goroutines cancel it, wait
 // for done, or read what mu guards.
 type run struct {
-	id         event.RunID
-	engine     *Engine
-	session    *Session
-	parent     *run
-	depth      int
-	definition *agent.Definition
-	config     *config.Config
-	skills     *skill.Set
-	request    RunRequest
-	model      model.Model
-	limits     agent.Limits
-	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
-	former     *former    // what it goes on with; nil for a run that begins anew
-	inherited  inheritance
-	mode       permission.Mode
-	budget     *budget
-	price      *price.Price // of an answer of the model, nil where it is unknown
-	subagents  []*agent.Definition
-	tools      []tool.Tool // in the order in which models see them
-	layer      *workspace.Layer
-	rights     rights
-	clock      clock
-	commands   commands
-	hooks      *hooks
-	place      place
-	inbox      *inbox
-	output     string // the file for the result of a run in the background, empty for others
-	created    time.Time
+	id          event.RunID
+	engine      *Engine
+	session     *Session
+	parent      *run
+	depth       int
+	definition  *agent.Definition
+	config      *config.Config
+	skills      *skill.Set
+	request     RunRequest
+	model       model.Model
+	limits      agent.Limits
+	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
+	former      *former    // what it goes on with; nil for a run that begins anew
+	inherited   inheritance
+	mode        permission.Mode
+	budget      *budget
+	price       *price.Price // of an answer of the model, nil where it is unknown
+	subagents   []*agent.Definition
+	tools       []tool.Tool // in the order in which models see them
+	described   sync.Once
+	description string // of those that it may delegate to, fixed when first needed
+	layer       *workspace.Layer
+	rights      rights
+	clock       clock
+	commands    commands
+	hooks       *hooks
+	place       *place
+	inbox       *inbox
+	output      string // the file for the result of a run in the background, empty for others
+	created     time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -118,6 +120,7 @@ type run struct {
 
 	mu        sync.Mutex
 	status    event.Status
+	waitsFor  string    // what it waits for, in words; empty while it does not
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult
 	own       event.Usage // what of the result's usage is not the children's
@@ -194,7 +197,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
-	r.commands.run, r.place.run = r, r
+	r.commands.run, r.place = r, newPlace(r)
 	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -317,7 +320,7 @@ func (r *run) guarded(what string, do func() error) (err error) {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(false); err != nil {
+		if err := r.place.take(r.ctx); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -465,8 +468,7 @@ func (r *run) fanOut() error {
 		children = append(children, child)
 	}
 	var failed []error
-	regain := r.place.yield()
-	defer func() { _ = regain() }() // it has nothing left to do
+	r.place.yield() // for good: it has nothing to do afterwards
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
@@ -503,7 +505,10 @@ func (r *run) role() string {
 
 func (r *run) setStatus(status event.Status, reason string) {
 	r.mu.Lock()
-	r.status = status
+	r.status, r.waitsFor = status, ""
+	if status == event.StatusWaiting {
+		r.waitsFor = reason
+	}
 	r.result.Status = status
 	if status == event.StatusRunning && r.started.IsZero() {
 		r.started = time.Now().UTC()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -73,7 +74,8 @@ func (r *run) offered() []model.Tool {
 	for _, t := range r.tools {
 		spec := t.Spec()
 		if spec.Name == "task" {
-			spec.Description += r.describeSubagents()
+			r.described.Do(func() { r.description = r.describeSubagents() })
+			spec.Description += r.description
 		}
 		list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
 	}
@@ -135,6 +137,12 @@ func (r *run) describeSubagents() string {
 			what = string(runes[:maxPurpose-1]) + "…"
 		}
 		fmt.Fprintf(&b, "\n- %s: %s", d.Slug, what)
+	}
+	switch record, err := r.session.Delegation(r.ctx, r.subagentSlugs()); {
+	case err != nil && r.ctx.Err() == nil:
+		r.notice(event.NoticeWarning, "what is known of former delegations could not be read: "+err.Error(), "see `agentls doctor`")
+	case record != "":
+		b.WriteString("\nSo far on this project:\n" + record)
 	}
 	return b.String()
 }
