@@ -14,6 +14,9 @@ import (
 // permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
 // model, empty where it may. The error is that of the run's context.
 func (r *run) permit(c *call) (refusal string, err error) {
+	if refusal := r.whilePlanning(c.spec); refusal != "" {
+		return refusal, nil
+	}
 	request, err := r.rights.request(c.spec, c.arguments)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
@@ -91,6 +94,23 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 		request.Paths = append(request.Paths, paths...)
 	}
 	return r.rights.policy.Decide(request, nil).Action == permission.Allow
+}
+
+// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
+// Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+func (r *run) editable(path string, fix bool) error {
+	paths, err := r.rights.paths(path, true)
+	if err != nil {
+		return err
+	}
+	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix}, r.rights.grants())
+	switch d.Action {
+	case permission.Allow:
+		return nil
+	case permission.Ask:
+		return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason, Hint: "make this change with the edit tools, which ask"}
+	}
+	return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice}
 }
 
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy

@@ -128,6 +128,9 @@ func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
 	if method == "agent/ask" {
 		return e.askPermission(params)
 	}
+	if method == "agent/question" {
+		return e.askQuestion(params)
+	}
 	return nil, methodNotFound(method)
 }
 

@@ -17,6 +17,7 @@ import (
 //	wait diagnostics PATH N             the document has N diagnostics
 //	wait diagnostic PATH "text" [N]     the document has N diagnostics with the text in it; without N, some
 //	wait message|log|question "text"    the server said so
+//	wait ask|asked "text"               it asked so by agent/ask or agent/question
 //	wait event TYPE ["text"]            an agent/event of the type, with the text in it
 //	wait shown "text"                   a document was shown that holds the text
 //	wait text PATH "text"               the document holds the text
@@ -99,6 +100,8 @@ func (p *play) wait(args []string) error {
 		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
 	case "ask":
 		return p.waitMessage("agent/ask", arg(1))
+	case "asked":
+		return p.waitMessage("agent/question", arg(1))
 	case "withdrawn":
 		return e.wait(p.ctx, what, func() bool {
 			return slices.ContainsFunc(e.withdrawn, func(message string) bool { return strings.Contains(message, arg(1)) })
