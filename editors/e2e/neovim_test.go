@@ -106,7 +106,7 @@ func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"c
 func TestTree(t *testing.T) { scripted(t, "tree", map[string]string{"cart.go": cart}, "free") }
 
 // TestDelegation follows an agent and its children in the editor. The model is scripted.
-func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}) }
+func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}, "") }
 
 // cart is the file that edits are proposed for.
 const cart = `package cart
