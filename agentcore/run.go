@@ -121,6 +121,10 @@ type run struct {
 	handOvers                 sync.Mutex
 	handedText, handedSummary string
 
+	// telling orders the changes of what the run waits for, the oldest first.
+	telling  sync.Mutex
+	waitings []*awaited
+
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
 	saving sync.Mutex
@@ -134,6 +138,7 @@ type run struct {
 	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
+	working   string             // the file that its newest call on one names
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
@@ -541,13 +546,13 @@ func (r *run) info() RunInfo {
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage,
+		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage, Working: r.working,
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
-		info.Path = paths[0]
+		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
 	}
 	return info
 }

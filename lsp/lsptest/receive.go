@@ -22,6 +22,7 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	if r.Params != nil {
 		params = *r.Params
 	}
+	e.heard++
 	e.maySpeak(r)
 	if r.Notif {
 		e.notified(r.Method, params)

@@ -26,6 +26,10 @@ import (
 //	wait gate NAME [N]                  the scripted model has come to the gate
 //	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
 //	wait lenses PATH "title"            the document has a lens of that title
+//	wait hint PATH "text"               an inlay hint of the document holds the text; wait no hint PATH "text" is the opposite
+//	wait hover PATH PLACE "text"        what is shown at the place holds the text
+//	wait report "title" "text"          the newest report of a progress under way of that title holds the text
+//	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
 //	wait refreshes METHOD N             the server has sent the refresh request so often at least
 //	wait agent NAME                     agent/list names the agent
 //	wait no agent NAME                  agent/list does not name it
@@ -125,6 +129,16 @@ func (p *play) wait(args []string) error {
 		return p.waitRegistered(arg(1), arg(2))
 	case "lenses":
 		return p.waitLens(arg(1), arg(2))
+	case "hint":
+		return p.waitHint(arg(1), arg(2), true)
+	case "hover":
+		return p.waitHover(arg(1), arg(2), arg(3))
+	case "report", "ended":
+		return e.wait(p.ctx, what, func() bool {
+			return slices.ContainsFunc(e.order, func(g *Progress) bool {
+				return g.Begun && g.Ended == (args[0] == "ended") && strings.Contains(g.Title, arg(1)) && strings.Contains(g.Message, arg(2))
+			})
+		})
 	case "refreshes":
 		n, err := number(2)
 		if err != nil {
@@ -134,6 +148,9 @@ func (p *play) wait(args []string) error {
 	case "agent":
 		return p.waitAgents(what, func(agents []string, _ string) bool { return slices.Contains(agents, arg(1)) })
 	case "no":
+		if arg(1) == "hint" {
+			return p.waitHint(arg(2), arg(3), false)
+		}
 		return p.waitAgents(what, func(agents []string, _ string) bool { return !slices.Contains(agents, arg(2)) })
 	case "default":
 		return p.waitAgents(what, func(_ []string, standard string) bool { return standard == arg(1) })
