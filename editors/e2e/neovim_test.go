@@ -105,8 +105,8 @@ func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"c
 // TestTree has an agent hand work to children, of which one is stopped. The other goes on when the story says so.
 func TestTree(t *testing.T) { scripted(t, "tree", map[string]string{"cart.go": cart}, "free") }
 
-// TestDelegation follows an agent and its children in the editor. The model is scripted.
-func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}) }
+// TestDelegation cancels the progress of one child, and accepts the edit of another.
+func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}, "") }
 
 // cart is the file that edits are proposed for.
 const cart = `package cart
