@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -267,6 +269,50 @@ func TestContextOfAChild(t *testing.T) {
 	slices.SortStableFunc(turns, func(a, b script.Turn) int { return strings.Compare(b.Match[:1], a.Match[:1]) }) // the word stands in children's prompts, too
 	w.with(script.New("test", turns...), nil, definitions...)
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Secret word."})); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// TestFormerDelegations: a delegating agent is told how its subagents have done, once there were enough of them.
+func TestFormerDelegations(t *testing.T) {
+	tells := func(want bool) script.Expect {
+		return func(request *model.Request) error {
+			for _, offered := range request.Tools {
+				if offered.Name == "task" && strings.Contains(offered.Description, "So far on this project:\nexplore: 3 runs, 100 % completed, median 1 turn") != want {
+					return fmt.Errorf("the description is %s", offered.Description)
+				}
+			}
+			return nil
+		}
+	}
+	look := task("explore", "Look.", "")
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Expect: []script.Expect{tells(false)}, Answer: []script.Step{look, look, look}},
+		script.Turn{Match: "Look.", Times: 3, Answer: []script.Step{script.Text("ok")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+		script.Turn{Match: "Again.", Expect: []script.Expect{tells(true)}, Answer: []script.Step{script.Text("done")}},
+	)
+	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}))
+	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Again."}))
+}
+
+// TestTaskSpellings: the names that other ecosystems have for a delegation, and for what it says, are understood.
+func TestTaskSpellings(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			call("delegate_to_agent", `{"role":"explore","task":"Look."}`),
+			call("spawn_subagent", `{"subagent":"Explore","prompt":"Look.","max_iterations":"3"}`),
+			call("Task", `{"subagent_type":"explore","prompt":"Look.","description":"look","run_in_background":"false"}`),
+		}},
+		script.Turn{Match: "Look.", Times: 3, Answer: []script.Step{script.Text("Seen.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("delegate_to_agent", "Seen."), script.Result("spawn_subagent", "Seen."), script.Result("Task", "Seen.")},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
 		t.Errorf("got %+v", result)
 	}
 }

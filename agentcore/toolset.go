@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -37,16 +38,16 @@ func (r *run) allows(spec tool.Spec) bool {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
 		name = name[:len("bash")] // they come and go with it
 	case name == "submit_result":
-		return r.task != nil && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
+		return r.reports() && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
 	}
 	switch {
 	case r.engine.tools[name] == nil:
 		return false
-	case r.parent != nil && slices.Contains(usersOwn, name):
+	case r.parent != nil && slices.Contains(usersOwn, name) && !r.plansForParent(name):
 		return false
 	case !r.definition.Allows(name) && !slices.Contains(r.request.granted, name):
 		return false
-	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, name):
+	case r.definition.Mode == agent.Planning && !goesWithPlanning(spec, name):
 		return false
 	case r.former != nil && len(r.former.above) > 0 && !slices.Contains(r.former.tools, spec.Name):
 		return false // what was a child has no other tools than it had
@@ -73,7 +74,8 @@ func (r *run) offered() []model.Tool {
 	for _, t := range r.tools {
 		spec := t.Spec()
 		if spec.Name == "task" {
-			spec.Description += r.describeSubagents()
+			r.described.Do(func() { r.description = r.describeSubagents() })
+			spec.Description += r.description
 		}
 		list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
 	}
@@ -135,6 +137,12 @@ func (r *run) describeSubagents() string {
 			what = string(runes[:maxPurpose-1]) + "…"
 		}
 		fmt.Fprintf(&b, "\n- %s: %s", d.Slug, what)
+	}
+	switch record, err := r.session.Delegation(r.ctx, r.subagentSlugs()); {
+	case err != nil && r.ctx.Err() == nil:
+		r.notice(event.NoticeWarning, "what is known of former delegations could not be read: "+err.Error(), "see `agentls doctor`")
+	case record != "":
+		b.WriteString("\nSo far on this project:\n" + record)
 	}
 	return b.String()
 }

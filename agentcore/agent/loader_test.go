@@ -138,6 +138,11 @@ func TestLoaderReadsWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agents", "a.md")
 	write(t, dir, map[string]string{"agents/a.md": native("a", "order: 1\n"), "agents/b.md": native("b", "")})
+	// However slow the machine is, the file has been changed just now.
+	soon := time.Now().Add(time.Hour)
+	if err := os.Chtimes(path, soon, soon); err != nil {
+		t.Fatal(err)
+	}
 	folders := []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}}
 	var l agent.Loader
 	first := load(t, &l, folders)

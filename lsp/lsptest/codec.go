@@ -40,8 +40,8 @@ func (c codec) ReadObject(r *bufio.Reader, v any) error {
 	for {
 		line, err := r.ReadString('\n')
 		switch {
-		case err != nil && errors.Is(err, io.EOF) && line == "" && length < 0:
-			return io.EOF
+		case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)) && line == "" && length < 0:
+			return io.EOF // one side has closed the connection between two messages
 		case err != nil:
 			return fmt.Errorf("read a header: %w", err)
 		}
