@@ -107,12 +107,12 @@ func (e *Engine) forgetOutputs() error {
 func (r *run) writeCommands(b *strings.Builder) {
 	switch level := r.rights.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
-		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Full && len(r.config.NetworkAllow) > 0:
-		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n",
+		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text; changes become proposals\n",
 			strings.Join(r.config.NetworkAllow, ", "))
 	case level == permission.Full:
-		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Partial:
 		b.WriteString("commands: on a copy of the workspace with unsaved and proposed text, whose changes become proposals; nothing else holds them back, so the user is asked\n")
 	default:

@@ -311,7 +311,7 @@ func (r *run) live() {
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
-	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
+	if merge := r.guarded("the merge of its edits", r.lastMerge); err == nil {
 		err = merge
 	}
 	if err != nil && r.ctx.Err() != nil {
@@ -420,11 +420,27 @@ func (r *run) unstored(err error) {
 	})
 }
 
-// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
-func (r *run) mergeLayer() {
+// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was stopped, is left out; where
+// the engine ends, the rows of the layer are left to the next process.
+func (r *run) lastMerge() error {
+	if r.mergeLayer() {
+		return nil
+	}
+	if errors.Is(context.Cause(r.ctx), errShutdown) {
+		r.notice(event.NoticeWarning, "the edits of its last turn wait for the next start, since agentls was shut down while the editor applied others", "")
+		return nil
+	}
+	r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+	r.dropLayer()
+	return nil
+}
+
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports false where it could not, since
+// the run was stopped while the editor applied others.
+func (r *run) mergeLayer() bool {
 	changes := r.layer.Changes()
 	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
-		return
+		return true
 	}
 	for _, c := range changes {
 		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
@@ -435,13 +451,12 @@ func (r *run) mergeLayer() {
 	if r.parent != nil {
 		merge()
 	} else if !r.session.merge(r.ctx, merge) {
-		r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
-		return
+		return false
 	}
 	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
-		return
+		return true
 	}
 	for _, c := range report.Conflicts {
 		r.collides(c)
@@ -449,6 +464,7 @@ func (r *run) mergeLayer() {
 			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
 	r.session.linkHunks(report.Hunks)
+	return true
 }
 
 // fanOut runs one child per file and waits for all of them.

@@ -71,8 +71,8 @@ type bashArguments struct {
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
-		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables), and nobody can type an answer. " +
-			"Read, search and edit files by the tools for that. What a command changes in text files is proposed, as edits are. " +
+		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables); nobody can type. " +
+			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are. " +
 			"Start servers and watchers in the background.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
