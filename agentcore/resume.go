@@ -132,11 +132,12 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 	var messages []model.Message
 	if first := rows[0].Parent; first != "" {
 		before, err := e.store.MessageRun(ctx, first)
-		if err != nil {
-			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
+		if err == nil {
+			messages, _, err = e.history(ctx, before)
 		}
-		if messages, _, err = e.history(ctx, before); err != nil {
-			return nil, "", err
+		// What it goes on with may be deleted; then it has its own messages alone.
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
 		}
 	}
 	begin := len(messages) // of the run's own messages, whose ids are ids
