@@ -240,7 +240,7 @@ func TestExportImport(t *testing.T) {
 	next := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{
 		Expect: []script.Expect{script.Messages(7), script.First("Go."), script.Last("Thanks.")}, Answer: []script.Step{script.Text("Welcome.")},
 	})
-	id, err := next.engine.Import(next.ctx, bytes.NewReader(file.Bytes()), []string{next.dir})
+	id, err := next.engine.Import(next.ctx, bytes.NewReader(file.Bytes()), func([]string) []string { return []string{next.dir} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,16 +158,16 @@ const (
 	maxImportDepth = 64
 )
 
-// Import stores a session that Export wrote, perhaps elsewhere, as a new one with ids of its own, and returns its id when it is durable. roots are the absolute
-// paths of the folders that it is on from now on; none means those of the file. Nothing in the file can give a run more power than its agent has
+// Import stores a session that Export wrote, perhaps elsewhere, as a new one with ids of its own, and returns its id when it is durable. place gets the folders
+// of the file, absolute paths that may not be here, and returns those that the session is on from now on; nil keeps them. Nothing in the file can give a run more power than its agent has
 // here, and what it cost is not counted again. A file that is no such text is an Error of the kind invalid_request.
-func (e *Engine) Import(ctx context.Context, r io.Reader, roots []string) (event.SessionID, error) {
+func (e *Engine) Import(ctx context.Context, r io.Reader, place func(folders []string) []string) (event.SessionID, error) {
 	rec, err := readRecord(r)
 	if err != nil {
 		return "", err
 	}
-	if len(roots) > 0 {
-		rec.moveTo(roots)
+	if place != nil {
+		rec.moveTo(place(rec.session.Roots))
 	}
 	if len(rec.session.Roots) == 0 {
 		return "", &Error{Kind: "invalid_request", Detail: "the file names no folder that the session is on", Hint: "say on which folder it goes on"}
@@ -175,9 +175,12 @@ func (e *Engine) Import(ctx context.Context, r io.Reader, roots []string) (event
 	return e.keepCopy(ctx, rec)
 }
 
-// moveTo puts a session on other folders.
+// moveTo puts a session on other folders, of which the first one takes the place of those that it was on.
 func (r *record) moveTo(roots []string) {
 	former := r.session.Roots
+	if slices.Equal(former, roots) || len(roots) == 0 {
+		return
+	}
 	r.session.Roots = roots
 	for i := range r.runs {
 		row := &r.runs[i].run
