@@ -106,7 +106,7 @@ func (r *run) execute(c *call) model.Result {
 		name = c.spec.Name
 	}
 	row := store.ToolCall{
-		ID: c.id, Run: r.id, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(), Title: c.title,
+		ID: c.id, Run: r.id, Message: r.memory.last, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(), Title: c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,

@@ -43,6 +43,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	}
 	request := RunRequest{
 		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
+		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
 		Limits: agent.Limits{MaxTurns: task.MaxTurns},
 	}
 	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 {

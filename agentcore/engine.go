@@ -180,6 +180,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.wait.Go(func() { e.retains(e.ctx) })
 	if o.TrustChanged != nil {
 		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
 	}

@@ -64,6 +64,11 @@ const goOn = "Go on with the task where you left off."
 // empty prompt means go on. Nothing that had an effect is done again: a call whose outcome is not known is put to the model as
 // that. It reads the store.
 func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (event.RunID, error) {
+	return s.ResumeWith(ctx, id, RunRequest{Prompt: prompt})
+}
+
+// ResumeWith is Resume with a model, limits or a title of its own. The agent and the mode are those of the former run, whatever the request says.
+func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunRequest) (event.RunID, error) {
 	from, err := s.engine.former(ctx, id)
 	if err != nil {
 		return "", err
@@ -71,7 +76,8 @@ func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (ev
 	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.roots, root) }) {
 		return "", &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
 	}
-	return s.Start(ctx, RunRequest{Agent: from.agent, Prompt: cmp.Or(prompt, goOn), PermissionMode: from.mode, former: from})
+	request.Agent, request.Prompt, request.PermissionMode, request.former = from.agent, cmp.Or(request.Prompt, goOn), from.mode, from
+	return s.Start(ctx, request)
 }
 
 // former reads what a run that has ended leaves to the one which goes on with it.
@@ -136,11 +142,12 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 	var messages []model.Message
 	if first := rows[0].Parent; first != "" {
 		before, err := e.store.MessageRun(ctx, first)
-		if err != nil {
-			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
+		if err == nil {
+			messages, _, err = e.history(ctx, before)
 		}
-		if messages, _, err = e.history(ctx, before); err != nil {
-			return nil, "", err
+		// What it goes on with may be deleted; then it has its own messages alone.
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
 		}
 	}
 	begin := len(messages) // of the run's own messages, whose ids are ids

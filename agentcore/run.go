@@ -55,6 +55,9 @@ type RunRequest struct {
 	inherited inheritance
 	// granted are tools that its definition does not have.
 	granted []string
+	// call and message are the call that it was started by, and the message that made the call; empty for none.
+	call    event.CallID
+	message event.MessageID
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
 }
@@ -171,11 +174,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 			return "", fmt.Errorf("look at the file for the %s: %w", r.definition.Slug, err)
 		}
 	}
-	s.mu.Lock()
-	s.title = cmp.Or(s.title, r.request.Title)
-	s.mu.Unlock()
-	s.store(store.SessionOpen)
-	created, err := s.engine.launch(r)
+	created, err := s.launch(r)
 	if err != nil {
 		return "", err
 	}
@@ -186,6 +185,20 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 		return "", storeFailure(err)
 	}
 	return r.id, nil
+}
+
+// launch launches a run of the user, unless the session has ended.
+func (s *Session) launch(r *run) (*store.Commit, error) {
+	s.starting.RLock()
+	defer s.starting.RUnlock()
+	if s.ended {
+		return nil, notFound("session", string(s.ID), "it was deleted; start the run in another one")
+	}
+	s.mu.Lock()
+	s.title = cmp.Or(s.title, r.request.Title)
+	s.mu.Unlock()
+	s.store(store.SessionOpen)
+	return s.engine.launch(r)
 }
 
 // newRun makes a run that is not yet known to anybody.
@@ -608,6 +621,7 @@ func (r *run) row() store.Run {
 	}
 	if r.parent != nil {
 		row.Parent = r.parent.id
+		row.ParentCall, row.ParentMessage = r.request.call, r.request.message
 		row.RequestType = "delegation"
 	}
 	if r.former != nil {

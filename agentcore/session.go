@@ -43,6 +43,10 @@ type Session struct {
 	merging  sync.RWMutex
 	applying chan struct{}
 
+	// starting guards ended, after which nothing starts in the session. It is held for reading while a run starts.
+	starting sync.RWMutex
+	ended    bool
+
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
 	remarks  map[remark][]*openFinding // the same by what they say

@@ -196,8 +196,8 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	if a.preferred && yes(s.client.codeAction().IsPreferredSupport) {
 		shown.IsPreferred = pointer(true)
 	}
-	if len(a.hunks) > 0 && !s.client.applyEdit() {
-		edits, failed := s.opened().Proposal().Edits(a.hunks)
+	if session := s.opened(); session != nil && len(a.hunks) > 0 && !s.client.applyEdit() {
+		edits, failed := session.Proposal().Edits(a.hunks)
 		plan := s.workspaceEdit(edits)
 		if len(failed)+len(plan.refused) > 0 {
 			return nil, nil

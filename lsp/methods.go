@@ -1,16 +1,13 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
@@ -106,106 +103,6 @@ func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// Sessions answers `agent/sessions`.
-func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*methods.SessionList, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	folders := []string{pathOf(p.Folder)}
-	if p.Folder == "" {
-		folders = nil
-		for _, r := range s.view.Roots() {
-			folders = append(folders, r.Path)
-		}
-	}
-	if session := s.opened(); session != nil {
-		if err := session.Flush(ctx); err != nil {
-			return nil, fmt.Errorf("store the session before listing: %w", err)
-		}
-	}
-	var rows []store.Session
-	for _, folder := range folders {
-		found, err := engine.Store().Sessions(ctx, store.SessionFilter{Root: folder})
-		if err != nil {
-			return nil, fmt.Errorf("list the sessions on %s: %w", folder, err)
-		}
-		for _, row := range found {
-			if !slices.ContainsFunc(rows, func(r store.Session) bool { return r.ID == row.ID }) {
-				rows = append(rows, row)
-			}
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b store.Session) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
-	})
-	if p.Before != "" {
-		at := slices.IndexFunc(rows, func(r store.Session) bool { return r.ID == p.Before })
-		rows = rows[at+1:] // all of them if there is no such session any more
-	}
-	list := &methods.SessionList{}
-	for _, row := range rows {
-		info, _, err := s.sessionInfo(ctx, engine, row)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case info.Runs == 0:
-			// A window has a session as soon as it shows former findings; nobody has done anything in it.
-		case p.Limit > 0 && len(list.Sessions) == p.Limit:
-			list.More = true
-			return list, nil
-		default:
-			list.Sessions = append(list.Sessions, info)
-		}
-	}
-	return list, nil
-}
-
-// sessionInfo describes a stored session and lists its runs.
-func (s *Server) sessionInfo(ctx context.Context, engine *agentcore.Engine, row store.Session) (methods.SessionInfo, []methods.RunInfo, error) {
-	info := methods.SessionInfo{ID: row.ID, Title: row.Title, Created: row.Created, Updated: row.Updated, Status: event.StatusPending, Usage: event.NoUsage()}
-	for _, root := range row.Roots {
-		info.Folders = append(info.Folders, uri.File(root))
-	}
-	runs, err := engine.Store().Runs(ctx, row.ID)
-	if err != nil {
-		return info, nil, fmt.Errorf("list the runs of the session %s: %w", row.ID, err)
-	}
-	runs = slices.DeleteFunc(runs, func(r store.Run) bool { return r.Role == agentcore.RoleHidden })
-	hunks, err := engine.Store().Hunks(ctx, row.ID, event.StateOpen)
-	if err != nil {
-		return info, nil, fmt.Errorf("list the edits of the session %s: %w", row.ID, err)
-	}
-	info.Runs, info.OpenHunks = len(runs), len(hunks)
-	var tree []methods.RunInfo
-	for _, r := range runs {
-		// A child's usage is counted in its parent's.
-		if r.Parent == "" {
-			info.Usage = info.Usage.Add(r.Usage)
-			info.Status = r.Status
-		}
-		tree = append(tree, methods.RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage,
-			URI: uri.URI(r.URI), Message: r.Summary,
-		})
-	}
-	if session, err := engine.Session(row.ID); err == nil {
-		// The runs of this process know more than what is stored.
-		live := map[event.RunID]agentcore.RunInfo{}
-		for _, r := range session.Runs() {
-			live[r.ID] = r
-		}
-		for i := range tree {
-			if r, ok := live[tree[i].ID]; ok {
-				tree[i].BudgetUsed, tree[i].Message, tree[i].Usage, tree[i].Turns = r.BudgetUsed, r.Message, r.Usage, r.Turns
-			}
-		}
-	}
-	return info, tree, nil
-}
-
 // Subscribe answers `agent/subscribe` and sends `agent/event` from then on.
 func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
 	engine, err := s.open(ctx)
@@ -267,23 +164,16 @@ func (s *Server) forward(ctx context.Context, id event.SessionID, events *agentc
 }
 
 func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id event.SessionID) (*methods.SessionSnapshot, error) {
-	row, err := engine.Store().Session(ctx, id)
-	if err != nil {
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no session %q", id), Hint: "list the sessions with agent/sessions"}
-		}
-		return nil, fmt.Errorf("read the session %s: %w", id, err)
-	}
 	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
 	seq, err := engine.Store().LastSeq(ctx, id)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("read the last event of the session %s: %w", id, err)
 	}
-	info, tree, err := s.sessionInfo(ctx, engine, row)
+	info, tree, err := engine.SessionTree(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	snapshot := &methods.SessionSnapshot{Session: info, Seq: seq, Tree: tree}
+	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
 	if session, err := engine.Session(id); err == nil {
 		snapshot.Findings = session.Findings("")
 		for _, ask := range session.Asks() {

@@ -210,11 +210,11 @@ type DelegatedRun struct {
 
 const delegatedRuns = `SELECT run.status, run.turns, run.duration_ms FROM run
 	WHERE run.agent = ?1 AND run.parent_run IS NOT NULL AND run.status IN ('completed', 'failed', 'timeout')
-	AND (SELECT roots FROM session WHERE id = run.session) = ?2
+	AND run.turns > 0 AND (SELECT roots FROM session WHERE id = run.session) = ?2
 	ORDER BY run.created DESC LIMIT ?3`
 
 // DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in sessions on
-// the same folders.
+// the same folders. Copies of runs, which asked no model, do not count.
 func (s *Store) DelegatedRuns(ctx context.Context, agent string, roots []string, limit int) ([]DelegatedRun, error) {
 	runs, err := s.delegatedRuns(ctx, agent, roots, limit)
 	return runs, s.explain("read how runs of "+agent+" went", err)

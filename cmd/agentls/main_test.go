@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "replace": replace, "grow": grow, "mode": mode,
+			"exits": exits, "replace": replace, "grow": grow, "mode": mode, "ids": ids,
 		},
 	})
 }
@@ -121,6 +122,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d\n%s\n%s", code, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	}
+}
+
+// ids keeps the first id of a session or run that a command said: ids FILE NAME, which begins with the letter of the id.
+func ids(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: ids FILE NAME")
+	}
+	id := regexp.MustCompile(`\b[` + strings.ToLower(args[1][:1]) + `][0-9a-z]{18}\b`).FindString(ts.ReadFile(args[0]))
+	if id == "" {
+		ts.Fatalf("there is no id in %s", args[0])
+	}
+	ts.Setenv(args[1], id)
 }
 
 // replace changes the bytes of a file: replace FILE OLD NEW, quoted as in Go without the quotes.

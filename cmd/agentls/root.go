@@ -124,7 +124,7 @@ see "agentls doctor" for what it found.`,
 		return serve.RunE(c, args)
 	}
 	root.AddCommand(
-		p.reviewCommand(s), p.runCommand(s), serve, p.agentsCommand(s), p.permissionsCommand(s), p.trustCommand(s), p.usageCommand(s), p.configCommand(s),
+		p.reviewCommand(s), p.runCommand(s), serve, p.agentsCommand(s), p.permissionsCommand(s), p.trustCommand(s), p.sessionsCommand(s), p.usageCommand(s), p.configCommand(s),
 		p.doctorCommand(s), p.schemaCommand(), p.versionCommand(),
 	)
 	return root

@@ -87,6 +87,8 @@ type job struct {
 	title  string
 	files  []string // as they were named; "-" is a text on standard input
 	each   bool     // a run for each file
+	// resume is the run that this one goes on with, whose agent it is.
+	resume event.RunID
 	// iterations and until are those of the run.
 	iterations int
 	until      string
@@ -156,7 +158,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	} else {
 		request.Context.Paths = paths
 	}
-	err = p.conduct(ctx, f, engine, view, projects, request)
+	err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
@@ -165,8 +167,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	return err
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts.
-func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest) error {
+// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts, resume is
+// the run that it goes on with, if any.
+func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest, resume event.RunID) error {
 	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
 	if err != nil {
 		return err
@@ -181,7 +184,11 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	}
 	events := engine.Subscribe("", 0)
 	// An interrupt ends the run, whose results so far are shown, and not its beginning.
-	run, err := session.Start(context.WithoutCancel(ctx), request)
+	start := func() (event.RunID, error) { return session.Start(context.WithoutCancel(ctx), request) }
+	if resume != "" {
+		start = func() (event.RunID, error) { return session.ResumeWith(context.WithoutCancel(ctx), resume, request) }
+	}
+	run, err := start()
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}

@@ -130,6 +130,26 @@ type Server interface {
 	Resume(ctx context.Context, params *ResumeParams) (*RunStarted, error)
 	// Sessions answers `agent/sessions`. Lists the sessions of this connection's workspace.
 	Sessions(ctx context.Context, params *SessionsParams) (*SessionList, error)
+	// Session answers `agent/session`. Shows one session with its tree of runs. It may be of a former
+	// process, or of another window.
+	Session(ctx context.Context, params *SessionParams) (*SessionDetail, error)
+	// DeleteSession answers `agent/session/delete`. Deletes a session and all that is under it, and wipes
+	// its text from the database file. Files that its runs left in the state folder go, too. Its runs are
+	// cancelled first; of the window's own session, findings and open proposals go as well, and the next
+	// run begins another one. A session that another living process has open is refused with the error
+	// `in_use`.
+	DeleteSession(ctx context.Context, params *SessionParams) error
+	// ExportSession answers `agent/session/export`. Writes a session out: its runs with their
+	// conversations, and the former ones that these go on with. Findings and proposals are not in it.
+	ExportSession(ctx context.Context, params *ExportSessionParams) (*SessionExport, error)
+	// ForkSession answers `agent/session/fork`. Copies the conversations of a session up to a message, to
+	// go on in another direction: resume one of the runs of the copy. They have ended and cost nothing of
+	// their own. Findings, proposals and permissions are not copied.
+	ForkSession(ctx context.Context, params *ForkSessionParams) (*SessionForked, error)
+	// Transcript answers `agent/transcript`. Shows the conversation of a run: what it goes on with, where
+	// it resumed another one, and its own messages. What was deleted is missing; then `parent` names a
+	// message that is not there.
+	Transcript(ctx context.Context, params *TranscriptParams) (*Transcript, error)
 	// Subscribe answers `agent/subscribe`. Asks for the state of sessions and for `agent/event` from then
 	// on, until the connection ends. It is the client's consent to `agent/event`. A second one for the
 	// same session starts over.
@@ -197,6 +217,16 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.Resume)
 	case MethodSessions:
 		result, err = call(ctx, params, s.Sessions)
+	case MethodSession:
+		result, err = call(ctx, params, s.Session)
+	case MethodDeleteSession:
+		result, err = callNoResult(ctx, params, s.DeleteSession)
+	case MethodExportSession:
+		result, err = call(ctx, params, s.ExportSession)
+	case MethodForkSession:
+		result, err = call(ctx, params, s.ForkSession)
+	case MethodTranscript:
+		result, err = call(ctx, params, s.Transcript)
 	case MethodSubscribe:
 		result, err = call(ctx, params, s.Subscribe)
 	case MethodProposals:
@@ -232,12 +262,7 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
 	switch name {
-	case MethodSession, CommandSession,
-		MethodDeleteSession, CommandDeleteSession,
-		MethodExportSession, CommandExportSession,
-		MethodForkSession, CommandForkSession,
-		MethodTranscript, CommandTranscript,
-		MethodModels, CommandModels,
+	case MethodModels, CommandModels,
 		MethodSkills, CommandSkills,
 		MethodMCP, CommandMCP:
 		return true
@@ -277,6 +302,11 @@ func Commands() []string {
 		CommandSteer,
 		CommandResume,
 		CommandSessions,
+		CommandSession,
+		CommandDeleteSession,
+		CommandExportSession,
+		CommandForkSession,
+		CommandTranscript,
 		CommandSubscribe,
 		CommandProposals,
 		CommandAcceptProposal,

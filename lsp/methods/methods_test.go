@@ -90,6 +90,27 @@ func (d *documented) Sessions(_ context.Context, p *SessionsParams) (*SessionLis
 	return answer[SessionList](d, MethodSessions, p)
 }
 
+func (d *documented) Session(_ context.Context, p *SessionParams) (*SessionDetail, error) {
+	return answer[SessionDetail](d, MethodSession, p)
+}
+
+func (d *documented) ExportSession(_ context.Context, p *ExportSessionParams) (*SessionExport, error) {
+	return answer[SessionExport](d, MethodExportSession, p)
+}
+
+func (d *documented) ForkSession(_ context.Context, p *ForkSessionParams) (*SessionForked, error) {
+	return answer[SessionForked](d, MethodForkSession, p)
+}
+
+func (d *documented) Transcript(_ context.Context, p *TranscriptParams) (*Transcript, error) {
+	return answer[Transcript](d, MethodTranscript, p)
+}
+
+func (d *documented) DeleteSession(_ context.Context, p *SessionParams) error {
+	d.params = p
+	return d.err
+}
+
 func (d *documented) Subscribe(_ context.Context, p *SubscribeParams) (*SubscribeResult, error) {
 	return answer[SubscribeResult](d, MethodSubscribe, p)
 }
@@ -213,7 +234,7 @@ func TestDocumentedExamplesPassDispatch(t *testing.T) {
 			t.Errorf("%s has the result %v", name, result)
 		}
 	}
-	if served != 25 {
+	if served != 30 {
 		t.Errorf("%d documented methods are served", served)
 	}
 }
@@ -405,7 +426,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 28 {
+	if len(slices.Compact(commands)) != 33 {
 		t.Errorf("the commands are %v", commands)
 	}
 }

@@ -32,6 +32,8 @@ const (
 	KindNotAllowed ErrorKind = "not_allowed"
 	// No model can be used for it.
 	KindNoModel ErrorKind = "no_model"
+	// Another living process works with it.
+	KindInUse ErrorKind = "in_use"
 	// The editor did not apply the edit; the proposal is open again.
 	KindEditRefused ErrorKind = "edit_refused"
 	// The client did not announce what this needs.
@@ -782,7 +784,7 @@ type TranscriptCall struct {
 	Tool string `json:"tool"`
 	// The arguments as the model sent them: JSON, if it kept to it.
 	Arguments string `json:"arguments"`
-	// How it ended; absent while it has not.
+	// How it ended; absent while it has not, and where no outcome is known.
 	Status event.CallStatus `json:"status,omitzero"`
 	// What the model was told.
 	Output string `json:"output,omitzero"`
@@ -796,7 +798,7 @@ type TranscriptCall struct {
 type TranscriptMessage struct {
 	// The message's id.
 	ID event.MessageID `json:"id"`
-	// The message that it follows; absent for the first.
+	// The message that it follows; of a summary, the last one that it stands for. Absent for the first.
 	Parent event.MessageID `json:"parent,omitzero"`
 	// The run that it belongs to.
 	Run event.RunID `json:"run"`
@@ -804,8 +806,12 @@ type TranscriptMessage struct {
 	Role string `json:"role"`
 	// When it was stored.
 	Time time.Time `json:"time"`
-	// Its text, in Markdown.
+	// Its text, in Markdown. Results of calls are with the calls, so that a message of the role `tool` has
+	// none.
 	Text string `json:"text"`
+	// Whether the conversation was shortened here: from now on the message stands for those up to its
+	// `parent`.
+	Compacted bool `json:"compacted,omitzero"`
 	// The model's reasoning.
 	Reasoning string `json:"reasoning,omitzero"`
 	// The tool calls that it makes.

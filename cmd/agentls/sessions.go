@@ -1,0 +1,432 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/price"
+)
+
+// sessionReport is one session in the output of `agentls sessions list --json`, and the beginning of that of `show`.
+type sessionReport struct {
+	ID      event.SessionID `json:"id"`
+	Title   string          `json:"title"`
+	Folders []string        `json:"folders"`
+	Created time.Time       `json:"created"`
+	Updated time.Time       `json:"updated"`
+	// Status is that of the latest root run.
+	Status    event.Status `json:"status"`
+	Runs      int          `json:"runs"`
+	OpenHunks int          `json:"openHunks"`
+	Usage     event.Usage  `json:"usage"`
+	// ForkedFrom is the session that this one is a copy of. It may be gone.
+	ForkedFrom event.SessionID `json:"forkedFrom,omitzero"`
+	// Tree are the runs, each behind its parent; only of `show`.
+	Tree []runReport `json:"tree,omitzero"`
+}
+
+// runReport is one run in the output of `agentls sessions show --json`.
+type runReport struct {
+	ID       event.RunID  `json:"id"`
+	Parent   event.RunID  `json:"parent,omitzero"`
+	Agent    string       `json:"agent"`
+	Role     string       `json:"role"`
+	Depth    int          `json:"depth"`
+	Title    string       `json:"title"`
+	Model    string       `json:"model"`
+	Status   event.Status `json:"status"`
+	Reason   string       `json:"reason,omitzero"`
+	Created  time.Time    `json:"created"`
+	Finished time.Time    `json:"finished,omitzero"`
+	Turns    int          `json:"turns"`
+	Message  string       `json:"message"`
+	Usage    event.Usage  `json:"usage"`
+	Path     string       `json:"path,omitzero"`
+}
+
+// transcriptReport is the output of `agentls sessions show RUN --json`.
+type transcriptReport struct {
+	Run      event.RunID     `json:"run"`
+	Messages []messageReport `json:"messages"`
+}
+
+type messageReport struct {
+	ID     event.MessageID `json:"id"`
+	Parent event.MessageID `json:"parent,omitzero"`
+	Run    event.RunID     `json:"run"`
+	Role   string          `json:"role"`
+	Time   time.Time       `json:"time"`
+	Text   string          `json:"text"`
+	// Compacted says that the conversation was shortened here: the message stands for those up to its parent.
+	Compacted bool         `json:"compacted,omitzero"`
+	Reasoning string       `json:"reasoning,omitzero"`
+	Calls     []callReport `json:"calls,omitzero"`
+}
+
+type callReport struct {
+	Call       event.CallID     `json:"call"`
+	Tool       string           `json:"tool"`
+	Arguments  string           `json:"arguments"`
+	Status     event.CallStatus `json:"status,omitzero"`
+	Output     string           `json:"output,omitzero"`
+	DurationMs int64            `json:"durationMs,omitzero"`
+	Child      event.RunID      `json:"child,omitzero"`
+}
+
+func (p *process) sessionsCommand(s *settings) *cobra.Command {
+	list := p.sessionsListCommand(s)
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, show, export, import, resume or delete what agents have done",
+		Args:  subcommands,
+		RunE:  list.RunE,
+	}
+	c.Flags().AddFlagSet(list.Flags())
+	c.AddCommand(list, p.sessionsShowCommand(s), p.sessionsExportCommand(s), p.sessionsImportCommand(s), p.sessionsResumeCommand(s), p.sessionsDeleteCommand(s))
+	return c
+}
+
+func reportOf(i agentcore.SessionInfo) sessionReport {
+	return sessionReport{
+		i.ID, i.Title, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks, i.Usage, i.ForkedFrom, nil,
+	}
+}
+
+func (p *process) sessionsListCommand(s *settings) *cobra.Command {
+	var all, asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the sessions on the current folder and its git repository, the latest first",
+		Args:  exactly(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+				var filter agentcore.SessionFilter
+				if !all {
+					filter.Roots = []string{p.dir}
+					if top := gitTop(p.dir); top != "" && top != p.dir {
+						filter.Roots = append(filter.Roots, top)
+					}
+				}
+				sessions, _, err := engine.Sessions(c.Context(), filter)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					reports := []sessionReport{}
+					for _, info := range sessions {
+						reports = append(reports, reportOf(info))
+					}
+					return p.printJSON(reports)
+				}
+				return p.print(sessionTable(sessions, all))
+			})
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "list those on all folders")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// sessionTable is a list of sessions for people.
+func sessionTable(sessions []agentcore.SessionInfo, folders bool) string {
+	if len(sessions) == 0 && folders {
+		return "Nothing has run yet.\n"
+	}
+	if len(sessions) == 0 {
+		return "Nothing has run on this folder; --all lists the sessions on other folders.\n"
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, i := range sessions {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status, count(i.Runs, "run"), costOf(i.Usage), oneLine(i.Title))
+		if folders {
+			fmt.Fprintf(w, "\t%s", oneLine(strings.Join(i.Roots, ", ")))
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush() // a bytes.Buffer takes everything
+	return b.String()
+}
+
+// costOf is what something cost, "–" where that is not known.
+func costOf(u event.Usage) string {
+	if u.Cost == nil {
+		return "–"
+	}
+	return price.Dollars(*u.Cost)
+}
+
+func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "show SESSION|RUN",
+		Short: "Show the runs of a session, or the conversation of a run",
+		Args:  exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+				info, tree, err := engine.SessionTree(c.Context(), event.SessionID(args[0]))
+				if isNotFound(err) {
+					return p.showRun(c.Context(), engine, event.RunID(args[0]), asJSON)
+				}
+				if err != nil {
+					return err
+				}
+				if !asJSON {
+					return p.print(sessionText(info, tree))
+				}
+				report := reportOf(info)
+				report.Tree = []runReport{}
+				for _, r := range tree {
+					report.Tree = append(report.Tree, runReport{
+						r.ID, r.Parent, r.Agent, r.Role, r.Depth, r.Title, r.Model, r.Status, r.Reason, r.Created, r.Finished, r.Turns, r.Message, r.Usage, r.Path,
+					})
+				}
+				return p.printJSON(report)
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// isNotFound reports whether the engine knows no session, run or message of that id.
+func isNotFound(err error) bool {
+	var failure *agentcore.Error
+	return errors.As(err, &failure) && failure.Kind == "not_found"
+}
+
+func unknownSession(id string) error {
+	return usage("there is no session or run %q; see `agentls sessions list --all`", id)
+}
+
+// sessionText is a session with its tree of runs, for people.
+func sessionText(info agentcore.SessionInfo, tree []agentcore.RunInfo) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))
+	fmt.Fprintf(&b, "%s, %s to %s, %s\n", info.Status, info.Created.Local().Format("2006-01-02 15:04"), info.Updated.Local().Format("2006-01-02 15:04"), costOf(info.Usage))
+	for _, root := range info.Roots {
+		fmt.Fprintf(&b, "on %s\n", oneLine(root))
+	}
+	if info.OpenHunks > 0 {
+		fmt.Fprintf(&b, "%s for you\n", waits(info.OpenHunks))
+	}
+	b.WriteByte('\n')
+	children := map[event.RunID][]agentcore.RunInfo{}
+	known := map[event.RunID]bool{}
+	for _, r := range tree {
+		parent := r.Parent
+		if !known[parent] {
+			parent = ""
+		}
+		known[r.ID] = true
+		children[parent] = append(children[parent], r)
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var write func(of event.RunID, before string)
+	write = func(of event.RunID, before string) {
+		for _, r := range children[of] {
+			outcome := string(r.Status)
+			if r.Reason != "" && r.Reason != outcome {
+				outcome += ": " + oneLine(r.Reason)
+			}
+			fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", before, r.ID, oneLine(r.Agent), count(r.Turns, "turn"), outcome, oneLine(r.Title))
+			write(r.ID, before+"  ")
+		}
+	}
+	write("", "")
+	w.Flush() // a bytes.Buffer takes everything
+	return b.String()
+}
+
+// waits says how many edits wait.
+func waits(n int) string {
+	if n == 1 {
+		return "1 proposed edit waits"
+	}
+	return fmt.Sprintf("%d proposed edits wait", n)
+}
+
+// showRun prints the conversation of a run.
+func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run event.RunID, asJSON bool) error {
+	if !asJSON {
+		var text strings.Builder
+		err := engine.TranscriptMarkdown(ctx, run, &text)
+		if isNotFound(err) {
+			return unknownSession(string(run))
+		}
+		if err != nil {
+			return err
+		}
+		return p.print(visible(text.String()))
+	}
+	messages, _, err := engine.Transcript(ctx, run, "", 0)
+	if isNotFound(err) {
+		return unknownSession(string(run))
+	}
+	if err != nil {
+		return err
+	}
+	report := transcriptReport{Run: run, Messages: []messageReport{}}
+	for _, m := range messages {
+		shown := messageReport{ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Compacted: m.Summary, Reasoning: m.Reasoning}
+		for _, c := range m.Calls {
+			shown.Calls = append(shown.Calls, callReport{c.ID, c.Tool, c.Arguments, c.Status, c.Output, c.Duration.Milliseconds(), c.Child})
+		}
+		report.Messages = append(report.Messages, shown)
+	}
+	return p.printJSON(report)
+}
+
+func (p *process) sessionsDeleteCommand(s *settings) *cobra.Command {
+	var older string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "delete [--older-than AGE] [SESSION...]",
+		Short: "Delete sessions with all that is under them, and wipe their text",
+		Long: `Delete sessions with all that is under them: runs, conversations, findings and proposed edits, and what their runs left in
+the state folder. The text is overwritten in the database. A session that an editor or a command has open is refused.`,
+		Example: `  agentls sessions delete s06gztwbxd6zemeez8z
+  agentls sessions delete --older-than 30d`,
+		RunE: func(c *cobra.Command, args []string) error {
+			age, err := parseAge(older)
+			if err != nil {
+				return err
+			}
+			if (older == "") == (len(args) == 0) {
+				return usage("name the sessions to delete, or say --older-than 30d; see `agentls sessions list --all`")
+			}
+			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+				deleted, failed := []event.SessionID{}, []error{}
+				if older != "" {
+					if deleted, err = engine.DeleteOlder(c.Context(), time.Now().Add(-age)); err != nil {
+						failed = append(failed, err)
+					}
+				}
+				for _, id := range args {
+					err := engine.DeleteSession(c.Context(), event.SessionID(id))
+					switch {
+					case isNotFound(err):
+						failed = append(failed, fmt.Errorf("there is no session %q; see `agentls sessions list --all`", id))
+					case err != nil:
+						failed = append(failed, err)
+					default:
+						deleted = append(deleted, event.SessionID(id))
+					}
+				}
+				if asJSON {
+					err = p.printJSON(struct {
+						Deleted []event.SessionID `json:"deleted"`
+					}{deleted})
+				} else {
+					err = p.print(count(len(deleted), "session") + " deleted\n")
+				}
+				if len(failed) > 0 && err == nil {
+					return &exitError{exitUsage, errors.Join(failed...)}
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&older, "older-than", "", "delete the finished sessions that were last used longer ago than this `age`, such as 30d or 12h")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// parseAge reads a time such as 30d, 2w or 12h; an empty one is 0.
+func parseAge(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if number, ok := strings.CutSuffix(text, suffix); ok {
+			n, err := strconv.Atoi(number)
+			if err == nil && n >= 0 && n < 100_000/int(unit/(24*time.Hour)) {
+				return time.Duration(n) * unit, nil
+			}
+		}
+	}
+	age, err := time.ParseDuration(text)
+	if err != nil || age < 0 {
+		return 0, usage("%q is no age; write --older-than 30d, 2w or 12h", text)
+	}
+	return age, nil
+}
+
+func (p *process) sessionsResumeCommand(s *settings) *cobra.Command {
+	f := &workFlags{settings: s}
+	c := &cobra.Command{
+		Use:   "resume SESSION|RUN [PROMPT]",
+		Short: "Go on with a run that has ended, or with the latest one of a session",
+		Long: `Go on with a run that has ended, or with the latest one of a session, as a new run with its conversation. Nothing that had an
+effect is done again. Without a PROMPT the agent goes on where it left off. The folder is that of the session, unless --root names it.
+
+` + formatHelp,
+		Example: `  agentls sessions resume s06gztwbxd6zemeez8z
+  agentls sessions resume r06gztwbxfkd3ntmnvr "Now write the tests."`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return usage("name one session or run, and then what it is told; write `agentls sessions resume SESSION \"PROMPT\"`")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			j := job{}
+			if len(args) == 2 {
+				j.prompt = strings.TrimSpace(args[1])
+			}
+			err := p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+				info, run, err := findRun(c.Context(), engine, args[0])
+				if err != nil {
+					return err
+				}
+				j.resume, j.agent, j.title = run.ID, run.Agent, cmp.Or(j.prompt, info.Title)
+				if f.root == "" && len(info.Roots) > 0 {
+					f.root = info.Roots[0]
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return p.work(c.Context(), f, j)
+		},
+	}
+	f.add(c, "never")
+	return c
+}
+
+// findRun finds a run by its id, or the latest root run of a session, and the session.
+func findRun(ctx context.Context, engine *agentcore.Engine, id string) (agentcore.SessionInfo, agentcore.RunInfo, error) {
+	session := event.SessionID(id)
+	if row, err := engine.Store().Run(ctx, event.RunID(id)); err == nil {
+		session = row.Session
+	}
+	info, tree, err := engine.SessionTree(ctx, session)
+	if isNotFound(err) {
+		err = unknownSession(id)
+	}
+	if err != nil {
+		return info, agentcore.RunInfo{}, err
+	}
+	var found agentcore.RunInfo
+	for _, r := range tree {
+		if string(r.ID) == id || string(session) == id && r.Parent == "" {
+			found = r
+		}
+	}
+	if found.ID == "" {
+		return info, found, unknownSession(id)
+	}
+	return info, found, nil
+}

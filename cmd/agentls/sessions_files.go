@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// exportFormats are the values of --format of `agentls sessions export`.
+var exportFormats = []string{"jsonl", "markdown"}
+
+func (p *process) sessionsExportCommand(s *settings) *cobra.Command {
+	var format, output string
+	c := &cobra.Command{
+		Use:   "export SESSION",
+		Short: "Write a session out, as JSONL that can be imported or as Markdown",
+		Long: `Write a session out: its runs with their conversations, and the former ones that these go on with. JSONL has an object a
+line, with parent links, and can be imported elsewhere; Markdown is for reading. Known secrets are taken out. Findings and proposed edits are
+not in it.`,
+		Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains(exportFormats, format) {
+				return usage("there is no format %q%s; write --format jsonl or markdown", format, didYouMean(format, exportFormats))
+			}
+			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
+				id := event.SessionID(args[0])
+				if _, _, err := engine.SessionTree(c.Context(), id); isNotFound(err) { // before a file is made
+					return unknownSession(args[0])
+				}
+				var out io.Writer = p.stdout
+				if output != "" {
+					file, err := os.OpenFile(p.absolute([]string{output})[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+					if errors.Is(err, os.ErrExist) {
+						return usage("%s is there already; name another file", output)
+					}
+					if err != nil {
+						return &exitError{exitUsage, fmt.Errorf("write the session to a file: %w", err)}
+					}
+					defer func() { err = errors.Join(err, file.Close()) }()
+					out = file
+				}
+				if p.stdout.terminal && output == "" {
+					var text strings.Builder
+					out = &text
+					defer func() {
+						if err == nil {
+							err = p.print(visible(text.String()))
+						}
+					}()
+				}
+				if format == "markdown" {
+					return engine.ExportMarkdown(c.Context(), id, out)
+				}
+				return engine.Export(c.Context(), id, out)
+			})
+		},
+	}
+	c.Flags().StringVar(&format, "format", "jsonl", "how to write it: jsonl or markdown")
+	c.Flags().StringVarP(&output, "output", "o", "", "write to a new `file` (default: standard output)")
+	return c
+}
+
+func (p *process) sessionsImportCommand(s *settings) *cobra.Command {
+	var root string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in a session that was exported as JSONL, so that its runs can be resumed",
+		Long: `Take in a session that "agentls sessions export" wrote, perhaps on another machine, as a new session; - is standard input. It is on the
+folders of the file where all of them are here, else on the current folder; --root names another one. Nothing in the file gives
+an agent more power than it has here.`,
+		Args: exactly(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			in := p.stdin
+			if args[0] != "-" {
+				file, err := os.Open(p.absolute(args)[0])
+				if err != nil {
+					return usage("import a session: %w", err)
+				}
+				defer file.Close()
+				in = file
+			}
+			chosen, _, err := p.chooseRoot(root, nil)
+			if err != nil {
+				return err
+			}
+			place := func(folders []string) []string {
+				if root == "" && len(folders) > 0 && !slices.ContainsFunc(folders, func(f string) bool { return !isFolder(f) }) {
+					return folders
+				}
+				return []string{chosen.Path}
+			}
+			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+				id, err := engine.Import(c.Context(), in, place)
+				var refused *agentcore.Error
+				if errors.As(err, &refused) && refused.Kind == "invalid_request" {
+					return usage("%s: %w", filepath.Base(args[0]), err)
+				}
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return p.printJSON(struct {
+						Session event.SessionID `json:"session"`
+					}{id})
+				}
+				return p.print(fmt.Sprintf("%s\n", id))
+			})
+		},
+	}
+	c.Flags().StringVar(&root, "root", "", "the workspace `folder` that the session is on from now on")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// isFolder reports whether there is a folder at a path.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,196 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+const (
+	// listedSessions and listedMessages are how many a page has where the client does not say.
+	listedSessions, listedMessages = 100, 200
+)
+
+// Sessions answers `agent/sessions`.
+func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*methods.SessionList, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	filter := agentcore.SessionFilter{Before: p.Before, Limit: cmp.Or(p.Limit, listedSessions)}
+	if p.Folder != "" {
+		filter.Roots = []string{pathOf(p.Folder)}
+	} else {
+		for _, r := range s.view.Roots() {
+			filter.Roots = append(filter.Roots, r.Path)
+		}
+	}
+	list := &methods.SessionList{}
+	if len(filter.Roots) == 0 {
+		return list, nil // no folder is open, and no session is on none
+	}
+	sessions, more, err := engine.Sessions(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	list.More = more
+	for _, info := range sessions {
+		list.Sessions = append(list.Sessions, sessionInfo(info))
+	}
+	return list, nil
+}
+
+// Session answers `agent/session`.
+func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*methods.SessionDetail, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, tree, err := engine.SessionTree(ctx, p.Session)
+	if err != nil {
+		return nil, err
+	}
+	info := sessionInfo(stored)
+	return &methods.SessionDetail{
+		ID: info.ID, Title: info.Title, Folders: info.Folders, Created: info.Created, Updated: info.Updated, Status: info.Status, Runs: info.Runs,
+		OpenHunks: info.OpenHunks, Usage: info.Usage, Tree: runInfos(tree),
+	}, nil
+}
+
+// DeleteSession answers `agent/session/delete`. The window's own session ends with it, and nothing that it showed is shown any more.
+func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) error {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	session, err := engine.Session(p.Session)
+	if err != nil { // it is not open here
+		return engine.DeleteSession(ctx, p.Session)
+	}
+	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
+	select {
+	case s.accepting <- struct{}{}:
+		defer func() { <-s.accepting }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	var shown []string
+	for _, f := range session.Findings("") {
+		shown = append(shown, event.FilePath(f.URI))
+	}
+	for _, h := range session.Hunks() {
+		shown = append(shown, h.Path, h.MoveTo)
+	}
+	shown = append(shown, s.diagnostics.hosted(session)...)
+	if err := engine.DeleteSession(ctx, p.Session); err != nil {
+		return err
+	}
+	s.session.CompareAndSwap(session, nil)
+	s.subscribeMu.Lock()
+	if stop := s.subscribed[p.Session]; stop != nil {
+		stop()
+	}
+	s.subscribeMu.Unlock()
+	s.diagnostics.touch(shown...)
+	s.refresher.proposalChanged(session.ProposalID())
+	return nil
+}
+
+// ExportSession answers `agent/session/export`.
+func (s *Server) ExportSession(ctx context.Context, p *methods.ExportSessionParams) (*methods.SessionExport, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	format := cmp.Or(p.Format, methods.ExportJSONL)
+	switch format {
+	case methods.ExportJSONL:
+		err = engine.Export(ctx, p.Session, &text)
+	case methods.ExportMarkdown:
+		err = engine.ExportMarkdown(ctx, p.Session, &text)
+	default:
+		err = wire.InvalidParams(fmt.Errorf("there is no format %q; write format as jsonl or markdown", p.Format))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &methods.SessionExport{Format: format, Text: text.String()}, nil
+}
+
+// ForkSession answers `agent/session/fork`.
+func (s *Server) ForkSession(ctx context.Context, p *methods.ForkSessionParams) (*methods.SessionForked, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := engine.Fork(ctx, p.Session, p.Message)
+	if err != nil {
+		return nil, err
+	}
+	return &methods.SessionForked{Session: id}, nil
+}
+
+// Transcript answers `agent/transcript`.
+func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*methods.Transcript, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	messages, more, err := engine.Transcript(ctx, p.Run, p.After, cmp.Or(p.Limit, listedMessages))
+	if err != nil {
+		return nil, err
+	}
+	result := &methods.Transcript{More: more}
+	for _, m := range messages {
+		shown := methods.TranscriptMessage{
+			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Reasoning: m.Reasoning, Compacted: m.Summary,
+		}
+		for _, c := range m.Calls {
+			shown.Calls = append(shown.Calls, methods.TranscriptCall{
+				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
+			})
+		}
+		result.Messages = append(result.Messages, shown)
+	}
+	return result, nil
+}
+
+// sessionInfo is a session as the protocol lists it.
+func sessionInfo(i agentcore.SessionInfo) methods.SessionInfo {
+	info := methods.SessionInfo{
+		ID: i.ID, Title: i.Title, Created: i.Created, Updated: i.Updated, Status: i.Status, Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
+	}
+	for _, root := range i.Roots {
+		info.Folders = append(info.Folders, uri.File(root))
+	}
+	return info
+}
+
+// runInfos are runs as the protocol lists them.
+func runInfos(runs []agentcore.RunInfo) []methods.RunInfo {
+	tree := slices.Grow([]methods.RunInfo{}, len(runs))
+	for _, r := range runs {
+		info := methods.RunInfo{
+			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns, BudgetUsed: r.BudgetUsed, Message: r.Message,
+			Usage: r.Usage,
+		}
+		if r.Path != "" {
+			info.URI = uri.URI(event.FileURI(r.Path))
+		}
+		tree = append(tree, info)
+	}
+	return tree
+}
