@@ -10,7 +10,9 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -59,19 +61,27 @@ type endpoint struct {
 	broken    *model.Error // why no request can be sent, if so
 }
 
-// chat is a model behind Chat Completions. It is never changed after New.
+// chat is a model behind Chat Completions. What it learns of the server is all that changes after New.
 type chat struct {
 	endpoint
 	completions sdk.ChatCompletionService
 	encodings   transport.Encodings
+	// wantsReasoning: the server sends reasoning_content, or is known to, and so takes it back.
+	wantsReasoning atomic.Bool
 }
+
+// reasoning tells the vendors that refuse calls without the reasoning that led to them, by what their base URLs hold ("Thinking
+// mode" of the DeepSeek API and "Thinking models" of the Moonshot API). Others are known once they have answered.
+var reasoning = []string{"//api.deepseek.com", "//api.moonshot."}
 
 // New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each Stream.
 // The model is safe for concurrent use.
 func New(options Options) model.Model {
 	at, set := connect(options)
 	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
-	return &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
+	c := &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
+	c.wantsReasoning.Store(slices.ContainsFunc(reasoning, func(host string) bool { return strings.Contains(options.BaseURL, host) }))
+	return c
 }
 
 // connect returns the endpoint that the options name, and what the SDK is told of it.
@@ -148,6 +158,9 @@ func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssest
 	var answer answer
 	finish := func() {
 		done := answer.done()
+		if answer.answersReasoning && !c.vendor {
+			c.wantsReasoning.Store(true)
+		}
 		if len(done.Message.Calls()) > 0 {
 			transport.UniqueIDs(&done.Message, request.Messages)
 		}
