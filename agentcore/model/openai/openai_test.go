@@ -267,6 +267,14 @@ func TestCompatibleServers(t *testing.T) {
 	}
 }
 
+// TestThinkingInContent has Mistral's list of parts: the thoughts are reasoning.
+func TestThinkingInContent(t *testing.T) {
+	a := ask(t, answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`, `{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"hi"}]}`), conformance.Request())
+	if a.Err != nil || a.Reasoning != "hm!" || a.Text != "hi" {
+		t.Errorf("%+v, %v", a, a.Err)
+	}
+}
+
 // TestIDsOfTheConversation has a server that begins its ids anew in every answer.
 func TestIDsOfTheConversation(t *testing.T) {
 	a := ask(t, answered("tool_calls", `{"tool_calls":[{"index":0,"id":"c1","function":{"name":"read","arguments":"{}"}}]}`), conformance.Conversation())
