@@ -109,20 +109,8 @@ func (g *gemini) contents(conversation []model.Message) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]byte
-	for _, message := range list {
-		switch {
-		case len(message) == 0: // the vendor refuses a content without parts
-		case len(pieces) == 0:
-			pieces = append(pieces, message)
-		default:
-			pieces = append(pieces, comma, message)
-		}
-	}
-	return pieces, nil
+	return transport.Separate(list), nil // the vendor refuses a content without parts
 }
-
-var comma = []byte(",")
 
 // unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another model ("Thought
 // signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -63,24 +64,14 @@ func (c *chat) messages(request *model.Request) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]byte
 	if request.System != "" {
 		system, err := sdk.SystemMessage(request.System).MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("encode the system prompt: %w", err)
 		}
-		pieces = append(pieces, system)
+		list = slices.Concat([][]byte{system}, list)
 	}
-	for _, message := range list {
-		switch {
-		case len(message) == 0:
-		case len(pieces) == 0:
-			pieces = append(pieces, message)
-		default:
-			pieces = append(pieces, comma, message)
-		}
-	}
-	return pieces, nil
+	return transport.Separate(list), nil
 }
 
 var comma = []byte(",")

@@ -103,17 +103,7 @@ func (r *responder) input(conversation []model.Message) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]byte
-	for _, message := range list {
-		switch {
-		case len(message) == 0:
-		case len(pieces) == 0:
-			pieces = append(pieces, message)
-		default:
-			pieces = append(pieces, comma, message)
-		}
-	}
-	return pieces, nil
+	return transport.Separate(list), nil
 }
 
 // encodeItems turns a message into items, as JSON with commas between them.
