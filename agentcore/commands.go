@@ -107,12 +107,12 @@ func (e *Engine) forgetOutputs() error {
 func (r *run) writeCommands(b *strings.Builder) {
 	switch level := r.rights.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
-		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Full && len(r.config.NetworkAllow) > 0:
-		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n",
+		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text; changes become proposals\n",
 			strings.Join(r.config.NetworkAllow, ", "))
 	case level == permission.Full:
-		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text, and write nothing to disk: changes become proposals\n")
+		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Partial:
 		b.WriteString("commands: on a copy of the workspace with unsaved and proposed text, whose changes become proposals; nothing else holds them back, so the user is asked\n")
 	default:
@@ -249,8 +249,23 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 		return tool.CommandResult{}, err
 	}
 	result := c.result(done)
-	result.Files = c.take(snapshot, done.Changes, author)
+	free, barred := c.barred(done.Changes)
+	result.Files = append(c.take(snapshot, free, author), barred...)
 	return result, nil
+}
+
+// barred parts what a command changed into what the run may change itself and what it may not: a command is no way around the rules on
+// edits, which cannot be told from its words.
+func (c *commands) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
+	for _, change := range changes {
+		path := c.shown(change.Path)
+		if err := c.run.editable(path, false); err != nil {
+			barred = append(barred, workspace.Taken{Path: path, Problem: err})
+			continue
+		}
+		free = append(free, change)
+	}
+	return free, barred
 }
 
 // take makes what a command changed edits of the run.

@@ -69,9 +69,12 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 	if err != nil {
 		failure := Explain(err)
 		hidden.status, hidden.result.Reason, hidden.result.Error = event.StatusFailed, failure.Kind, &failure
-		if r.ctx.Err() != nil {
+		switch {
+		case errors.Is(context.Cause(r.ctx), errShutdown):
+			hidden.status, hidden.result.Error = event.StatusInterrupted, nil
+		case r.ctx.Err() != nil:
 			hidden.status, hidden.result.Error = event.StatusCancelled, nil
-		} else if errors.Is(err, context.DeadlineExceeded) {
+		case errors.Is(err, context.DeadlineExceeded):
 			hidden.status, hidden.result.Reason = event.StatusTimeout, "timeout"
 		}
 	}

@@ -296,3 +296,23 @@ func TestFormerDelegations(t *testing.T) {
 	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}))
 	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Again."}))
 }
+
+// TestTaskSpellings: the names that other ecosystems have for a delegation, and for what it says, are understood.
+func TestTaskSpellings(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			call("delegate_to_agent", `{"role":"explore","task":"Look."}`),
+			call("spawn_subagent", `{"subagent":"Explore","prompt":"Look.","max_iterations":"3"}`),
+			call("Task", `{"subagent_type":"explore","prompt":"Look.","description":"look","run_in_background":"false"}`),
+		}},
+		script.Turn{Match: "Look.", Times: 3, Answer: []script.Step{script.Text("Seen.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("delegate_to_agent", "Seen."), script.Result("spawn_subagent", "Seen."), script.Result("Task", "Seen.")},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}

@@ -53,6 +53,17 @@ func (r *run) storeMerge() {
 	r.withLayer(store.Batch{}, func(batch store.Batch) { r.parent.withLayer(batch, r.submitRows) })
 }
 
+// dropLayer forgets what is stored of the run's edits, which no later process shall take over.
+func (r *run) dropLayer() {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	var batch store.Batch
+	for _, f := range r.layer.Saved() {
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: f.Path})
+	}
+	r.submitRows(batch)
+}
+
 func (r *run) submitRows(batch store.Batch) {
 	if len(batch.LayerFiles)+len(batch.LayerFilesRemoved) > 0 {
 		r.session.submit(batch, r.id)

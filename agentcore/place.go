@@ -1,20 +1,26 @@
 package agentcore
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/slot"
 )
 
 // place is the right of a child to be at work, of which there are so many in a session and on the machine. A child gives it up while it
 // waits for somebody, and comes back ahead of the queue, so that children which wait for their own children cannot stop each
 // other. A user's own run has and needs none. Its methods may be called from any goroutine of the run.
 type place struct {
-	run *run
+	session *slot.Pool
+	machine *slot.Machine
+	// waits shows what the run waits for, alone that the machine's slots cannot be counted.
+	waits func(reason string)
+	alone func(err error)
 
-	mu sync.Mutex
+	taking sync.Mutex // held by the one that waits for the place
+	mu     sync.Mutex
 	// release gives the slots back; nil while it has none.
 	release func()
 	// needs says that the run has begun and not ended: it has a place, or waits to get it back.
@@ -22,20 +28,33 @@ type place struct {
 	away  int // how many calls of the run wait for somebody
 }
 
+// newPlace makes the place of a run, which it does not have yet.
+func newPlace(r *run) *place {
+	return &place{
+		session: r.session.slots, machine: r.engine.machine,
+		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
+		alone: func(err error) {
+			// The bound of this session holds; that of the machine is no reason to do nothing at all.
+			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(), "make the state folder writable (see `agentls doctor`)")
+		},
+	}
+}
+
 // shownPositions are the places in the queue that are told each time they change; of those behind, every sixteenth is.
 const shownPositions = 8
 
-// take waits for a place. The error is that of the run's context.
-func (p *place) take(first bool) error {
-	r := p.run
+// take waits for a place. The error is that of ctx.
+func (p *place) take(ctx context.Context) error { return p.acquire(ctx, false) }
+
+func (p *place) acquire(ctx context.Context, first bool) error {
 	shown := ""
 	waits := func(reason string) {
 		if reason != shown {
 			shown = reason
-			r.setStatus(event.StatusWaiting, reason)
+			p.waits(reason)
 		}
 	}
-	err := r.session.slots.Acquire(r.ctx, first, func(position int) {
+	err := p.session.Acquire(ctx, first, func(position int) {
 		if shown == "" || position <= shownPositions || position%16 == 0 {
 			waits(fmt.Sprintf("waits for a free place, number %d in the queue", position))
 		}
@@ -43,14 +62,13 @@ func (p *place) take(first bool) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := r.engine.machine.Acquire(r.ctx, first, func() { waits("waits for a free place on this machine") })
-	if err != nil && r.ctx.Err() != nil {
-		r.session.slots.Release()
-		return err
-	}
+	unlock, err := p.machine.Acquire(ctx, first, func() { waits("waits for a free place on this machine") })
 	if err != nil {
-		// The bound of this session holds; that of the machine is no reason to do nothing at all.
-		r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(), "make the state folder writable (see `agentls doctor`)")
+		if ctx.Err() != nil {
+			p.session.Release()
+			return ctx.Err()
+		}
+		p.alone(err)
 		unlock = func() {}
 	}
 	p.mu.Lock()
@@ -58,7 +76,7 @@ func (p *place) take(first bool) error {
 	p.needs = true
 	p.release = func() {
 		unlock()
-		r.session.slots.Release()
+		p.session.Release()
 	}
 	return nil
 }
@@ -74,9 +92,9 @@ func (p *place) leave() {
 	}
 }
 
-// yield gives the place up while one call of the run waits for somebody. regain, which has to be called once, waits for it again when nothing
-// of the run waits any more; its error is that of the run's context.
-func (p *place) yield() (regain func() error) {
+// yield gives the place up while one call of the run waits for somebody. regain, called once at the end of that, waits for it again when nothing
+// of the run waits any more; its error is that of ctx.
+func (p *place) yield() (regain func(ctx context.Context) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.away++; p.away == 1 && p.release != nil {
@@ -86,13 +104,20 @@ func (p *place) yield() (regain func() error) {
 	return p.regain
 }
 
-func (p *place) regain() error {
+func (p *place) regain(ctx context.Context) error {
 	p.mu.Lock()
 	p.away--
+	p.mu.Unlock()
+	// Another call may have begun to wait and ended since the place was asked for again: it needs no second one.
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	p.mu.Lock()
 	wanted := p.away == 0 && p.needs && p.release == nil
 	p.mu.Unlock()
-	if !wanted {
-		return p.run.ctx.Err()
+	if wanted {
+		if err := p.acquire(ctx, true); err != nil {
+			return err
+		}
 	}
-	return errors.Join(p.take(true), p.run.ctx.Err())
+	return ctx.Err()
 }

@@ -251,11 +251,31 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// startable expects the task tool to tell of these agents and of no others.
+func startable(want ...string) script.Expect {
+	return func(request *model.Request) error {
+		var got []string
+		for _, t := range request.Tools {
+			if t.Name == "task" {
+				for line := range strings.Lines(t.Description) {
+					if slug, _, listed := strings.Cut(strings.TrimPrefix(line, "- "), ": "); listed && line[0] == '-' {
+						got = append(got, slug)
+					}
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("it may start %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
 // A child knows its place, and delegates only where the depth and its definition allow it.
 func TestPlaceOfARun(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
-	is := func(want string) script.Turn {
-		return script.Turn{Expect: []script.Expect{script.System(want)}, Answer: []script.Step{script.Text("done")}}
+	is := func(want string, subagents ...string) script.Turn {
+		return script.Turn{Expect: []script.Expect{script.System(want), startable(subagents...)}, Answer: []script.Step{script.Text("done")}}
 	}
 	open := func(depth int, turns ...script.Turn) {
 		w.with(script.New("test", turns...), func(o *agentcore.Options) {
@@ -266,11 +286,11 @@ func TestPlaceOfARun(t *testing.T) {
 	}
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	each := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Each: []string{w.path("a.txt")}}
-	open(2, is("you may start: explore, general, plan, researcher, bash, tester, debugger, reviewer, critic."))
+	open(2, is("\nDelegation by `task`:\n", "explore", "general", "plan", "researcher", "bash", "tester", "debugger", "reviewer", "critic"))
 	w.wait(w.start(alone))
 	open(2, script.Turn{
 		Expect: []script.Expect{
-			script.System("you may start: tester.\n"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
+			script.System("\nDelegation by `task`:\n"), startable("tester"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
 			script.System("with `bash`; commands see"),
 		},
 		Answer: []script.Step{script.Text("done")},

@@ -36,6 +36,11 @@ type RunRequest struct {
 	Context Context
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
+	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
+	// prompt that begins with "/iter N " sets it, too.
+	Iterations int
+	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
+	Until string
 	// Model overrides every other choice of a model.
 	Model string
 	// Limits override the definition's where they are set.
@@ -50,6 +55,8 @@ type RunRequest struct {
 	inherited inheritance
 	// granted are tools that its definition does not have.
 	granted []string
+	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
+	pass int
 }
 
 // Context is what a prompt is about.
@@ -91,8 +98,9 @@ type run struct {
 	clock       clock
 	commands    commands
 	hooks       *hooks
-	place       place
+	place       *place
 	inbox       *inbox
+	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
 	created     time.Time
 
@@ -113,6 +121,10 @@ type run struct {
 	handOvers                 sync.Mutex
 	handedText, handedSummary string
 
+	// telling orders the changes of what the run waits for, the oldest first.
+	telling  sync.Mutex
+	waitings []*awaited
+
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
 	saving sync.Mutex
@@ -120,11 +132,13 @@ type run struct {
 
 	mu        sync.Mutex
 	status    event.Status
+	waitsFor  string    // what it waits for, in words; empty while it does not
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult
 	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
+	working   string             // the file that its newest call on one names
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
@@ -137,6 +151,9 @@ type run struct {
 // file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
 // ends or is cancelled; ctx is for the start only.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
+	if err := request.readIterations(); err != nil {
+		return "", err
+	}
 	r, err := s.engine.newRun(s, nil, request)
 	if err != nil {
 		return "", err
@@ -196,7 +213,8 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
-	r.commands.run, r.place.run = r, r
+	r.commands.run, r.place = r, newPlace(r)
+	r.plan.only = r.former != nil && r.former.planning
 	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -217,7 +235,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.limits = definitionLimits
 	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
 	r.limits.Timeout = request.Limits.Timeout
-	if len(request.Each) == 0 { // one that only waits for its children has no time of its own
+	if len(request.Each) == 0 && !request.iterates() { // one that only waits for its children has no time of its own
 		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
 	}
 	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
@@ -293,7 +311,7 @@ func (r *run) live() {
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
-	if merge := r.guarded("the merge of its edits", func() error { r.mergeLayer(); return nil }); err == nil {
+	if merge := r.guarded("the merge of its edits", r.lastMerge); err == nil {
 		err = merge
 	}
 	if err != nil && r.ctx.Err() != nil {
@@ -319,7 +337,7 @@ func (r *run) guarded(what string, do func() error) (err error) {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(false); err != nil {
+		if err := r.place.take(r.ctx); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -332,6 +350,9 @@ func (r *run) work() error {
 	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
+	}
+	if r.request.iterates() {
+		return r.iterate()
 	}
 	return r.converse()
 }
@@ -399,11 +420,27 @@ func (r *run) unstored(err error) {
 	})
 }
 
-// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks.
-func (r *run) mergeLayer() {
+// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was stopped, is left out; where
+// the engine ends, the rows of the layer are left to the next process.
+func (r *run) lastMerge() error {
+	if r.mergeLayer() {
+		return nil
+	}
+	if errors.Is(context.Cause(r.ctx), errShutdown) {
+		r.notice(event.NoticeWarning, "the edits of its last turn wait for the next start, since agentls was shut down while the editor applied others", "")
+		return nil
+	}
+	r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+	r.dropLayer()
+	return nil
+}
+
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports false where it could not, since
+// the run was stopped while the editor applied others.
+func (r *run) mergeLayer() bool {
 	changes := r.layer.Changes()
 	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
-		return
+		return true
 	}
 	for _, c := range changes {
 		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
@@ -414,13 +451,12 @@ func (r *run) mergeLayer() {
 	if r.parent != nil {
 		merge()
 	} else if !r.session.merge(r.ctx, merge) {
-		r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
-		return
+		return false
 	}
 	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
-		return
+		return true
 	}
 	for _, c := range report.Conflicts {
 		r.collides(c)
@@ -428,6 +464,7 @@ func (r *run) mergeLayer() {
 			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
 	r.session.linkHunks(report.Hunks)
+	return true
 }
 
 // fanOut runs one child per file and waits for all of them.
@@ -438,8 +475,9 @@ func (r *run) fanOut() error {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
-			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context:        Context{Paths: []string{path}},
+			Iterations:     r.request.Iterations, Until: r.request.Until,
+			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context: Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)
@@ -451,8 +489,7 @@ func (r *run) fanOut() error {
 		children = append(children, child)
 	}
 	var failed []error
-	regain := r.place.yield()
-	defer func() { _ = regain() }() // it has nothing left to do
+	r.place.yield() // for good: it has nothing to do afterwards
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
@@ -489,7 +526,10 @@ func (r *run) role() string {
 
 func (r *run) setStatus(status event.Status, reason string) {
 	r.mu.Lock()
-	r.status = status
+	r.status, r.waitsFor = status, ""
+	if status == event.StatusWaiting {
+		r.waitsFor = reason
+	}
 	r.result.Status = status
 	if status == event.StatusRunning && r.started.IsZero() {
 		r.started = time.Now().UTC()
@@ -522,13 +562,13 @@ func (r *run) info() RunInfo {
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage,
+		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage, Working: r.working,
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
-		info.Path = paths[0]
+		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
 	}
 	return info
 }

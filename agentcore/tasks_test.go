@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
@@ -146,5 +147,36 @@ func TestBackgroundEndsWithItsStarter(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Errorf("outputs: %v, %v", files, err)
 		}
+	}
+}
+
+// TestStatusTellsWhatATaskWaitsFor: a task that has no place yet says where it is in the queue.
+func TestStatusTellsWhatATaskWaitsFor(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "First.", inBackground)}},
+		script.Turn{Match: "First.", Answer: []script.Step{script.Gate("first"), script.Text("1")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("next"), task("explore", "Second.", inBackground)}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("asks"), call("task_status", `{}`)}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("(Second.): 0 turns, 0 tokens; waits for a free place, number 1 in the queue")}, Answer: []script.Step{script.Gate("last"), script.Text("ok")}},
+		script.Turn{Match: "Second.", Answer: []script.Step{script.Text("2")}},
+		script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{script.Text("done")}},
+	), func(o *agentcore.Options) {
+		o.Config = config.Default()
+		o.Config.MaxChildrenPerSession = 1
+	})
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("first")
+	w.model.Release("next")
+	w.until(func(e event.Event) bool {
+		change, ok := e.Body.(event.RunStatusChanged)
+		return ok && change.Reason == "waits for a free place, number 1 in the queue"
+	})
+	w.model.Release("asks")
+	w.reached("last")
+	w.model.Release("first")
+	w.model.Release("last")
+	if result := w.wait(run); result.Output != "done" {
+		t.Errorf("got %+v", result)
 	}
 }

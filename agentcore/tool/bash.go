@@ -63,16 +63,16 @@ type BackgroundCommand struct {
 
 type bashArguments struct {
 	Command     string `json:"command" alias:"cmd,script"`
-	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000, at most 600000" minimum:"1" alias:"timeout"`
-	Description string `json:"description,omitempty" jsonschema:"what for, in a few words" alias:"explanation,purpose"`
+	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000" minimum:"1" alias:"timeout"`
+	Description string `json:"description,omitempty" jsonschema:"what for" alias:"explanation,purpose"`
 	Background  bool   `json:"background,omitempty" jsonschema:"do not wait; answers an id" alias:"run_in_background,is_background"`
 }
 
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
-		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables), and nobody can type an answer. " +
-			"Read, search and edit files by the tools for that. What a command changes in text files is proposed, as edits are. " +
+		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables); nobody can type. " +
+			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are. " +
 			"Start servers and watchers in the background.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
@@ -232,13 +232,13 @@ func side(text string) string {
 
 type bashOutputArguments struct {
 	ID     string `json:"id" alias:"bash_id,shell_id,terminal_id"`
-	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"how long to wait for its end, at most 300000" minimum:"0" alias:"timeout,timeout_ms"`
+	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
 }
 
 func bashOutputTool() Tool {
 	return New(Definition[bashOutputArguments]{
 		Name:        "bash_output",
-		Description: "Get what a background command has put out since the last call, and whether it has ended.",
+		Description: "Get a background command's new output, and whether it has ended.",
 		Effect:      Notes,
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },

@@ -35,7 +35,7 @@ func editTool() Tool {
 	return New(Definition[editArguments]{
 		Name: "edit",
 		Description: "Propose replacing a text in a file. old_string must occur exactly once, so include neighbouring " +
-			"lines, or set replace_all. The user decides later whether to take the change; you see it as done.",
+			"lines, or set replace_all. The user takes it later or not; you see it as done.",
 		Effect:  Proposes,
 		Example: editArguments{Path: "main.go", OldString: &old, NewString: &new},
 		Title:   func(a editArguments) string { return "edit " + a.Path },

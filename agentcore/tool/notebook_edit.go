@@ -12,7 +12,7 @@ import (
 
 type notebookArguments struct {
 	Path       string  `json:"path" alias:"notebook_path,file_path,file,filename,target_notebook"`
-	CellID     string  `json:"cell_id,omitempty" jsonschema:"as read shows it"`
+	CellID     string  `json:"cell_id,omitempty"`
 	CellNumber *int    `json:"cell_number,omitempty" jsonschema:"or this, from 0" minimum:"0" alias:"cell_index,cell_idx,index"`
 	NewSource  *string `json:"new_source,omitempty" alias:"source,content,new_code,code"`
 	CellType   string  `json:"cell_type,omitempty" enum:"code,markdown,raw" synonym:"md=markdown,python=code"`

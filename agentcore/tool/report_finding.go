@@ -19,17 +19,17 @@ type findingArguments struct {
 	Line     int           `json:"line" jsonschema:"from 1" minimum:"1" alias:"start_line"`
 	EndLine  int           `json:"end_line,omitempty" minimum:"1"`
 	Severity string        `json:"severity,omitempty" enum:"error,warning,information,hint" synonym:"info=information,note=hint,critical=error,high=error,medium=warning,low=information"`
-	Rule     string        `json:"rule,omitempty" jsonschema:"such as dropped-error"`
-	Message  string        `json:"message" jsonschema:"what is wrong and what to do" alias:"description"`
+	Rule     string        `json:"rule,omitempty" jsonschema:"as dropped-error"`
+	Message  string        `json:"message" jsonschema:"the problem and what to do" alias:"description"`
 	Source   string        `json:"source,omitempty" jsonschema:"the checker that found it" hidden:"true"`
-	Fix      *fixArguments `json:"fix,omitempty" jsonschema:"edit that resolves it"`
+	Fix      *fixArguments `json:"fix,omitempty"`
 }
 
 func reportFindingTool() Tool {
 	return New(Definition[findingArguments]{
 		Name: "report_finding",
 		Description: "Show the user a problem at its place in the editor, with a fix where you are sure of one. " +
-			"One call for each problem; do not repeat findings in your final text.",
+			"One call each; do not repeat them in your final text.",
 		Effect: Notes,
 		Example: findingArguments{
 			Path: "main.go", Line: 12, Severity: "warning", Rule: "dropped-error", Message: "The error of Close is dropped, so a failed write goes unnoticed.",

@@ -55,7 +55,7 @@ type taskArguments struct {
 	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
 	Background   bool     `json:"run_in_background,omitempty" jsonschema:"do not wait; you are told of its end" alias:"background,async"`
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
-	Model        string   `json:"model,omitempty" jsonschema:"provider/model"`
+	Model        string   `json:"model,omitempty"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
 	AllowedTools []string `json:"allowed_tools,omitempty" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
@@ -125,6 +125,9 @@ func (s TaskState) Report() string {
 	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {
+		if c.Status != "" && c.Status != event.ChildStatusCompleted {
+			fmt.Fprintf(&b, "it says: %s\n", c.Status)
+		}
 		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
 			fmt.Fprintf(&b, "summary: %s\n", c.Summary)
 			body = strings.TrimSpace(c.Details)

@@ -14,17 +14,16 @@ type todoItem struct {
 }
 
 type todoArguments struct {
-	Items []todoItem `json:"items" jsonschema:"the whole list" alias:"todos,plan"`
+	Items []todoItem `json:"items" alias:"todos,plan"`
 }
 
 func todoTool() Tool {
 	return New(Definition[todoArguments]{
-		Name: "todo",
-		Description: "Replace the list of what is to be done, which the user sees. Use it for work of three steps or more; " +
-			"keep one item in_progress.",
-		Effect:  Notes,
-		Example: todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
-		Title:   func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
+		Name:        "todo",
+		Description: "Replace the list of what is to be done, which the user sees. For work of three steps or more; keep one item in_progress.",
+		Effect:      Notes,
+		Example:     todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
+		Title:       func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
 		Run: func(ctx context.Context, host Host, a todoArguments) (Result, error) {
 			items := make([]event.Todo, len(a.Items))
 			for i, item := range a.Items {

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -56,6 +55,44 @@ func (d *desk) finish(cmd *exec.Cmd) {
 	if err := cmd.Run(); err != nil {
 		d.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, &complaints)
 	}
+}
+
+// finishSmall is finish, and returns the most memory that the command had, in MiB: what the system counts for a process that has ended includes
+// that of the one which started it.
+func (d *desk) finishSmall(cmd *exec.Cmd) (most float64) {
+	d.Helper()
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	ended, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+			if _, rest, found := strings.Cut(string(status), "VmHWM:"); err == nil && found {
+				kib, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				if n, err := strconv.ParseFloat(kib, 64); err == nil {
+					most = max(most, n/1024)
+				}
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-looked
+	if err != nil {
+		d.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, &complaints)
+	}
+	return most
 }
 
 // BenchmarkSpawn starts the server and waits for the answer to initialize. The baseline is the command that prints
@@ -213,45 +250,58 @@ func BenchmarkCommand(b *testing.B) {
 	}
 }
 
-// BenchmarkChildren reviews files with a child for each, in five turns during which the model thinks for 50 ms. The
+// BenchmarkChildren has a.go read by children, each in five turns during which the model thinks for 50 ms. They are started by a
+// run for each of the files that are reviewed, or by a model that calls task in its first answer and ends with its second. The
 // baseline is a client that only asks.
 func BenchmarkChildren(b *testing.B) {
-	for _, children := range []int{16, 128} {
-		b.Run(strconv.Itoa(children), func(b *testing.B) {
-			l := &loopback{turns: 5, pause: 50 * time.Millisecond}
-			d := newBench(b, children, l)
-			args := []string{"review", "-q", "--fail-on", "never", "--set", "max_children_per_session=4096", "--set", "max_children_per_machine=4096"}
-			for i := range children {
-				args = append(args, fmt.Sprintf("f%03d.go", i))
-			}
-			var whole, work, bare, cpu samples
-			memory := 0.0
-			for b.Loop() {
-				l.reset()
-				begin := time.Now()
-				cmd := d.start(args...)
-				d.finish(cmd)
-				whole = append(whole, time.Since(begin))
-				work = append(work, l.wrote.Sub(l.arrived))
-				if l.peak < children*3/4 {
-					b.Errorf("only %d of %d requests were under way at once", l.peak, children)
-				}
-				cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-				if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-					memory = max(memory, float64(usage.Maxrss)/1024)
-				}
-				bare = append(bare, l.bare(b, children))
-			}
-			floor := float64((time.Duration(l.turns) * l.pause).Milliseconds())
-			b.ReportMetric(whole.median(), "ms/whole")
-			b.ReportMetric(work.median(), "ms/work")
-			b.ReportMetric(bare.median(), "ms/bare")
-			b.ReportMetric(whole.median()/floor, "x/floor-whole")
-			b.ReportMetric(work.median()/floor, "x/floor-work")
-			b.ReportMetric(cpu.median(), "ms/cpu")
-			b.ReportMetric(memory, "MiB/peak")
-		})
+	for _, how := range []string{"each", "task"} {
+		for _, children := range []int{16, 128, 512} {
+			b.Run(fmt.Sprintf("%s/%d", how, children), func(b *testing.B) { benchChildren(b, how == "task", children) })
+		}
 	}
+}
+
+// raised are the arguments that let all children of a benchmark run at once.
+var raised = []string{"--set", "max_children_per_session=4096", "--set", "max_children_per_machine=4096"}
+
+func benchChildren(b *testing.B, delegated bool, children int) {
+	l := &loopback{turns: 5, pause: 50 * time.Millisecond}
+	floor := time.Duration(l.turns) * l.pause
+	d := newBench(b, children, l)
+	args := append([]string{"review", "-q", "--fail-on", "never"}, raised...)
+	if delegated {
+		l.tasks = children
+		floor += 2 * l.pause
+		args = append([]string{"run", "-q", "--agent", "coder"}, append(raised, delegates)...)
+	} else {
+		for i := range children {
+			args = append(args, fmt.Sprintf("f%03d.go", i))
+		}
+	}
+	var whole, work, bare, cpu samples
+	memory, most := 0.0, 0
+	for b.Loop() {
+		l.reset()
+		begin := time.Now()
+		cmd := d.start(args...)
+		memory = max(memory, d.finishSmall(cmd))
+		whole = append(whole, time.Since(begin))
+		work = append(work, l.wrote.Sub(l.arrived))
+		if most = max(most, l.peak); l.peak <= 16 && children > 16 {
+			b.Errorf("only %d of %d requests were under way at once", l.peak, children)
+		}
+		cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		bare = append(bare, l.bare(b, children))
+	}
+	ms := float64(floor.Milliseconds())
+	b.ReportMetric(whole.median(), "ms/whole")
+	b.ReportMetric(work.median(), "ms/work")
+	b.ReportMetric(bare.median(), "ms/bare")
+	b.ReportMetric(whole.median()/ms, "x/floor-whole")
+	b.ReportMetric(work.median()/ms, "x/floor-work")
+	b.ReportMetric(float64(most), "requests/at-once")
+	b.ReportMetric(cpu.median(), "ms/cpu")
+	b.ReportMetric(memory, "MiB/peak")
 }
 
 // BenchmarkDidChange types 50,000 times, while nothing runs and while 16 or 128 children do, with a request after every

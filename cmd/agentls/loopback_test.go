@@ -23,6 +23,8 @@ type loopback struct {
 	pause time.Duration
 	// script, if there is one, is a command to run instead, with the number of the turn.
 	script string
+	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it ends with the second.
+	tasks int
 	// held, if there is one, is waited for before each last answer.
 	held chan struct{}
 
@@ -36,6 +38,9 @@ type loopback struct {
 	now     int
 	news    chan struct{} // closed and replaced when now changes
 }
+
+// delegates is the prompt of a conversation that starts the tasks.
+const delegates = "Have all of it read."
 
 // listen starts the server; the benchmark ends it.
 func (l *loopback) listen(b testing.TB) {
@@ -134,6 +139,10 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 	l.count(1)
 	defer l.count(-1)
 	turn := bytes.Count(body, []byte(`"role":"tool"`)) + 1
+	root := l.tasks > 0 && bytes.Contains(body, []byte(delegates))
+	if root && turn > 1 {
+		turn = l.turns // all of its results are there
+	}
 	if l.pause > 0 {
 		timer := time.NewTimer(l.pause)
 		defer timer.Stop()
@@ -143,7 +152,7 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if turn >= l.turns && l.held != nil {
+	if turn >= l.turns && l.held != nil && !root {
 		select {
 		case <-l.held:
 		case <-r.Context().Done():
@@ -151,15 +160,36 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, l.stream(turn)) // the client may have gone
+	stream := ""
+	if root && turn == 1 {
+		stream = l.handsOn()
+	} else {
+		stream = l.stream(turn)
+	}
+	_, _ = io.WriteString(w, stream) // the client may have gone
 	_ = http.NewResponseController(w).Flush()
 }
 
-// stream is an answer as the vendor sends it.
-func (l *loopback) stream(turn int) string {
-	chunk := func(delta, finish string) string {
-		return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
+// chunk is a piece of an answer as the vendor sends it.
+func chunk(delta, finish string) string {
+	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
+}
+
+// ending is the end of each answer.
+const ending = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n"
+
+// handsOn is an answer that starts all tasks.
+func (l *loopback) handsOn() string {
+	var b strings.Builder
+	for i := range l.tasks {
+		b.WriteString(chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"task_%d","type":"function","function":{"name":"task","arguments":"{\"subagent_type\":\"explore\",\"prompt\":\"Read part %d of a.go.\"}"}}]}`, i, i, i), "null"))
 	}
+	b.WriteString(chunk(`{}`, `"tool_calls"`) + ending)
+	return b.String()
+}
+
+// stream is an answer in a conversation that reads.
+func (l *loopback) stream(turn int) string {
 	var b strings.Builder
 	if turn < l.turns && l.script != "" {
 		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"bash","arguments":"{\"command\":\"%s %d\"}"}}]}`, turn, l.script, turn), "null"), chunk(`{}`, `"tool_calls"`))
@@ -168,7 +198,7 @@ func (l *loopback) stream(turn int) string {
 	} else {
 		fmt.Fprint(&b, chunk(`{"role":"assistant","content":"Done."}`, "null"), chunk(`{}`, `"stop"`))
 	}
-	b.WriteString(`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n")
+	b.WriteString(ending)
 	return b.String()
 }
 

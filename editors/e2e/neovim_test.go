@@ -102,6 +102,9 @@ func TestAgent(t *testing.T) {
 // TestProposals decides about proposed edits in the editor. The model is scripted.
 func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"cart.go": cart}) }
 
+// TestDelegation follows an agent and its children in the editor. The model is scripted.
+func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}) }
+
 // cart is the file that edits are proposed for.
 const cart = `package cart
 

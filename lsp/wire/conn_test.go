@@ -142,7 +142,7 @@ func TestErrorsOnTheWire(t *testing.T) {
 	}{
 		"plain":             {errors.New("x"), -32603, "x", Data{Kind: "internalError"}},
 		"deadline":          {context.DeadlineExceeded, -32803, "context deadline exceeded", Data{Kind: "requestFailed"}},
-		"cancelled by none": {context.Canceled, -32803, "context canceled", Data{Kind: "requestFailed"}},
+		"cancelled by none": {context.Canceled, -32803, "agentls was ended before this was done", Data{Kind: "requestFailed"}},
 		"coded":             {detailed, -32803, "no such run", detailed.Data},
 		"coded and wrapped": {fmt.Errorf("wait: %w", detailed), -32803, "wait: no such run", detailed.Data},
 		"without a code":    {&Error{Message: "x"}, -32603, "x", Data{}},

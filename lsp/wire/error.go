@@ -109,12 +109,15 @@ func onWire(err error) *jsonrpc2.Error {
 		return direct
 	}
 	coded, ok := errors.AsType[*Error](err)
-	if !ok {
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			coded = RequestFailed(err)
-		} else {
-			coded = InternalError(err)
-		}
+	switch {
+	case ok:
+	case errors.Is(err, context.Canceled): // not by the client, who would have been told so
+		err = errors.New("agentls was ended before this was done")
+		coded = RequestFailed(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		coded = RequestFailed(err)
+	default:
+		coded = InternalError(err)
 	}
 	sent := &jsonrpc2.Error{Code: coded.Code, Message: strings.ToValidUTF8(err.Error(), "\uFFFD")}
 	if sent.Code == 0 {
