@@ -144,31 +144,40 @@ func TestOddStreams(t *testing.T) {
 	}{
 		"members of other types": {
 			says("", `{"text": {"x": 1}}`, `{"text": "hi","thought": "no"}`) + data(`{"candidates": [{"content": {"parts": null},"finishReason": "STOP"}],"usageMetadata": "none"}`), "hi",
-			[]model.Part{model.Text{Text: "hi"}}, model.Usage{},
+			[]model.Part{model.Text{Text: "hi"}},
+			model.Usage{},
 		},
 		"no content, other candidates, other parts": {
 			data(`{"candidates": [{"index": 1,"content": {"parts": [{"text": "no"}]}},{"index": 0}]}`) + data(`{}`) + data(`{"candidates": null,"error": null}`) +
 				says("", `{"executableCode": {"code": "x"}}`, `{"text": "hi"}`) + ended("STOP"), "hi",
-			[]model.Part{model.Text{Text: "hi"}}, model.Usage{Input: 125, Output: 89, Cached: 2000},
+			[]model.Part{model.Text{Text: "hi"}},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 		"the reason before the count": {
 			says(`,"finishReason": "STOP"`, `{"text": "hi"}`) + data(`{`+usage+`}`), "hi",
-			[]model.Part{model.Text{Text: "hi"}}, model.Usage{Input: 125, Output: 89, Cached: 2000},
+			[]model.Part{model.Text{Text: "hi"}},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 		"[DONE]": {
 			ended("STOP", `{"text": "hi"}`) + "data: [DONE]\n\n", "hi",
-			[]model.Part{model.Text{Text: "hi"}}, model.Usage{Input: 125, Output: 89, Cached: 2000},
+			[]model.Part{model.Text{Text: "hi"}},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 		"more cached than counted": {
 			says(`,"finishReason": "STOP"`, `{"text": "hi"}`) + data(`{"usageMetadata": {"promptTokenCount": 5,"cachedContentTokenCount": 7,"toolUsePromptTokenCount": 2}}`), "hi",
-			[]model.Part{model.Text{Text: "hi"}}, model.Usage{Input: 2, Cached: 7},
+			[]model.Part{model.Text{Text: "hi"}},
+			model.Usage{Input: 2, Cached: 7},
 		},
 		"a signature at a text, behind one, at a thought, and alone": {
 			says("", `{"text": "hm","thought": true,"thoughtSignature": "YQ"}`, `{"text": "a "}`, `{"text": "b","thoughtSignature": "Yg"}`, `{"text": "c"}`, `{"text": "","thoughtSignature": "Yw"}`) + ended("STOP"), "a bc",
 			[]model.Part{
-				model.Reasoning{Text: "hm", Signature: "gemini:YQ"}, model.Reasoning{Signature: "gemini:Yg"}, model.Text{Text: "a b"},
-				model.Text{Text: "c"}, model.Reasoning{Signature: "gemini:Yw"},
-			}, model.Usage{Input: 125, Output: 89, Cached: 2000},
+				model.Reasoning{Text: "hm", Signature: "gemini:YQ"},
+				model.Reasoning{Signature: "gemini:Yg"},
+				model.Text{Text: "a b"},
+				model.Text{Text: "c"},
+				model.Reasoning{Signature: "gemini:Yw"},
+			},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
