@@ -31,7 +31,7 @@ type responder struct {
 // the model's reasoning as the server has sealed it.
 func NewResponses(options Options) model.Model {
 	at, set := connect(options)
-	// The service is made by itself, as in New. Its Calls and InputItems are not used.
+	// The service is made by itself, as in New.
 	return &responder{endpoint: at, service: responses.NewResponseService(set...)}
 }
 
