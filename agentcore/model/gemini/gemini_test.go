@@ -168,6 +168,11 @@ func TestOddStreams(t *testing.T) {
 			[]model.Part{model.Text{Text: "hi"}},
 			model.Usage{Input: 2, Cached: 7},
 		},
+		"a signature behind its thought": {
+			says("", `{"text": "hm","thought": true}`) + says("", `{"text": "","thought": true,"thoughtSignature": "YQ"}`) + ended("STOP", `{"text": "hi"}`), "hi",
+			[]model.Part{model.Reasoning{Text: "hm", Signature: "gemini:YQ"}, model.Text{Text: "hi"}},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
+		},
 		"a signature at a text, behind one, at a thought, and alone": {
 			says("", `{"text": "hm","thought": true,"thoughtSignature": "YQ"}`, `{"text": "a "}`, `{"text": "b","thoughtSignature": "Yg"}`, `{"text": "c"}`, `{"text": "","thoughtSignature": "Yw"}`) + ended("STOP"), "a bc",
 			[]model.Part{

@@ -66,13 +66,15 @@ type chat struct {
 	endpoint
 	completions sdk.ChatCompletionService
 	encodings   transport.Encodings
-	// wantsReasoning: the server sends reasoning_content, or is known to, and so takes it back.
-	wantsReasoning atomic.Bool
+	// wantsReasoning: the vendor refuses conversations that lack the reasoning of their answers.
+	wantsReasoning bool
+	// takesReasoning: the server has sent reasoning_content, and so takes it back.
+	takesReasoning atomic.Bool
 }
 
-// reasoning tells the vendors that refuse calls without the reasoning that led to them, by what their base URLs hold ("Thinking
-// mode" of the DeepSeek API and "Thinking models" of the Moonshot API). Others are known once they have answered.
-var reasoning = []string{"//api.deepseek.com", "//api.moonshot."}
+// wantReasoning tells the vendors that refuse calls, and what follows on them, without the reasoning that led to them, by what their
+// base URLs hold ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
+var wantReasoning = []string{"//api.deepseek.com", "//api.moonshot."}
 
 // New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each Stream.
 // The model is safe for concurrent use.
@@ -80,7 +82,7 @@ func New(options Options) model.Model {
 	at, set := connect(options)
 	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
 	c := &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
-	c.wantsReasoning.Store(slices.ContainsFunc(reasoning, func(host string) bool { return strings.Contains(options.BaseURL, host) }))
+	c.wantsReasoning = slices.ContainsFunc(wantReasoning, func(host string) bool { return strings.Contains(options.BaseURL, host) })
 	return c
 }
 
@@ -159,7 +161,7 @@ func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssest
 	finish := func() {
 		done := answer.done()
 		if answer.answersReasoning && !c.vendor {
-			c.wantsReasoning.Store(true)
+			c.takesReasoning.Store(true)
 		}
 		if len(done.Message.Calls()) > 0 {
 			transport.UniqueIDs(&done.Message, request.Messages)

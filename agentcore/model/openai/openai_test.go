@@ -418,15 +418,19 @@ func TestReasoningOfOthersGoesBack(t *testing.T) {
 	}
 }
 
-// TestWhoWantsReasoning tells the vendors that want their reasoning back before they have answered once, such as after a restart.
+// TestWhoWantsReasoning tells the vendors that want all their reasoning back, also before they have answered once.
 func TestWhoWantsReasoning(t *testing.T) {
 	for base, want := range map[string]bool{
 		"https://api.deepseek.com": true, "https://api.deepseek.com/v1": true, "https://api.moonshot.ai/v1": true, "https://api.moonshot.cn/v1": true,
 		"": false, "https://api.openai.com/v1": false, "http://localhost:11434/v1": false,
 	} {
-		if got := New(Options{Model: "m", Key: "k", BaseURL: base}).(*chat).wantsReasoning.Load(); got != want {
+		if got := New(Options{Model: "m", Key: "k", BaseURL: base}).(*chat).wantsReasoning; got != want {
 			t.Errorf("%s: %v, want %v", base, got, want)
 		}
+	}
+	raw, err := (&chat{wantsReasoning: true}).encode(model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Reasoning{Text: "hm"}, model.Text{Text: "hi"}}})
+	if want := `{"role":"assistant","content":"hi","reasoning_content":"hm"}`; err != nil || string(raw) != want {
+		t.Errorf("%s, %v, want %s", raw, err, want)
 	}
 }
 

@@ -145,7 +145,7 @@ func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
 	if text := prose(message); text != "" || len(a.ToolCalls) == 0 {
 		a.Content = &text
 	}
-	if len(a.ToolCalls) > 0 && c.wantsReasoning.Load() {
+	if c.wantsReasoning || len(a.ToolCalls) > 0 && c.takesReasoning.Load() {
 		a.ReasoningContent = reasoning
 	}
 	return json.Marshal(a)
