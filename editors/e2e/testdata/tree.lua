@@ -64,6 +64,9 @@ s.wait('the time in a hint, which no keystroke asks for', function()
 end)
 
 say('point at it')
+s.wait('the server to answer for hovers', function()
+  return #vim.lsp.get_clients({ bufnr = buffer, method = 'textDocument/hover' }) > 0
+end)
 vim.api.nvim_win_set_cursor(0, { 8, 0 })
 local story = s.ask('textDocument/hover', {
   textDocument = vim.lsp.util.make_text_document_params(buffer),
