@@ -107,6 +107,7 @@ var imports = map[string]because{
 		"agentcore/hook":            "runs hooks",
 		"agentcore/model":           "streams turns",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
+		"agentcore/model/gemini":    "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
@@ -143,6 +144,10 @@ var imports = map[string]because{
 		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",
 		"github.com/anthropics/anthropic-sdk-go": "Anthropic Messages",
 	},
+	"agentcore/model/gemini": {
+		"agentcore/model":                    "implements it",
+		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
+	},
 	"agentcore/model/internal/transport": {
 		"agentcore/model": "failures become its errors",
 	},
@@ -156,7 +161,7 @@ var imports = map[string]because{
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
 		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
-		"github.com/openai/openai-go/v3":     "Chat Completions",
+		"github.com/openai/openai-go/v3":     "Chat Completions and Responses",
 	},
 	"agentcore/model/script": {
 		"agentcore/model": "implements it, for tests",
@@ -257,11 +262,15 @@ var packageTestImports = map[string]because{
 	"agentcore/model/anthropic": {
 		"agentcore/model/internal/conformance": "what every wire promises",
 	},
+	"agentcore/model/gemini": {
+		"agentcore/model/internal/conformance": "what every wire promises",
+	},
 	"agentcore/model/openai": {
 		"agentcore/model/internal/conformance": "what every wire promises",
 	},
 	"agentcore/model/wiretest": {
 		"agentcore/model/anthropic": "the client of the server under test",
+		"agentcore/model/gemini":    "the client of the server under test",
 		"agentcore/model/openai":    "the client of the server under test",
 	},
 	"lsp": {

@@ -12,9 +12,10 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Ask is a question for permission that waits for an answer. It is a value.
+// Ask is a question to the user that waits for an answer: for permission, or what an agent wants to know. It is a value.
 type Ask struct {
 	ID      event.AskID
 	Session event.SessionID
@@ -33,7 +34,11 @@ type Ask struct {
 	// Longer is Always as people read it, such as "bash(git push*)"; empty where Always is.
 	Longer string
 	// Path is the document that the run was launched on; empty for none.
-	Path             string
+	Path string
+	// Question is what an agent wants to know; nil for a question for permission.
+	Question *tool.Question
+	// Plan is the file of the plan that the question is about, absolute; empty for none.
+	Plan             string
 	Created, Expires time.Time
 }
 
@@ -45,6 +50,8 @@ type Answer struct {
 	Expires time.Time
 	// Reason is for the model, where it was not the user who decided.
 	Reason string
+	// Chosen answers what an agent wants to know: labels, or the user's own words. It goes with Allow.
+	Chosen []string
 }
 
 // AskChoice is one answer to an ask, as a person reads it.
@@ -53,8 +60,12 @@ type AskChoice struct {
 	Answer Answer
 }
 
-// Choices are the answers that an ask can have: those for longer than once only where such calls can be named.
+// Choices are the answers that an ask can have: those for longer than once only where such calls can be named. To what an agent wants to
+// know, the user's own words are an answer, too, and several labels where Question.Multiple says so.
 func (a Ask) Choices() []AskChoice {
+	if a.Question != nil {
+		return a.questionChoices()
+	}
 	list := []AskChoice{
 		{"Allow once", Answer{Allow: true, Scope: permission.Once}},
 		{"Allow for this run", Answer{Allow: true, Scope: permission.Run}},
@@ -93,6 +104,9 @@ func (s *Session) Asks() []Ask {
 // kind not_found.
 func (e *Engine) Answer(id event.AskID, answer Answer) error {
 	answer.Scope = cmp.Or(answer.Scope, permission.Once)
+	if err := e.fitsQuestion(id, answer); err != nil {
+		return err
+	}
 	if !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project}, answer.Scope) {
 		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("there is no scope %q", answer.Scope), Hint: "answer for once, run, session or project"}
 	}
@@ -103,18 +117,16 @@ func (e *Engine) Answer(id event.AskID, answer Answer) error {
 	case !answer.Expires.After(time.Now()):
 		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)), Hint: "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z"}
 	}
-	e.mu.Lock()
-	sessions := make([]*Session, 0, len(e.sessions))
-	for _, s := range e.sessions {
-		sessions = append(sessions, s)
-	}
-	e.mu.Unlock()
-	for _, s := range sessions {
+	for _, s := range e.openSessions() {
 		if a := s.asks.take(id); a != nil {
 			a.answered <- answer
 			return nil
 		}
 	}
+	return noSuchAsk(id)
+}
+
+func noSuchAsk(id event.AskID) error {
 	return notFound("open question", string(id), "it was answered before, ran out of time, or its run has ended")
 }
 
@@ -140,50 +152,73 @@ func (a *asks) add(one *openAsk) {
 // askUser asks for one call, and waits until somebody answers, the time for it is over, or the run ends. The
 // error is that of the run's context.
 func (r *run) askUser(c *call, decision permission.Decision, detail string) (Answer, error) {
-	if r.parent != nil && r.config.SubagentAsk != config.AskBubble {
+	if r.parent != nil && r.request.pass == 0 && r.config.SubagentAsk != config.AskBubble { // a pass stands for its starter
 		return Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
-	now := time.Now().UTC()
-	a := &openAsk{answered: make(chan Answer, 1), Ask: Ask{
-		ID: event.NewAskID(), Session: r.session.ID, Run: r.id, Agent: r.pathOfAgents(), Tool: c.spec.Name,
-		Title: permission.Visible(fmt.Sprintf("%s wants to %s", r.pathOfAgents(), c.title)), Detail: r.engine.redactor.Text(detail), Reason: decision.Reason,
-		Always: decision.Always, Created: now,
-	}}
+	a := r.newAsk(c, fmt.Sprintf("%s wants to %s", r.pathOfAgents(), c.title), detail)
+	a.Reason, a.Always = decision.Reason, decision.Always
 	var longer []string
 	for _, rule := range a.Always {
 		longer = append(longer, rule.Calls())
 	}
 	a.Longer = r.engine.redactor.Text(strings.Join(longer, ", "))
-	a.Title = r.engine.redactor.Text(a.Title)
+	row := r.openAsk(a, c)
+	resume := r.pause("waits for an answer: " + a.Title)
+	defer resume()
+	answer, err := r.awaitAnswer(a, &row)
+	if answer.Allow && answer.Scope != permission.Once && len(a.Always) == 0 {
+		answer.Scope = permission.Once // nothing short of this very call can be named
+	}
+	batch := store.Batch{}
+	if answer.Scope != permission.Once && answer.Scope != "" && err == nil {
+		batch.Grants = r.grant(answer, a.Always, c)
+	}
+	r.resolveAsk(a, row, answer, batch)
+	return answer, err
+}
+
+// newAsk makes an ask for a call that nobody knows yet.
+func (r *run) newAsk(c *call, title, detail string) *openAsk {
+	redacted := r.engine.redactor.Text
+	a := &openAsk{answered: make(chan Answer, 1), Ask: Ask{
+		ID: event.NewAskID(), Session: r.session.ID, Run: r.id, Agent: r.pathOfAgents(), Tool: c.spec.Name,
+		Title: redacted(permission.Visible(title)), Detail: redacted(detail), Created: time.Now().UTC(),
+	}}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		a.Path = paths[0]
 	}
-	timeout := r.config.AskTimeout
-	if timeout > 0 {
-		a.Expires = now.Add(timeout)
+	if timeout := r.config.AskTimeout; timeout > 0 {
+		a.Expires = a.Created.Add(timeout)
 	}
+	return a
+}
+
+// openAsk makes an ask known. awaitAnswer and resolveAsk have to follow.
+func (r *run) openAsk(a *openAsk, c *call) store.Ask {
 	row := store.Ask{
 		ID: a.ID, Session: a.Session, Run: r.id, Call: c.id, Tool: a.Tool, Title: a.Title, Arguments: c.validArguments(),
-		State: store.AskOpen, Opened: now, Deadline: a.Expires,
+		State: store.AskOpen, Opened: a.Created, Deadline: a.Expires,
 	}
 	r.session.asks.add(a)
 	r.session.submit(store.Batch{Asks: []store.Ask{row}}, r.id, event.AskOpened{Ask: a.ID, Tool: a.Tool, Title: a.Title})
-	resume := r.pause("waits for an answer: " + a.Title)
-	defer resume()
+	return row
+}
+
+// awaitAnswer waits until somebody answers an open ask, the time for it is over, or the run ends. The error is that of the run's
+// context.
+func (r *run) awaitAnswer(a *openAsk, row *store.Ask) (answer Answer, err error) {
 	var expired <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(timeout)
+	if !a.Expires.IsZero() {
+		timer := time.NewTimer(time.Until(a.Expires))
 		defer timer.Stop()
 		expired = timer.C
 	}
-	var answer Answer
-	var err error
 	row.State = store.AskAnswered
 	select {
 	case answer = <-a.answered:
 	case <-expired:
 		row.State = store.AskExpired
-		answer.Reason = fmt.Sprintf("nobody answered within %s", timeout)
+		answer.Reason = fmt.Sprintf("nobody answered within %s", r.config.AskTimeout)
 	case <-r.ctx.Done():
 		row.State, err = store.AskExpired, r.ctx.Err()
 		answer.Reason = "the run ended"
@@ -192,20 +227,18 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 		// Somebody answered just now, and was told so.
 		answer, row.State = <-a.answered, store.AskAnswered
 	}
-	if answer.Allow && answer.Scope != permission.Once && len(a.Always) == 0 {
-		answer.Scope = permission.Once // nothing short of this very call can be named
-	}
-	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope), answer.Reason
+	return answer, err
+}
+
+// resolveAsk stores and tells what came of an ask. The batch holds what else is to be stored with that.
+func (r *run) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.Batch) {
+	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope), cmp.Or(strings.Join(answer.Chosen, ", "), answer.Reason)
 	row.Decision = string(permission.Deny)
 	if answer.Allow {
 		row.Decision = string(permission.Allow)
 	}
-	batch := store.Batch{Asks: []store.Ask{row}}
-	if answer.Scope != permission.Once && answer.Scope != "" && err == nil {
-		batch.Grants = r.grant(answer, a.Always, c)
-	}
+	batch.Asks = []store.Ask{row}
 	r.session.submit(batch, r.id, event.AskResolved{Ask: a.ID, Decision: row.Decision, Reason: row.Reason})
-	return answer, err
 }
 
 // grant remembers an answer for calls like this one.

@@ -220,7 +220,7 @@ func (r *run) takeBudget() error {
 	}
 	left := above.left()
 	// One of many, a file each, ends by itself, so that those before it go on.
-	oneOfMany := r.parent != nil && r.task == nil
+	oneOfMany := r.parent != nil && r.task == nil && r.request.pass == 0
 	switch {
 	case oneOfMany:
 	case left.tokens == 0:

@@ -111,6 +111,7 @@ func (r *run) execute(c *call) model.Result {
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
 		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
+	r.worksOn(c)
 	r.progress(c.title, 0)
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
@@ -141,6 +142,21 @@ func (r *run) execute(c *call) model.Result {
 	})
 	text = r.afterCall(c, status, text, summary)
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
+}
+
+// worksOn notes the file that a call names.
+func (r *run) worksOn(c *call) {
+	if c.tool == nil || c.refusal != "" {
+		return
+	}
+	for _, name := range tool.AccessOf(c.spec, c.arguments).Paths {
+		if path, err := r.session.view.Resolve(name); err == nil {
+			r.mu.Lock()
+			r.working = path
+			r.mu.Unlock()
+			return
+		}
+	}
 }
 
 // validArguments are the arguments as JSON, whatever the model sent.

@@ -249,8 +249,23 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 		return tool.CommandResult{}, err
 	}
 	result := c.result(done)
-	result.Files = c.take(snapshot, done.Changes, author)
+	free, barred := c.barred(done.Changes)
+	result.Files = append(c.take(snapshot, free, author), barred...)
 	return result, nil
+}
+
+// barred parts what a command changed into what the run may change itself and what it may not: a command is no way around the rules on
+// edits, which cannot be told from its words.
+func (c *commands) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
+	for _, change := range changes {
+		path := c.shown(change.Path)
+		if err := c.run.editable(path, false); err != nil {
+			barred = append(barred, workspace.Taken{Path: path, Problem: err})
+			continue
+		}
+		free = append(free, change)
+	}
+	return free, barred
 }
 
 // take makes what a command changed edits of the run.

@@ -154,7 +154,7 @@ func (h host) askForTools(ctx context.Context, child string, names []string) err
 // awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children have
 // ended by then, too, where it is the run's own.
 func (r *run) awaits(ctx context.Context, children ...*run) error {
-	resume := r.waits(waitsFor(children))
+	resume := r.waitsOn(&awaited{waitsFor(children), children})
 	for _, child := range children {
 		select {
 		case <-child.done:

@@ -68,7 +68,7 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 	if err := os.MkdirAll(e.outputDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the output of commands: %w", err)
 	}
-	file, err := os.CreateTemp(e.outputDir(), "output-*.txt")
+	file, err := os.CreateTemp(e.outputDir(), "output-"+string(c.run.id)+"-*.txt")
 	if err != nil {
 		return nil, fmt.Errorf("keep the output of a command: %w", err)
 	}

@@ -399,6 +399,12 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 			return result, fmt.Errorf("read why the run %s failed: %w", id, err)
 		}
 	}
+	if len(row.Result) > 0 {
+		result.Result = &event.ChildResult{}
+		if err := json.Unmarshal(row.Result, result.Result); err != nil {
+			return result, fmt.Errorf("read the report of the run %s: %w", id, err)
+		}
+	}
 	calls, err := e.store.ToolCalls(ctx, id)
 	if err != nil {
 		return result, fmt.Errorf("read the tool calls of the run %s: %w", id, err)

@@ -128,12 +128,8 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 	}
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
 		path := r.commands.shown(change.Path)
-		paths, err := r.rights.paths(path, true)
 		switch {
-		case err != nil:
-			leftOut(path, err.Error())
-			return true
-		case !edits || r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths}, r.rights.grants()).Action != permission.Allow:
+		case !edits || r.editable(path, false) != nil:
 			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
 			return true
 		}

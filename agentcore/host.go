@@ -37,6 +37,9 @@ func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, 
 	}
 	if finding.Fix != nil {
 		reason = finding.Message
+		if err := h.run.editable(finding.Path, true); err != nil {
+			return "", fmt.Errorf("the fix is denied: %w; report without fix", err)
+		}
 		if err := h.propose(finding.Path, *finding.Fix, reason); err != nil {
 			return "", err
 		}

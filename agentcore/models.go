@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/anthropic"
+	"github.com/agentls/agentls/agentcore/model/gemini"
 	"github.com/agentls/agentls/agentcore/model/offline"
 	"github.com/agentls/agentls/agentcore/model/openai"
 )
@@ -38,6 +39,7 @@ const Offline = "offline"
 // defaultModels are asked when only a provider is known and its configuration lists no model.
 var defaultModels = map[string]string{
 	"anthropic": "claude-sonnet-4-5",
+	"gemini":    "gemini-3.6-flash",
 	"openai":    "gpt-5",
 }
 
@@ -102,8 +104,10 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	switch cmp.Or(p.Kind, provider) {
 	case "anthropic":
 		return anthropic.New(anthropic.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
+	case "gemini":
+		return gemini.New(gemini.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
 	case "openai":
 		return openai.New(openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
 	}
-	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic or openai"}
+	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
 }

@@ -14,6 +14,9 @@ import (
 // permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
 // model, empty where it may. The error is that of the run's context.
 func (r *run) permit(c *call) (refusal string, err error) {
+	if refusal := r.whilePlanning(c.spec); refusal != "" {
+		return refusal, nil
+	}
 	request, err := r.rights.request(c.spec, c.arguments)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
@@ -93,6 +96,23 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	return r.rights.policy.Decide(request, nil).Action == permission.Allow
 }
 
+// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
+// Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+func (r *run) editable(path string, fix bool) error {
+	paths, err := r.rights.paths(path, true)
+	if err != nil {
+		return err
+	}
+	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix}, r.rights.grants())
+	switch d.Action {
+	case permission.Allow:
+		return nil
+	case permission.Ask:
+		return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason, Hint: "make this change with the edit tools, which ask"}
+	}
+	return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice}
+}
+
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
 // Nothing else is let through, or a file that becomes a link to one of those later would be, too.
@@ -164,13 +184,53 @@ func (r *run) pause(reason string) (resume func()) {
 	}
 }
 
-// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
-func (r *run) waits(reason string) (resume func()) {
+// awaited is one thing that a run waits for: children, or what the reason says.
+type awaited struct {
+	reason   string
+	children []*run
+}
+
+// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that. Calls of one turn
+// may wait beside each other.
+func (r *run) waits(reason string) (resume func()) { return r.waitsOn(&awaited{reason: reason}) }
+
+func (r *run) waitsOn(w *awaited) (resume func()) {
 	regain := r.place.yield()
-	r.setStatus(event.StatusWaiting, reason)
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.waitings = append(r.waitings, w)
+	r.setStatus(event.StatusWaiting, r.waitReason())
 	return func() {
-		if regain(r.ctx) == nil {
+		err := regain(r.ctx)
+		r.telling.Lock()
+		defer r.telling.Unlock()
+		r.waitings = slices.DeleteFunc(r.waitings, func(other *awaited) bool { return other == w })
+		switch {
+		case err != nil:
+		case len(r.waitings) > 0:
+			r.setStatus(event.StatusWaiting, r.waitReason())
+		default:
 			r.setStatus(event.StatusRunning, "")
 		}
 	}
+}
+
+// waitReason says what the run waits for: a person before its children, since that is what can be helped.
+func (r *run) waitReason() string {
+	var children []*run
+	seen := map[*run]bool{}
+	for _, w := range slices.Backward(r.waitings) {
+		if w.children == nil {
+			return w.reason
+		}
+		for _, child := range w.children {
+			if !child.ended() && !seen[child] {
+				children, seen[child] = append(children, child), true
+			}
+		}
+	}
+	if len(children) == 0 { // they have ended just now
+		return r.waitings[0].reason
+	}
+	return waitsFor(children)
 }

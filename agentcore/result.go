@@ -34,7 +34,7 @@ func (r *run) handedOver() bool {
 // childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the two differ, that is a
 // warning. The lock is held.
 func (r *run) childResult() *event.ChildResult {
-	if r.task == nil {
+	if !r.reports() {
 		return nil
 	}
 	result := event.ChildResult{Summary: firstLine(r.result.Output)}

@@ -31,6 +31,8 @@ type former struct {
 	tools []string
 	// mode is the one it had.
 	mode permission.Mode
+	// planning says that it had entered plan mode, and not left it.
+	planning bool
 }
 
 // ancestor is a run above a former one.
@@ -43,10 +45,12 @@ type ancestor struct {
 type powers struct {
 	Mode  permission.Mode `json:"mode,omitempty"`
 	Tools []string        `json:"tools"`
+	// Planning says that the run is in plan mode, which plan_exit ends.
+	Planning bool `json:"planning,omitempty"`
 }
 
 func (r *run) powers() powers {
-	p := powers{Mode: r.mode, Tools: []string{}}
+	p := powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly()}
 	for _, t := range r.tools {
 		p.Tools = append(p.Tools, t.Spec().Name)
 	}
@@ -90,7 +94,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the session of the run %s: %w", id, err)
 	}
 	own := powersOf(row)
-	f := &former{run: id, agent: row.Agent, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode}
+	f := &former{run: id, agent: row.Agent, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
 	for parent := row.Parent; parent != ""; {
 		above, err := e.store.Run(ctx, parent)
 		if err != nil {

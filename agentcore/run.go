@@ -36,6 +36,11 @@ type RunRequest struct {
 	Context Context
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
+	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
+	// prompt that begins with "/iter N " sets it, too.
+	Iterations int
+	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
+	Until string
 	// Model overrides every other choice of a model.
 	Model string
 	// Limits override the definition's where they are set.
@@ -50,6 +55,8 @@ type RunRequest struct {
 	inherited inheritance
 	// granted are tools that its definition does not have.
 	granted []string
+	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
+	pass int
 }
 
 // Context is what a prompt is about.
@@ -93,6 +100,7 @@ type run struct {
 	hooks       *hooks
 	place       *place
 	inbox       *inbox
+	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
 	created     time.Time
 
@@ -113,6 +121,10 @@ type run struct {
 	handOvers                 sync.Mutex
 	handedText, handedSummary string
 
+	// telling orders the changes of what the run waits for, the oldest first.
+	telling  sync.Mutex
+	waitings []*awaited
+
 	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
 	// changes it, too.
 	saving sync.Mutex
@@ -126,6 +138,7 @@ type run struct {
 	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
+	working   string             // the file that its newest call on one names
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
@@ -138,6 +151,9 @@ type run struct {
 // file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
 // ends or is cancelled; ctx is for the start only.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
+	if err := request.readIterations(); err != nil {
+		return "", err
+	}
 	r, err := s.engine.newRun(s, nil, request)
 	if err != nil {
 		return "", err
@@ -198,6 +214,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place = r, newPlace(r)
+	r.plan.only = r.former != nil && r.former.planning
 	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -218,7 +235,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.limits = definitionLimits
 	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
 	r.limits.Timeout = request.Limits.Timeout
-	if len(request.Each) == 0 { // one that only waits for its children has no time of its own
+	if len(request.Each) == 0 && !request.iterates() { // one that only waits for its children has no time of its own
 		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
 	}
 	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
@@ -333,6 +350,9 @@ func (r *run) work() error {
 	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
+	}
+	if r.request.iterates() {
+		return r.iterate()
 	}
 	return r.converse()
 }
@@ -455,8 +475,9 @@ func (r *run) fanOut() error {
 		child, err := r.engine.newRun(r.session, r, RunRequest{
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
-			Title:          fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context:        Context{Paths: []string{path}},
+			Iterations:     r.request.Iterations, Until: r.request.Until,
+			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context: Context{Paths: []string{path}},
 		})
 		if err == nil {
 			_, err = r.engine.launch(child)
@@ -541,13 +562,13 @@ func (r *run) info() RunInfo {
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage,
+		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage, Working: r.working,
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
-		info.Path = paths[0]
+		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
 	}
 	return info
 }

@@ -39,7 +39,7 @@ func (h host) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit 
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if limit > 0 && len(children) > 0 {
-		resume := r.waits(waitsFor(children))
+		resume := r.waitsOn(&awaited{waitsFor(children), children})
 		waitEnds(limited, children, one)
 		resume()
 	}

@@ -38,16 +38,16 @@ func (r *run) allows(spec tool.Spec) bool {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
 		name = name[:len("bash")] // they come and go with it
 	case name == "submit_result":
-		return r.task != nil && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
+		return r.reports() && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
 	}
 	switch {
 	case r.engine.tools[name] == nil:
 		return false
-	case r.parent != nil && slices.Contains(usersOwn, name):
+	case r.parent != nil && slices.Contains(usersOwn, name) && !r.plansForParent(name):
 		return false
 	case !r.definition.Allows(name) && !slices.Contains(r.request.granted, name):
 		return false
-	case r.definition.Mode == agent.Planning && spec.Effect > tool.Reads && !slices.Contains(noting, name):
+	case r.definition.Mode == agent.Planning && !goesWithPlanning(spec, name):
 		return false
 	case r.former != nil && len(r.former.above) > 0 && !slices.Contains(r.former.tools, spec.Name):
 		return false // what was a child has no other tools than it had

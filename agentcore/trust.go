@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,8 +80,12 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 		more = programs(projectConfig(root), root, dir)
 	}
 	for _, a := range actors {
-		for _, h := range definedHooks(dir, a.Path) {
+		hooks, servers := definedCommands(dir, a.Path)
+		for _, h := range hooks {
 			more = append(more, namedFiles(commandWords(h.Command), root, dir)...)
+		}
+		for _, server := range servers {
+			more = append(more, namedFiles(serverWords(server.Command, server.Env), root, dir)...)
 		}
 	}
 	if len(more) == 0 {
@@ -104,30 +109,35 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 		}
 	}
 	for _, server := range cfg.MCP {
-		words = append(append(words, server.Command), server.Args...)
+		words = append(words, serverWords(append([]string{server.Command}, server.Args...), server.Env)...)
 	}
 	return namedFiles(words, root, dir)
 }
 
-// maxDefinition is the largest file of definitions whose hooks are looked at, in bytes.
+// serverWords are the words of an MCP server's command and of its variables that may name files.
+func serverWords(command []string, env map[string]string) []string {
+	return append(commandWords(command), commandWords(slices.Collect(maps.Values(env)))...)
+}
+
+// maxDefinition is the largest file of definitions whose commands are looked at, in bytes.
 const maxDefinition = 1 << 20
 
-// definedHooks are the hooks of the definitions in a file of a folder, by its slash path; of any other file there are none.
-func definedHooks(dir *os.Root, name string) (hooks []agent.Hook) {
+// definedCommands are the hooks and MCP servers of the definitions in a file of a folder, by its slash path; of any other file there are none.
+func definedCommands(dir *os.Root, name string) (hooks []agent.Hook, servers []agent.MCPServer) {
 	if _, ok := agent.Detect(name); !ok {
-		return nil
+		return nil, nil
 	}
 	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxDefinition {
-		return nil
+		return nil, nil
 	}
 	text, err := dir.ReadFile(name)
-	if err != nil || !bytes.Contains(text, []byte("hooks")) {
-		return nil // what cannot be read does not run
+	if err != nil || !bytes.Contains(text, []byte("hooks")) && !bytes.Contains(text, []byte("mcp")) {
+		return nil, nil // what cannot be read does not run
 	}
 	for _, d := range agent.Parse(name, string(text)).Definitions {
-		hooks = append(hooks, d.Hooks...)
+		hooks, servers = append(hooks, d.Hooks...), append(servers, d.MCPServers...)
 	}
-	return hooks
+	return hooks, servers
 }
 
 // atRoot puts "." in the place of the variables with the workspace folder that hooks get.
@@ -318,8 +328,17 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		}
 		list[first].Description += unseenOf(a)
 		if dir != nil {
-			for _, h := range definedHooks(dir, a.Path) {
+			hooks, servers := definedCommands(dir, a.Path)
+			for _, h := range hooks {
 				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
+			}
+			for _, server := range servers {
+				switch {
+				case server.URL != "":
+					add(a.Path, "mcp", server.Name+" at "+server.URL)
+				case len(server.Command) > 0:
+					add(a.Path, "mcp", server.Name+" runs "+strings.Join(server.Command, " "))
+				}
 			}
 		}
 	}

@@ -135,3 +135,45 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 		t.Errorf("after a change of the hook's file it is %s", got)
 	}
 }
+
+// TestTrustCoversServers has MCP servers of a definition and of the configuration that name files of the folder, also behind an option and in a
+// variable.
+func TestTrustCoversServers(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		".agentls/agents/x.md": "---\nname: x\ndescription: d\nmcp_servers:\n  - own: {command: [node, --require=./tools/a.js], env: {NODE_OPTIONS: '--import ./tools/b.js'}}\n---\nDo.\n",
+		".claude/agents/y.md":  "---\nname: y\ndescription: d\nmcpServers:\n  - far: {url: 'https://far.example'}\n---\nDo.\n",
+		".agentls/config.toml": "[mcp.z]\ncommand = 'node'\nargs = ['--require=tools/c.js']\nenv = { X = 'tools/d.js' }\n",
+		"tools/a.js":           "1\n", "tools/b.js": "1\n", "tools/c.js": "1\n", "tools/d.js": "1\n", "tools/e.js": "1\n",
+	})
+	look := func() agentcore.FolderTrust {
+		t.Helper()
+		f, err := w.engine.FolderTrust(w.ctx, w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	shown := look()
+	var servers []string
+	for _, i := range agentcore.DescribeActing(shown.Root, shown.Actors) {
+		if i.Kind == "mcp" {
+			servers = append(servers, i.Path+": "+i.Description)
+		}
+	}
+	if want := []string{
+		".agentls/agents/x.md: own runs node --require=./tools/a.js", ".agentls/config.toml: z runs node --require=tools/c.js", ".claude/agents/y.md: far at https://far.example",
+	}; !slices.Equal(servers, want) {
+		t.Errorf("described as %q, want %q", servers, want)
+	}
+	for name, covered := range map[string]bool{"tools/a.js": true, "tools/b.js": true, "tools/c.js": true, "tools/d.js": true, "tools/e.js": false} {
+		if err := w.engine.TrustFolder(w.ctx, w.dir, look().Actors); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(w.path(name), []byte("2\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := look().Standing; (got == permission.Changed) != covered {
+			t.Errorf("with another %s the folder is %s", name, got)
+		}
+	}
+}

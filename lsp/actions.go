@@ -24,6 +24,7 @@ const (
 	kindExplain                          = kindAgent + ".explain"
 	kindRun                              = kindAgent + ".run"
 	kindProposal                         = kindAgent + ".proposal"
+	kindStop                             = kindAgent + ".stop"
 )
 
 // action is one thing to offer, before it takes the form that the client understands.
@@ -57,6 +58,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 	}
 	actions = append(actions, launchActions(p)...)
 	actions = append(actions, s.agentActions(p)...)
+	actions = append(actions, s.stopActions(path)...)
 	answer := []protocol.CommandOrCodeAction{}
 	for _, a := range actions {
 		if !wanted(a.kind, p.Context.Only) {

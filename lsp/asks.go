@@ -89,7 +89,7 @@ func (a *asker) wake() {
 
 // promptResult is what came of a prompt: the answer, nil where there is none.
 type promptResult struct {
-	answer *methods.AskAnswer
+	answer *methods.AnswerAskParams
 	err    error
 }
 
@@ -151,9 +151,16 @@ func (a *asker) prompt(q *question, answers chan<- promptResult) {
 	a.server.goes(func(context.Context) {
 		var p promptResult
 		defer func() { answers <- p }()
-		if ask, open := a.server.ask(q.session, q.id); open {
-			p.answer, p.err = a.server.client.ask(q.over, ask)
+		ask, open := a.server.ask(q.session, q.id)
+		if !open {
+			return
 		}
+		if ask.Plan != "" {
+			if err := a.server.showPlan(q.over, ask.Plan); err != nil {
+				a.server.logger.Warn("the editor does not show the plan", "plan", ask.Plan, "error", err)
+			}
+		}
+		p.answer, p.err = a.server.client.ask(q.over, ask)
 	})
 }
 
@@ -169,7 +176,7 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 		a.list(func(other *question) bool { return other == q })
 		return
 	}
-	err := a.server.answerAsk(&methods.AnswerAskParams{Ask: q.id, Decision: p.answer.Decision, Scope: p.answer.Scope, Expires: p.answer.Expires})
+	err := a.server.answerAsk(p.answer)
 	var failure *agentcore.Error
 	if err != nil && !(errors.As(err, &failure) && failure.Kind == string(methods.KindNotFound)) { // else somebody was quicker
 		a.list(func(other *question) bool { return other == q })
@@ -200,7 +207,7 @@ func (a *asker) place(ctx context.Context) {
 		former, known := a.hosts[ask.ID]
 		if !known && (host == "" || !a.server.showsDiagnostics()) {
 			a.server.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
-				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, \"decision\": \"allow\" or \"deny\"}, or with a code action in an open document", methods.CommandAnswerAsk, ask.ID))
+				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, %s}, or with a code action in an open document", methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
 		}
 		if former != host {
 			a.server.diagnostics.touch(former, host)
@@ -304,7 +311,7 @@ func (s *Server) askActions(path string, x *workspace.Index) []action {
 			decision, scope := decisionOf(c)
 			list = append(list, action{
 				title: c.Title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
-				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope},
+				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope, Answers: c.Answer.Chosen},
 			})
 		}
 	}
@@ -313,9 +320,13 @@ func (s *Server) askActions(path string, x *workspace.Index) []action {
 
 // askOf is an ask on the wire.
 func askOf(ask agentcore.Ask) methods.Ask {
+	var q *methods.Question
+	if ask.Question != nil {
+		q = pointer(questionOf(ask))
+	}
 	return methods.Ask{
 		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title, Detail: ask.Detail,
-		Always: ask.Longer, Created: ask.Created, Expires: ask.Expires,
+		Always: ask.Longer, Created: ask.Created, Expires: ask.Expires, Question: q,
 	}
 }
 
@@ -326,16 +337,22 @@ func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
 		}
 	}
-	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires})
+	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires, Chosen: p.Answers})
 }
 
 // ask asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt
 // back. The answer is nil where the user closed it or the editor can ask nobody, of which the error says why.
-func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AskAnswer, error) {
+func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+	if ask.Question != nil {
+		return c.question(ctx, ask)
+	}
 	if c.announced().Asks {
 		answer, err := methods.Client{Conn: c.conn}.Ask(ctx, pointer(askOf(ask)))
-		if err == nil || ctx.Err() != nil {
-			return answer, err
+		switch {
+		case err == nil && answer != nil:
+			return &methods.AnswerAskParams{Ask: ask.ID, Decision: answer.Decision, Scope: answer.Scope, Expires: answer.Expires}, nil
+		case err == nil || ctx.Err() != nil:
+			return nil, err
 		}
 	}
 	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "agentls: " + questionText(ask)}
@@ -353,7 +370,7 @@ func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AskAnswer
 	for _, one := range ask.Choices() {
 		if one.Title == chosen.Title {
 			decision, scope := decisionOf(one)
-			return &methods.AskAnswer{Decision: decision, Scope: scope}, nil
+			return &methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope}, nil
 		}
 	}
 	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", chosen.Title)

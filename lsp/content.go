@@ -22,6 +22,7 @@ import (
 // contentScheme is that of the documents which the server itself has the text of:
 //
 //	agentls:/answers/RUN.md       what a run answered
+//	agentls:/plans/NAME.md        a plan that the user was asked about
 //	agentls:/proposals/ID.diff    what a proposal would change, and parts of it (see diffName)
 const contentScheme = "agentls"
 
@@ -54,6 +55,9 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)
 		}
 		return row.Response, nil
+	}
+	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
+		return s.planText(plan)
 	}
 	if p, ok := s.diffParams(s.opened(), name); ok {
 		diff, err := s.DiffProposal(ctx, p)

@@ -34,11 +34,14 @@ func (s *Server) surface(ctx context.Context, e event.Event) {
 	s.traceEvent(ctx, e)
 	switch body := e.Body.(type) {
 	case event.RunCreated:
-		s.progress.begin(e.Run, body)
+		s.began(e.Run, body)
 	case event.RunProgress:
-		s.progress.report(e.Run, body)
+		info, _ := s.runInfo(e.Run)
+		s.live.report(e.Run, body, info.Working)
+		s.changed(e.Run)
 	case event.RunStatusChanged:
-		s.progress.waits(e.Run, body)
+		s.live.turnTo(e.Run, body, e.Time)
+		s.changed(e.Run)
 	case event.ToolCallFinished:
 		s.refused(ctx, e.Run, body)
 	case event.AskOpened:
@@ -52,10 +55,39 @@ func (s *Server) surface(ctx context.Context, e event.Event) {
 	case event.ProposalChanged:
 		s.proposalChanged(body)
 	case event.Notice:
-		s.notice(ctx, body)
+		s.notice(ctx, e.Run, body)
 	case event.RunFinished:
 		s.finished(ctx, e.Run, body)
 	}
+}
+
+// began has a run shown from now on.
+func (s *Server) began(id event.RunID, created event.RunCreated) {
+	run := s.live.begin(id, created, s.pathOfAgents)
+	s.place(run)
+	s.progress.begin(run)
+	s.inline.wake()
+}
+
+// changed has the newest state of a run shown.
+func (s *Server) changed(id event.RunID) {
+	s.progress.touch(id)
+	s.inline.wake()
+}
+
+// pathOfAgents names a run by its agent and those above it, also where their runs are shown no more.
+func (s *Server) pathOfAgents(id event.RunID) string {
+	if run := s.live.get(id); run != nil {
+		return run.path
+	}
+	info, known := s.runInfo(id)
+	switch {
+	case !known:
+		return "…"
+	case info.Parent != "":
+		return s.pathOfAgents(info.Parent) + " ▸ " + info.Agent
+	}
+	return info.Agent
 }
 
 // proposalChanged has everything that shows hunks shown again.
@@ -70,8 +102,13 @@ func (s *Server) proposalChanged(p event.ProposalChanged) {
 	s.acceptor.wake()
 }
 
-func (s *Server) notice(ctx context.Context, n event.Notice) {
-	text := "agentls: " + n.Message
+// notice tells what a person should know. What concerns a child names it.
+func (s *Server) notice(ctx context.Context, run event.RunID, n event.Notice) {
+	text := "agentls: "
+	if info, known := s.runInfo(run); known && info.Parent != "" {
+		text += s.pathOfAgents(run) + ": "
+	}
+	text += n.Message
 	if n.Hint != "" {
 		text += "; " + n.Hint
 	}
@@ -92,8 +129,7 @@ func (s *Server) refused(ctx context.Context, id event.RunID, call event.ToolCal
 	if call.Status != event.CallDenied {
 		return
 	}
-	info, _ := s.runInfo(id)
-	text := fmt.Sprintf("agentls: %s: %s was denied: %s", info.Agent, call.Tool, permission.Visible(call.Summary))
+	text := fmt.Sprintf("agentls: %s: %s was denied: %s", s.pathOfAgents(id), call.Tool, permission.Visible(call.Summary))
 	if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
 		s.logger.Warn("a denied call could not be logged", "error", err)
 	}
@@ -102,7 +138,9 @@ func (s *Server) refused(ctx context.Context, id event.RunID, call event.ToolCal
 // finished ends the run's progress, tells what went wrong, and shows an answer that has no other place.
 func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinished) {
 	summary := s.summary(id, f)
+	s.live.end(id, f)
 	s.progress.finish(id, summary)
+	s.inline.wake()
 	info, known := s.runInfo(id)
 	if known && info.Parent != "" {
 		return // its parent speaks for it
@@ -111,12 +149,7 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 		s.logFindings(ctx, id, info.Path)
 	}
 	switch f.Status {
-	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted:
-		if !s.client.workDoneProgress() {
-			if err := s.client.log(ctx, protocol.MessageTypeInfo, "agentls: "+summary); err != nil {
-				s.logger.Warn("the end of a run could not be logged", "error", err)
-			}
-		}
+	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress, or the log, says so
 	default:
 		text := "agentls: " + summary
 		if f.Result.Error != nil && f.Result.Error.Hint != "" {
@@ -154,6 +187,9 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	if f.Result.Error != nil {
 		parts[0] += ": " + f.Result.Error.Detail
 	}
+	if children := s.childrenOf(id); children != "" {
+		parts = append(parts, children)
+	}
 	if session := s.opened(); session != nil {
 		findings, edits := session.Outcome(id)
 		switch {
@@ -176,6 +212,38 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		parts = append(parts, price.Dollars(*cost))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// maxFailed is how many children are named that did not complete.
+const maxFailed = 2
+
+// childrenOf says how many children a run had and which of them did not complete, "" for none.
+func (s *Server) childrenOf(id event.RunID) string {
+	run := s.live.get(id)
+	if run == nil {
+		return ""
+	}
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	n, failed := run.counted()
+	if n == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d children", n)
+	if n == 1 {
+		text = "1 child"
+	}
+	var named []string
+	for _, child := range failed[:min(len(failed), maxFailed)] {
+		named = append(named, fmt.Sprintf("%s %s: %s", child.agent, child.status, child.title))
+	}
+	if more := len(failed) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("%d more did not complete", more))
+	}
+	if len(named) > 0 {
+		text += " (" + strings.Join(named, "; ") + ")"
+	}
+	return text
 }
 
 func plural(n int, noun string) string {

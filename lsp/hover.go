@@ -15,9 +15,14 @@ import (
 )
 
 // hover answers `textDocument/hover` in the files that people write for agentls: what a key means, what a value names, and at
-// an agent's name, what the definition comes to. The answer is null for any other document, and where there is nothing to say.
+// an agent's name, what the definition comes to. In any document it tells of the runs that are shown at the line. The answer is null
+// where there is nothing to say.
 func (s *Server) hover(_ context.Context, p *protocol.HoverParams) (any, error) {
-	sheet, doc := s.sheetOf(pathOf(p.TextDocument.URI))
+	path := pathOf(p.TextDocument.URI)
+	if status := s.hoverStatus(path, int(p.Position.Line)); status != "" {
+		return &protocol.Hover{Contents: s.client.hoverText(status)}, nil
+	}
+	sheet, doc := s.sheetOf(path)
 	if sheet == nil {
 		return nil, nil
 	}

@@ -60,6 +60,7 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 			Command: protocol.Command{Title: title, Command: command, Arguments: []protocol.LSPAny{raw}},
 		})
 	}
+	s.statusLenses(path, add)
 	session := s.opened()
 	if session == nil {
 		add(0, "Review this file", methods.CommandReview, methods.ReviewParams{URI: u})

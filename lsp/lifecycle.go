@@ -57,6 +57,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	}
 	s.view = view
 	s.progress = newProgressBoard(s)
+	s.inline = newInlineStatus(s)
 	s.diagnostics = newPublisher(s)
 	s.asks = newAsker(s)
 	s.acceptor = newAcceptor(s)
@@ -89,11 +90,14 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.lensesAnnounced() {
 		c.CodeLensProvider = &protocol.CodeLensOptions{}
 	}
+	if s.client.hintsAnnounced() {
+		c.InlayHintProvider = protocol.Boolean(true)
+	}
 	c.Workspace.FileOperations = s.client.fileOperations()
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -157,7 +161,9 @@ func (s *Server) initialized(context.Context) error {
 			s.goes(s.watch)
 			s.goes(s.announceLanguage)
 			s.goes(s.refresher.run)
+			s.goes(s.inline.run)
 			s.refresher.settingsChanged()
+			s.inline.wake()
 			s.welcome(ctx)
 		}
 	})
@@ -229,8 +235,8 @@ func (s *Server) shutdown(ctx context.Context) error {
 	s.engine.Interrupt()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
-	if err := s.progress.drain(ctx); err != nil {
-		s.logger.Warn("the progress of a run did not end before the shutdown", "error", err)
+	if err := errors.Join(s.progress.drain(ctx), s.inline.end(ctx)); err != nil {
+		s.logger.Warn("what is shown of runs did not end before the shutdown", "error", err)
 	}
 	return nil
 }
@@ -262,6 +268,7 @@ func (s *Server) close() error {
 		}
 	default: // it was never opened
 	}
+	s.live.close()
 	if s.view != nil {
 		errs = append(errs, s.view.Close())
 	}

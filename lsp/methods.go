@@ -28,10 +28,9 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 	if err != nil {
 		return nil, err
 	}
-	if p.Iterations > 1 {
-		return nil, unsupported("iterations", "leave it out, and run the agent again")
+	request := agentcore.RunRequest{
+		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode, Iterations: p.Iterations, Until: p.Until,
 	}
-	request := agentcore.RunRequest{Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode}
 	if l := p.Limits; l != nil {
 		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
 		if l.MaxCost != nil {
@@ -55,10 +54,6 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 func milliseconds(n int64) time.Duration {
 	const most = math.MaxInt64 / int64(time.Millisecond)
 	return time.Duration(max(min(n, most), -most)) * time.Millisecond
-}
-
-func unsupported(what, hint string) error {
-	return &agentcore.Error{Kind: string(methods.KindUnsupported), Detail: what + " is not supported yet", Hint: hint}
 }
 
 // Wait answers `agent/wait`.

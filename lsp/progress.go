@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -14,63 +15,94 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// progressInterval is the least time between two reports of one run; what comes faster is joined.
-const progressInterval = 100 * time.Millisecond
+const (
+	// progressInterval is the least time between two reports of one run; what comes faster is joined.
+	progressInterval = 100 * time.Millisecond
+	// clockInterval is how often a run tells how long it is at work when nothing else is new.
+	clockInterval = time.Second
+	// logInterval is progressInterval for a client that shows no progress, and gets lines in its log.
+	logInterval = 5 * time.Second
+	// reportsPerSecond bounds the reports of all children together. What the user started has a bound of its own, so that it is not held
+	// up by hundreds of children.
+	reportsPerSecond = 40
+)
 
-// progressBoard shows each run as `$/progress` with a token of the server's own. Every run has a
-// goroutine that speaks for it, so that a client which is slow to answer holds up nothing else; the
+// pace bounds how often something happens, whoever does it. Its methods may be called from any goroutine.
+type pace struct {
+	interval time.Duration
+	burst    int // how many may happen at once after a rest
+
+	mu   sync.Mutex
+	next time.Time // when the one that was reserved last may happen
+}
+
+// reserve takes the next free moment, and returns how long it is until then.
+func (p *pace) reserve() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if rested := now.Add(-time.Duration(p.burst) * p.interval); p.next.Before(rested) {
+		p.next = rested
+	}
+	p.next = p.next.Add(p.interval)
+	return max(0, p.next.Sub(now))
+}
+
+// progressBoard shows each run as `$/progress` with a token of the server's own, or in the log of a client that shows no
+// progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing else; the
 // goroutine ends with the run.
 type progressBoard struct {
-	server *Server
+	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
+	speaker func(context.Context, *runProgress) (speaker, error)
+	// goes starts a goroutine.
+	goes   func(func(context.Context))
+	logger *slog.Logger
+	// mains bounds the reports of the users' own runs, children those of all others.
+	mains, children pace
 
 	mu   sync.Mutex
 	runs map[event.RunID]*runProgress // until they have ended and the client was told
 }
 
-// runProgress is the newest state of one run on its way to the client.
+// runProgress is one run on its way to the client.
 type runProgress struct {
-	run   event.RunID
+	run   *liveRun
 	title string
-	news  chan struct{} // has room for one: something below has changed
+	pace  *pace
+	news  chan struct{} // has room for one: the run has changed
 	over  chan struct{} // closed when the run has ended
 	told  chan struct{} // closed when the client was told of the end
 
-	mu      sync.Mutex
-	message string
-	former  string // the message before the run began to wait
-	waiting bool   // the message says what the run waits for
-	percent uint32
-	end     string
-	ended   bool
-	begun   bool // the client takes the progress, and hears of its beginning
-	muted   bool // it shall hear of no beginning any more
+	mu    sync.Mutex
+	end   string
+	ended bool
+	begun bool // the client takes the progress, and hears of its beginning
+	muted bool // it shall hear of no beginning any more
 }
 
 func newProgressBoard(s *Server) *progressBoard {
-	return &progressBoard{server: s, runs: map[event.RunID]*runProgress{}}
+	interval := time.Second / reportsPerSecond
+	return &progressBoard{
+		speaker: s.speakerOf, goes: s.goes, logger: s.logger, runs: map[event.RunID]*runProgress{},
+		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
+	}
 }
 
 // begin starts the progress of a run; a child is titled by its path from the root.
-func (b *progressBoard) begin(run event.RunID, created event.RunCreated) {
-	p := &runProgress{run: run, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{}), message: "starts"}
+func (b *progressBoard) begin(run *liveRun) {
+	p := &runProgress{run: run, title: run.titled(), pace: &b.mains, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
+	if run.depth > 0 {
+		p.pace = &b.children
+	}
 	b.mu.Lock()
-	p.title = created.Agent + ": " + created.Title
-	if parent := b.runs[created.Parent]; parent != nil {
-		head, _, _ := strings.Cut(parent.title, ": ")
-		p.title = head + " ▸ " + p.title
-	}
-	b.runs[run] = p
+	b.runs[run.id] = p
 	b.mu.Unlock()
-	if !b.server.client.workDoneProgress() {
-		close(p.told)
-		return
-	}
-	b.server.goes(func(ctx context.Context) {
+	b.goes(func(ctx context.Context) {
 		defer func() {
 			close(p.told)
 			b.forget(p)
 		}()
-		p.speak(ctx, b.server)
+		b.speak(ctx, p)
 	})
 }
 
@@ -81,9 +113,9 @@ func (b *progressBoard) forget(p *runProgress) {
 	default:
 		return
 	}
-	if _, _, _, ended := p.now(); ended {
+	if _, ended := p.ending(); ended {
 		b.mu.Lock()
-		delete(b.runs, p.run)
+		delete(b.runs, p.run.id)
 		b.mu.Unlock()
 	}
 }
@@ -117,112 +149,174 @@ func (b *progressBoard) get(run event.RunID) *runProgress {
 	return b.runs[run]
 }
 
-func (b *progressBoard) report(run event.RunID, r event.RunProgress) {
+// touch says that a run has changed.
+func (b *progressBoard) touch(run event.RunID) {
 	if p := b.get(run); p != nil {
-		p.set(func() {
-			p.message, p.waiting = r.Message, false
-			p.percent = max(p.percent, uint32(min(max(r.BudgetUsed, 0), 100)))
-		})
-	}
-}
-
-// waits shows what a run waits for, until it goes on.
-func (b *progressBoard) waits(run event.RunID, change event.RunStatusChanged) {
-	if change.Status != event.StatusWaiting && change.Status != event.StatusRunning {
-		return
-	}
-	if p := b.get(run); p != nil {
-		p.set(func() {
-			if p.waiting {
-				p.message = p.former
-			}
-			if p.waiting = change.Status == event.StatusWaiting && change.Reason != ""; p.waiting {
-				p.former, p.message = p.message, change.Reason
-			}
-		})
+		select {
+		case p.news <- struct{}{}:
+		default: // the goroutine has not seen the last news yet and will see this with it
+		}
 	}
 }
 
 // finish ends the progress of a run, whose children have ended before.
 func (b *progressBoard) finish(run event.RunID, message string) {
-	if p := b.get(run); p != nil {
-		p.set(func() {
-			if !p.ended {
-				close(p.over)
-			}
-			p.end, p.ended = message, true
-		})
-		b.forget(p)
+	p := b.get(run)
+	if p == nil {
+		return
 	}
+	p.mu.Lock()
+	if !p.ended {
+		close(p.over)
+	}
+	p.end, p.ended = message, true
+	p.mu.Unlock()
+	b.forget(p)
 }
 
-func (p *runProgress) set(change func()) {
+func (p *runProgress) ending() (message string, ended bool) {
 	p.mu.Lock()
-	change()
-	p.mu.Unlock()
-	select {
-	case p.news <- struct{}{}:
-	default: // the goroutine has not seen the last news yet and will see this with it
-	}
+	defer p.mu.Unlock()
+	return p.end, p.ended
+}
+
+// start reports whether the client is to hear of the beginning.
+func (p *runProgress) start() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = !p.muted
+	return p.begun
+}
+
+// speaker is how a run's progress reaches the client. Each function reports whether it did.
+type speaker struct {
+	begin, report func(message string, percent uint32) bool
+	end           func(message string) bool
+	interval      time.Duration
+	// state is what is told of the run.
+	state func() (message string, percent uint32)
 }
 
 // speak tells the client about the run until its end.
-func (p *runProgress) speak(ctx context.Context, s *Server) {
-	token := protocol.String(p.run)
-	if err := s.client.createProgress(ctx, token); err != nil {
-		s.logger.Warn("the editor shows no progress", "run", p.run, "error", err)
+func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
+	to, err := b.speaker(ctx, p)
+	if err != nil {
+		b.logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
 		return
 	}
-	p.mu.Lock()
-	p.begun = !p.muted
-	begun := p.begun
-	p.mu.Unlock()
-	if !begun {
+	if !p.start() {
 		return
 	}
+	said, percent := to.state()
+	if !to.begin(said, percent) {
+		return
+	}
+	shown := percent
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	rest := func(d time.Duration, news <-chan struct{}) bool {
+		pause.Reset(d)
+		select {
+		case <-pause.C:
+		case <-news:
+		case <-p.over: // the end does not wait
+		case <-ctx.Done():
+			return false
+		}
+		return true
+	}
+	for {
+		if !rest(clockInterval, p.news) {
+			return
+		}
+		if _, ended := p.ending(); ended {
+			break
+		}
+		message, percent := to.state()
+		if message == said && percent == shown {
+			continue
+		}
+		if !rest(p.pace.reserve(), nil) {
+			return
+		}
+		if _, ended := p.ending(); ended {
+			break
+		}
+		said, shown = to.state() // the newest
+		if !to.report(said, shown) || !rest(to.interval, nil) {
+			return
+		}
+	}
+	end, _ := p.ending()
+	to.end(end)
+}
+
+// speakerOf is how the client is told of a run: by `$/progress`, or by lines in its log.
+func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
+	if !s.client.workDoneProgress() {
+		return s.linesOf(ctx, p), nil
+	}
+	token := protocol.String(p.run.id)
+	return s.progressOf(ctx, p, token), s.client.createProgress(ctx, token)
+}
+
+// progressOf tells by `$/progress`.
+func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.String) speaker {
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
 			err = s.conn.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
 		}
 		if err != nil {
-			s.logger.Warn("progress could not be sent", "run", p.run, "error", err)
+			s.logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
 		}
 		return err == nil
 	}
-	message, percent, end, ended := p.now()
-	if !send(&protocol.WorkDoneProgressBegin{Kind: "begin", Title: p.title, Cancellable: pointer(true), Message: &message, Percentage: &percent}) {
-		return
+	return speaker{
+		interval: progressInterval,
+		state: func() (string, uint32) {
+			s.live.mu.Lock()
+			defer s.live.mu.Unlock()
+			return p.run.facts(true), p.run.percent
+		},
+		begin: func(message string, percent uint32) bool {
+			return send(&protocol.WorkDoneProgressBegin{Kind: "begin", Title: p.title, Cancellable: pointer(true), Message: &message, Percentage: &percent})
+		},
+		report: func(message string, percent uint32) bool {
+			return send(&protocol.WorkDoneProgressReport{Kind: "report", Message: &message, Percentage: &percent})
+		},
+		end: func(message string) bool {
+			return send(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &message})
+		},
 	}
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	for !ended {
-		select {
-		case <-p.news:
-		case <-ctx.Done():
-			return
-		}
-		if message, percent, end, ended = p.now(); ended {
-			break
-		}
-		if !send(&protocol.WorkDoneProgressReport{Kind: "report", Message: &message, Percentage: &percent}) {
-			return
-		}
-		pause.Reset(progressInterval)
-		select {
-		case <-pause.C:
-		case <-p.over: // the end does not wait
-		case <-ctx.Done():
-			return
-		}
-	}
-	send(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &end})
 }
 
-func (p *runProgress) now() (message string, percent uint32, end string, ended bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.message, p.percent, p.end, p.ended
+// linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
+func (s *Server) linesOf(ctx context.Context, p *runProgress) speaker {
+	line := func(text string) bool {
+		err := s.client.log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		if err != nil {
+			s.logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
+		}
+		return err == nil
+	}
+	waits := func(why string) bool { return why == "" || line(p.run.path+": "+why) }
+	return speaker{
+		interval: logInterval,
+		state: func() (string, uint32) {
+			s.live.mu.Lock()
+			defer s.live.mu.Unlock()
+			if p.run.status == event.StatusWaiting {
+				return p.run.reason, 0
+			}
+			return "", 0
+		},
+		begin:  func(message string, _ uint32) bool { return line(p.title) && waits(message) },
+		report: func(message string, _ uint32) bool { return waits(message) },
+		end: func(message string) bool {
+			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
+		},
+	}
 }
 
 // cancelProgress is the user's click on a progress.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -359,12 +360,19 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told b
 }
 
 // expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that the
-// document has another name.
+// document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits it.
 func (s *Server) expected(e workspace.FileEdit) bool {
 	doc := s.documents.get(e.Path)
 	switch {
 	case e.Version < 0:
-		return false
+		if doc == nil || e.Delete || len(e.Edits) == 0 {
+			return false
+		}
+		after := e.After()
+		if e.Create { // an empty file may be one empty line
+			return strings.TrimSpace(after) != "" && strings.TrimSpace(doc.index().Text()) == ""
+		}
+		return after != e.Before && doc.index().Text() == e.Before
 	case e.MoveTo != "":
 		return doc != nil || s.documents.get(e.MoveTo) == nil
 	}

@@ -263,6 +263,7 @@ func (r *reloader) reload(ctx context.Context) {
 	s.trust.read(ctx)
 	s.settings.load(s)
 	s.refresher.settingsChanged()
+	s.inline.wake()
 	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	next, err := r.load(ctx)

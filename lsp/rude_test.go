@@ -42,9 +42,10 @@ type packet struct {
 // everything is what a client may announce of which the server makes use.
 const everything = `{
 	"workspace": {"applyEdit": true, "configuration": true, "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "delete"]},
-		"didChangeWatchedFiles": {"dynamicRegistration": true}, "textDocumentContent": {}},
+		"didChangeWatchedFiles": {"dynamicRegistration": true}, "textDocumentContent": {}, "inlayHint": {"refreshSupport": true}},
 	"window": {"workDoneProgress": true, "showDocument": {"support": true}},
-	"textDocument": {"publishDiagnostics": {"versionSupport": true}, "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}}
+	"textDocument": {"publishDiagnostics": {"versionSupport": true}, "inlayHint": {"dynamicRegistration": true}, "hover": {"dynamicRegistration": true},
+		"codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": []}}}}
 }`
 
 // rude is an editor that answers only what a test tells it to answer, and minds no manners. (The scenarios' editor

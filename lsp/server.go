@@ -61,7 +61,9 @@ type Server struct {
 	edits atomic.Uint64
 
 	trace       trace
+	live        liveRuns
 	progress    *progressBoard
+	inline      *inlineStatus
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches
@@ -174,6 +176,8 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return answered(ctx, params, s.codeLens)
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
+	case protocol.MethodTextDocumentInlayHint:
+		return answered(ctx, params, s.inlayHint)
 	case protocol.MethodTextDocumentHover:
 		return answered(ctx, params, s.hover)
 	case protocol.MethodTextDocumentDocumentSymbol:

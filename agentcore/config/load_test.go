@@ -95,9 +95,9 @@ func TestDefaults(t *testing.T) {
 
 func TestLayers(t *testing.T) {
 	s := sources{
-		user:    "max_depth = 4\ndefault_agent = 'a'\nstatusline = 's'\n[budget]\ntokens = 10\n[retry]\nmax_attempts = 2\nmax_elapsed = '10s'\n",
-		project: "default_agent = 'b'\nmax_depth = 5\nstatusline = 'p'\nretry.max_attempts = 3\n",
-		env:     map[string]string{"AGENTLS_MAX_DEPTH": "6", "AGENTLS_DEFAULT_AGENT": "c", "AGENTLS_NETWORK_ALLOW": "a.example, b.example:80", "AGENTLS_CODE_LENS": "true", "AGENTLS_BUDGET_COST": "1.5", "AGENTLS_RETENTION_SIZE": "2MiB"},
+		user:    "max_depth = 4\ndefault_agent = 'a'\ncode_lens = true\n[budget]\ntokens = 10\n[retry]\nmax_attempts = 2\nmax_elapsed = '10s'\n",
+		project: "default_agent = 'b'\nmax_depth = 5\ncode_lens = false\nretry.max_attempts = 3\n",
+		env:     map[string]string{"AGENTLS_MAX_DEPTH": "6", "AGENTLS_DEFAULT_AGENT": "c", "AGENTLS_NETWORK_ALLOW": "a.example, b.example:80", "AGENTLS_INLAY_STATUS": "false", "AGENTLS_BUDGET_COST": "1.5", "AGENTLS_RETENTION_SIZE": "2MiB"},
 		init:    `{"trusted": true, "max_depth": 7, "default_agent": "d", "ask_timeout": null}`,
 		editor:  `{"default_agent": "e", "budget.tokens": 12, "retry": {"max_elapsed": "11s"}}`,
 		flags:   []string{"default_agent=f", "budget.cost = 2"},
@@ -107,13 +107,13 @@ func TestLayers(t *testing.T) {
 	for key, want := range map[string]string{
 		"default_agent":      `"f" | flag`,
 		"max_depth":          "7 | editor settings",
-		"statusline":         `"p" | ` + filepath.Join(projectDir, filepath.FromSlash(ProjectFile)) + ":3",
+		"code_lens":          `false | ` + filepath.Join(projectDir, filepath.FromSlash(ProjectFile)) + ":3",
 		"budget.tokens":      "12 | editor settings",
 		"budget.cost":        "2 | flag",
 		"retry.max_attempts": "3 | /src/app/.agentls/config.toml:4",
 		"retry.max_elapsed":  `"11s" | editor settings`,
 		"network.allow":      `["a.example", "b.example:80"] | environment AGENTLS_NETWORK_ALLOW`,
-		"code_lens":          "true | environment AGENTLS_CODE_LENS",
+		"inlay_status":       "false | environment AGENTLS_INLAY_STATUS",
 		"retention.size":     `"2MiB" | environment AGENTLS_RETENTION_SIZE`,
 		"ask_timeout":        `"5m" | default`,
 	} {

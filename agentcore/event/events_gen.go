@@ -4,6 +4,19 @@ package event
 
 import "encoding/json"
 
+// ChildStatus is how far a child says that its task is done.
+type ChildStatus string
+
+// The values of [ChildStatus]. Others may come from a newer peer; they are kept as they are.
+const (
+	// All of it is done.
+	ChildStatusCompleted ChildStatus = "completed"
+	// Something is left, which its report says.
+	ChildStatusPartial ChildStatus = "partial"
+	// It could not be done.
+	ChildStatusFailed ChildStatus = "failed"
+)
+
 // Status is the state of a run: pending, then running and waiting in turn, then one of the five final
 // ones.
 type Status string
@@ -137,6 +150,8 @@ type CallSummary struct {
 // ChildResult is the report of a child to its parent. Files and counts come from what the engine saw,
 // not from what the model claims.
 type ChildResult struct {
+	// How far it says that its task is done; absent where it does not say.
+	Status ChildStatus `json:"status,omitempty"`
 	// The outcome in a sentence or two.
 	Summary string `json:"summary"`
 	// All that the parent needs to go on, in Markdown.

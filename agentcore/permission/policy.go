@@ -57,7 +57,9 @@ func (p *Policy) add(run event.RunID, mode Mode, layers []Layer) *Policy {
 	l := level{run: run, mode: mode}
 	for _, layer := range layers {
 		for _, r := range layer.Rules {
-			l.rules = append(l.rules, compile(r, layer.Name, layer.Narrow, p.home))
+			c := compile(r, layer.Name, layer.Narrow, p.home)
+			c.set = layer.BuiltIn
+			l.rules = append(l.rules, c)
 		}
 	}
 	p.chain, p.runs = append(p.chain, l), append(p.runs, run)
@@ -281,6 +283,9 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 	mightDeny, mightAsk := false, false
 	for i := range l.rules {
 		c := &l.rules[i]
+		if it.fix && c.set {
+			continue
+		}
 		if !c.matchesTool(it.tool) && !(it.shell && c.all && c.matchesTool("bash")) {
 			if it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") && slices.ContainsFunc(it.args, c.matchesPath) {
 				denied = c

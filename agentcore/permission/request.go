@@ -67,6 +67,8 @@ type Request struct {
 	Hosts []string
 	// Sandbox that the command would run in.
 	Sandbox Level
+	// Fix says that the change is the fix of a finding, which agents propose that edit nothing else.
+	Fix bool
 }
 
 // item is one part of a call while it is decided on.
@@ -84,6 +86,7 @@ type item struct {
 	always  []Rule     // that an "always" would allow
 	args    []location // what the command's words could name
 	secret  bool
+	fix     bool // the fix of a finding
 }
 
 // location is a file, seen from the roots.
@@ -125,7 +128,9 @@ func (p *Policy) items(r Request) []item {
 		list = append(list, p.commandItems(r)...)
 	}
 	for _, f := range r.Paths {
-		list = append(list, p.fileItem(r.Tool, f, false))
+		it := p.fileItem(r.Tool, f, false)
+		it.fix = r.Fix
+		list = append(list, it)
 	}
 	for _, h := range r.Hosts {
 		tool := r.Tool

@@ -96,6 +96,8 @@ type Layer struct {
 	// Narrow layers only take away: their rules count where they let less through than the layers before. So are
 	// those that come from a project.
 	Narrow bool
+	// BuiltIn layers are the named sets ([Set]). They say what an agent does by its own tools, and do not bind the fixes of its findings.
+	BuiltIn bool
 }
 
 // Mode is how much a run asks. Values: Default, Plan, AcceptEdits, Bypass; anything else counts as Default. No mode lifts a deny.
@@ -116,13 +118,13 @@ const (
 // from a file would keep nothing away.
 var (
 	editing = []string{"edit", "write", "patch", "notebook_edit"}
-	reading = []string{"read", "glob", "grep", "list", "symbols"}
+	reading = []string{"read", "glob", "grep", "list", "symbols", "diagnostics", "report_finding"}
 )
 
 // Set returns the rules of a named set, which a definition's `permissions` names: primary, planner, explorer or
 // researcher. ok is false for any other name.
 func Set(name string) (l Layer, ok bool) {
-	l = Layer{Name: "built-in " + name}
+	l = Layer{Name: "built-in " + name, BuiltIn: true}
 	deny := func(tools ...string) {
 		for _, t := range tools {
 			l.Rules = append(l.Rules, Rule{Tool: t, Action: Deny})
@@ -147,6 +149,7 @@ type compiled struct {
 	Rule
 	layer  string
 	narrow bool
+	set    bool // of a built-in set
 	broken error
 	all    bool
 	words  wordPattern

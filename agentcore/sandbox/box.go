@@ -337,7 +337,7 @@ func (b *Box) newSpool() *spool {
 	if dir == "" {
 		dir = filepath.Join(b.dir, "out")
 	}
-	return &spool{keep: b.options.Limits.Output, limit: b.options.Limits.WholeOutput, dir: dir}
+	return &spool{keep: b.options.Limits.Output, limit: b.options.Limits.WholeOutput, dir: dir, run: b.options.Run}
 }
 
 // split sorts the agent's texts by workspace folder and makes their paths relative. A text outside all folders is

@@ -15,6 +15,7 @@ type spool struct {
 	keep  int   // bytes in memory, half of them from the beginning
 	limit int64 // bytes in the file
 	dir   string
+	run   string // is part of the file's name, so that it can be told whose it is; may be empty
 
 	mu    sync.Mutex
 	head  []byte
@@ -51,7 +52,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	before := s.size
 	s.size += int64(n)
 	if s.file == nil && s.fault == nil && s.size > int64(s.keep) {
-		s.file, s.fault = os.CreateTemp(s.dir, "output-*.txt")
+		s.file, s.fault = os.CreateTemp(s.dir, "output-"+s.run+"-*.txt")
 		if s.file != nil {
 			s.save(s.head)
 			s.save(s.tail)

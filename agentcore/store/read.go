@@ -219,28 +219,6 @@ func (s *Store) LastSeq(ctx context.Context, session event.SessionID) (uint64, e
 	return last, s.explain(fmt.Sprintf("read the last event number of session %s", session), err)
 }
 
-// DeleteSession removes a session and all that belongs to it, after what was submitted before. The text
-// is overwritten in the file, and the write-ahead log is emptied; while a reader holds the log, that is
-// done later and the Logger told. A session that does not exist is ErrNotFound.
-func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
-	remove := func(w *writer) ([]event.Event, error) {
-		row, err := w.queryRow("DELETE FROM session WHERE id = ? RETURNING id", id)
-		if err != nil {
-			return nil, err
-		}
-		err = row.Scan(new(string))
-		if errors.Is(err, sql.ErrNoRows) {
-			err = ErrNotFound
-		}
-		if err != nil {
-			return nil, fmt.Errorf("delete session %s: %w", id, err)
-		}
-		return nil, nil
-	}
-	const patience = 200 * time.Millisecond
-	return s.submitOwn(remove, func(w *writer) { w.wipe(patience) }).Wait(ctx)
-}
-
 // TrimEvents removes the events of a session but for the newest keep, after what was submitted before.
 func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int) error {
 	trim := func(w *writer) ([]event.Event, error) {

@@ -37,6 +37,8 @@ var (
 	ErrDamaged = errors.New("the file is damaged")
 	// ErrLocked: another process held the file for longer than Options.BusyTimeout.
 	ErrLocked = errors.New("another process has locked the file")
+	// ErrInUse: the session is open in another process.
+	ErrInUse = errors.New("another agentls process has it open")
 	// ErrFull: there was no room for the batch.
 	ErrFull = errors.New("the disk is full")
 )
@@ -241,6 +243,10 @@ func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) 
 		query.Set("_defensive", "1")
 		query["_pragma"] = []string{
 			"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)",
+		}
+		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+			// A file with tables keeps the mode that it has (sqlite.org/pragma.html, auto_vacuum), and would only be written to.
+			query["_pragma"] = append([]string{"auto_vacuum(incremental)"}, query["_pragma"]...)
 		}
 	case reading:
 		query.Set("_query_only", "1")

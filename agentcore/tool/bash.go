@@ -63,8 +63,8 @@ type BackgroundCommand struct {
 
 type bashArguments struct {
 	Command     string `json:"command" alias:"cmd,script"`
-	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000, at most 600000" minimum:"1" alias:"timeout"`
-	Description string `json:"description,omitempty" jsonschema:"what for, in a few words" alias:"explanation,purpose"`
+	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000" minimum:"1" alias:"timeout"`
+	Description string `json:"description,omitempty" jsonschema:"what for" alias:"explanation,purpose"`
 	Background  bool   `json:"background,omitempty" jsonschema:"do not wait; answers an id" alias:"run_in_background,is_background"`
 }
 
@@ -238,7 +238,7 @@ type bashOutputArguments struct {
 func bashOutputTool() Tool {
 	return New(Definition[bashOutputArguments]{
 		Name:        "bash_output",
-		Description: "Get what a background command put out since the last call, and whether it ended.",
+		Description: "Get a background command's new output, and whether it has ended.",
 		Effect:      Notes,
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },

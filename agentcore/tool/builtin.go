@@ -8,5 +8,7 @@ func Builtin() []Tool {
 		bashTool(), bashOutputTool(), bashKillTool(),
 		diagnosticsTool(), reportFindingTool(), todoTool(), skillTool(), taskTool(),
 	}
-	return append(append(tools, taskControlTools()...), submitResultTool())
+	tools = append(tools, taskControlTools()...)
+	tools = append(tools, questionTool())
+	return append(append(tools, planTools()...), submitResultTool())
 }

@@ -82,39 +82,34 @@ func (t *defined[A]) infer() *shape {
 	return s
 }
 
-// shown is the schema of a struct as models see it: without its hidden members, which it takes out of the order of schema's too, and without
-// what goes without saying, which every request would pay for and Check tells who needs it.
+// shown is a schema as models see it: without hidden members, which it takes out of the order of schema's too, and without what goes without
+// saying, which every request would pay for and Check tells who needs it: that nothing else may be in objects, and that counts are not negative.
 func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
 	visible := *schema
-	visible.AdditionalProperties = nil
-	visible.Properties = maps.Clone(schema.Properties)
-	for name, property := range visible.Properties {
-		visible.Properties[name] = unsealed(property)
-	}
-	for field := range of.Fields() {
-		if field.Tag.Get("hidden") == "" {
-			continue
+	visible.AdditionalProperties, visible.Minimum = nil, nil
+	switch of.Kind() {
+	case reflect.Slice:
+		visible.Items = shown(schema.Items, of.Elem())
+	case reflect.Struct:
+		visible.Properties = maps.Clone(schema.Properties)
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			property := visible.Properties[name]
+			switch {
+			case property == nil:
+			case field.Tag.Get("hidden") != "":
+				delete(visible.Properties, name)
+				schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(s string) bool { return s == name })
+			default:
+				visible.Properties[name] = shown(property, field.Type)
+			}
 		}
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		delete(visible.Properties, name)
-		schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(s string) bool { return s == name })
+		visible.PropertyOrder = schema.PropertyOrder
 	}
-	visible.PropertyOrder = schema.PropertyOrder
 	return &visible
-}
-
-// unsealed is a schema without what goes without saying: that nothing else may be in its objects, and that counts are not negative.
-func unsealed(schema *jsonschema.Schema) *jsonschema.Schema {
-	if schema == nil {
-		return nil
-	}
-	open := *schema
-	open.AdditionalProperties, open.Minimum, open.Items = nil, nil, unsealed(schema.Items)
-	open.Properties = maps.Clone(schema.Properties)
-	for name, property := range open.Properties {
-		open.Properties[name] = unsealed(property)
-	}
-	return &open
 }
 
 // refine adds what the inference does not know: enums, minima and other spellings from tags, and that an

@@ -17,13 +17,12 @@ const diagnosticsShown = 200
 
 func diagnosticsTool() Tool {
 	return New(Definition[diagnosticsArguments]{
-		Name: "diagnostics",
-		Description: "Check a file as it is now: what the editor's own servers and " +
-			"this machine's checkers say. Answers path:line:column: severity: message [source code].",
-		Effect:  Reads,
-		Example: diagnosticsArguments{Path: "main.go"},
-		Title:   func(a diagnosticsArguments) string { return "check " + a.Path },
-		Run:     diagnostics,
+		Name:        "diagnostics",
+		Description: "Check a file as you see it: what the editor's own servers and this machine's checkers say.",
+		Effect:      Reads,
+		Example:     diagnosticsArguments{Path: "main.go"},
+		Title:       func(a diagnosticsArguments) string { return "check " + a.Path },
+		Run:         diagnostics,
 	})
 }
 

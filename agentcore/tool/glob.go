@@ -18,7 +18,7 @@ type globArguments struct {
 func globTool() Tool {
 	return New(Definition[globArguments]{
 		Name:        "glob",
-		Description: "Find files by name, without ignored ones.",
+		Description: "Find files by name. Ignored files are left out.",
 		Effect:      Reads,
 		Example:     globArguments{Pattern: "**/*_test.go"},
 		Title: func(a globArguments) string {

@@ -30,11 +30,10 @@ type grepArguments struct {
 
 func grepTool() Tool {
 	return New(Definition[grepArguments]{
-		Name: "grep",
-		Description: "Search the text of files. Answers each file's name and below it its matches " +
-			"as number:text, lines around them as number-text. Ignored and binary files are left out.",
-		Effect:  Reads,
-		Example: grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
+		Name:        "grep",
+		Description: "Search the text of files, unsaved and proposed changes included. Ignored and binary files are left out.",
+		Effect:      Reads,
+		Example:     grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
 		Title: func(a grepArguments) string {
 			return strings.TrimSuffix("search "+a.Pattern+" in "+a.Path, " in ")
 		},

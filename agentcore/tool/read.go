@@ -21,7 +21,7 @@ func readTool() Tool {
 	return New(Definition[readArguments]{
 		Name: "read",
 		Description: "Read a text file as the editor shows it, unsaved and proposed changes included. " +
-			"Each line comes as its number, a tab and its text.",
+			"Lines come numbered.",
 		Effect:  Reads,
 		Example: readArguments{Path: "main.go", Offset: 1, Limit: 200},
 		Title:   func(a readArguments) string { return "read " + a.Path },

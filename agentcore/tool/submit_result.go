@@ -10,6 +10,7 @@ import (
 
 type submitArguments struct {
 	Summary       string   `json:"summary" jsonschema:"the outcome in one or two sentences" alias:"result"`
+	Status        string   `json:"status,omitempty" enum:"completed,partial,failed" synonym:"done=completed,complete=completed,success=completed,incomplete=partial,blocked=failed,error=failed"`
 	Details       string   `json:"details,omitempty" jsonschema:"all that the asking agent needs, in Markdown; places as path:line" alias:"output,report"`
 	FilesModified []string `json:"files_modified,omitempty"`
 	FilesCreated  []string `json:"files_created,omitempty"`
@@ -31,7 +32,7 @@ func submitResultTool() Tool {
 				return Result{}, errors.New("the summary is empty; say the outcome in a sentence")
 			}
 			err := host.SubmitResult(ctx, event.ChildResult{
-				Summary: a.Summary, Details: a.Details, FilesModified: a.FilesModified, FilesCreated: a.FilesCreated,
+				Status: event.ChildStatus(a.Status), Summary: a.Summary, Details: a.Details, FilesModified: a.FilesModified, FilesCreated: a.FilesCreated,
 				TestsRun: a.TestsRun, TestsPassed: a.TestsPassed, Warnings: a.Warnings, Suggestions: a.Suggestions,
 			})
 			return Result{Text: "handed over", Summary: clip(a.Summary, titleLimit)}, err

@@ -125,6 +125,9 @@ func (s TaskState) Report() string {
 	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {
+		if c.Status != "" && c.Status != event.ChildStatusCompleted {
+			fmt.Fprintf(&b, "it says: %s\n", c.Status)
+		}
 		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
 			fmt.Fprintf(&b, "summary: %s\n", c.Summary)
 			body = strings.TrimSpace(c.Details)

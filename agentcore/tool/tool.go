@@ -153,6 +153,13 @@ type Host interface {
 	CancelTask(ctx context.Context, id event.RunID) (TaskState, error)
 	// SubmitResult ends the run after this turn with a result for the run that started it. The engine puts in what it saw itself.
 	SubmitResult(ctx context.Context, result event.ChildResult) error
+	// Ask puts questions to the user, and returns when each was answered, its time is over, or nobody can be asked. The replies
+	// are in the order of the questions.
+	Ask(ctx context.Context, questions []Question) ([]Reply, error)
+	// EnterPlan lets the run only read from then on, where the user agrees. The text tells the model how things are.
+	EnterPlan(ctx context.Context, reason string) (string, error)
+	// ExitPlan keeps a plan and puts it to the user, or ends a child with it. The text tells the model what came of that.
+	ExitPlan(ctx context.Context, plan string) (string, error)
 	// Progress tells people how a long call goes.
 	Progress(message string)
 }

@@ -15,13 +15,12 @@ type writeArguments struct {
 
 func writeTool() Tool {
 	return New(Definition[writeArguments]{
-		Name: "write",
-		Description: "Propose a new file, or the whole new text of one that you have read. " +
-			"To change a part of a file, use edit.",
-		Effect:  Proposes,
-		Example: writeArguments{Path: "docs/notes.md", Content: "# Notes\n"},
-		Title:   func(a writeArguments) string { return "write " + a.Path },
-		Run:     write,
+		Name:        "write",
+		Description: "Propose a new file, or the whole new text of one that you have read.",
+		Effect:      Proposes,
+		Example:     writeArguments{Path: "docs/notes.md", Content: "# Notes\n"},
+		Title:       func(a writeArguments) string { return "write " + a.Path },
+		Run:         write,
 	})
 }
 

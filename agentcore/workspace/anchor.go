@@ -25,6 +25,9 @@ func (v *View) anchor(path string, c content) *anchor {
 	a := v.anchors[path]
 	if a == nil {
 		a = newAnchor(path, c)
+		if doc := v.docs[path]; doc != nil {
+			a.saved = doc.saved.whole()
+		}
 		v.anchors[path] = a
 	}
 	v.sync(a, c)
@@ -74,7 +77,13 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 			taken, changes = nil, lineChanges(from.s, next.s)
 		}
 	}
-	back = closed || back && (taken == nil || taken.undo)
+	lost := nothingLost
+	switch {
+	case closed && back:
+		lost = allLost
+	case closed, back && (taken == nil || taken.undo):
+		lost = maybeLost
+	}
 	a.text, a.last = next, nil
 	if next == nil {
 		a.last = from
@@ -86,7 +95,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		}
 	}
 	for s, p := range a.piles {
-		p.move(from, next, changes, taken, back, s)
+		p.move(from, next, changes, taken, lost, s)
 		s.publish(a, p)
 	}
 	if v.arrive(a); next == nil {

@@ -17,9 +17,9 @@ const effort = 400
 const budget = 16_000_000
 
 // diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
-// as they go.
+// as they go, but where balance says otherwise.
 func diffLines(a, b *Index) []piece {
-	return slide(a, b, newAlignment(a, b, 0).pieces(way{}))
+	return balance(a, b, slide(a, b, newAlignment(a, b, 0).pieces(way{})))
 }
 
 // alignment holds the numbered lines of two texts, without those that both begin and end with but for some.
@@ -163,6 +163,65 @@ func slide(a, b *Index, pieces []piece) []piece {
 	}
 	return pieces[next:]
 }
+
+// balanceEffort bounds how many lines balance compares.
+const balanceEffort = 1 << 20
+
+// balance looks for other places of the equal lines between an insertion and a deletion, among lines that are replaced, so that as many come
+// as go on either side of them. All are as short. Apart, a line that was changed would be brought by one piece and taken by the
+// other, and each would be wrong without the other.
+func balance(a, b *Index, pieces []piece) []piece {
+	var result []piece
+	left := balanceEffort
+	for _, q := range pieces {
+		last := len(result) - 1
+		if last < 0 {
+			result = append(result, q)
+			continue
+		}
+		p := result[last]
+		grown, shrunk := p.delta(), q.delta()
+		switch {
+		case grown > 0 && shrunk < 0: // the lines of b stay, and are others of a
+			by := repeats(a, p.a1, q.a0, q.a1, grown, -shrunk, &left)
+			p.a1, q.a0 = p.a1+by, q.a0+by
+		case grown < 0 && shrunk > 0:
+			by := repeats(b, p.b1, q.b0, q.b1, shrunk, -grown, &left)
+			p.b1, q.b0 = p.b1+by, q.b0+by
+		}
+		result[last] = p
+		if q.a0 < q.a1 || q.b0 < q.b1 {
+			result = append(result, q)
+		}
+	}
+	return result
+}
+
+// delta is how many lines a piece adds.
+func (p piece) delta() int { return p.b1 - p.b0 - (p.a1 - p.a0) }
+
+// repeats returns how many lines further down, before end, the lines [from, to) stand again so that pieces which add and take away so many
+// lines are closest to as many; 0 where they are as close as they are.
+func repeats(x *Index, from, to, end, added, taken int, left *int) int {
+	best, off := 0, added+taken
+	for by := 1; by < added+taken && to+by <= end && *left > 0; by++ {
+		now := abs(added-by) + abs(taken-by)
+		if now >= off {
+			continue
+		}
+		same := 0
+		for from+same < to && x.Line(from+same) == x.Line(from+same+by) {
+			same++
+		}
+		*left -= 1 + same
+		if from+same == to {
+			best, off = by, now
+		}
+	}
+	return best
+}
+
+func abs(n int) int { return max(n, -n) }
 
 // differ compares two lists of line numbers and collects the pieces in order.
 type differ struct {

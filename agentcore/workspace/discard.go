@@ -26,7 +26,12 @@ func (v *View) SaveDocument(path string) {
 	v.cache.drop(path)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if a := v.anchors[path]; a != nil && v.docs[path] != nil {
+	doc := v.docs[path]
+	if doc == nil {
+		return
+	}
+	v.docs[path] = &document{doc.buffer, doc.version, doc.buffer}
+	if a := v.anchors[path]; a != nil {
 		a.save()
 	}
 }
@@ -49,6 +54,15 @@ func (v *View) reverted(a *anchor, next *text) (closed, back bool) {
 	return closed, next != nil && a.text != nil && a.saved != nil && next.same(a.saved)
 }
 
+// loss says whether what was done to a document since it was opened or saved is gone.
+type loss int
+
+const (
+	nothingLost loss = iota
+	maybeLost        // it was closed and shows another text than was saved, or shows that text again and is still open
+	allLost          // it was closed, and shows what was saved
+)
+
 // traces returns which lines stand in a text that tell whether it has hunks of which nobody heard that they were saved.
 func (p *pile) traces(next *text) map[string]bool {
 	all := make(map[string]bool)
@@ -63,14 +77,14 @@ func (p *pile) traces(next *text) map[string]bool {
 }
 
 // revert makes an undo what it was when the text was saved that shows again. One that was accepted later has been taken
-// back, unless the text seems to have it: some editors save a document and do not say so. It reports false where nothing
-// is certain; standing are the traces of hunks in the text.
-func (u *undo) revert(next *text, standing map[string]bool) bool {
+// back, unless not all is lost and the text seems to have it: some editors save a document and do not say so. It reports false where
+// nothing is certain; standing are the traces of hunks in the text.
+func (u *undo) revert(next *text, lost loss, standing map[string]bool) bool {
 	stands := func(line string) bool { return standing[line] }
 	switch {
 	case u.create || u.delete || u.moveTo != "" || u.settled() && !u.pending:
 		return false
-	case u.saved == nil && (slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 && !slices.ContainsFunc(u.vanished, stands)):
+	case u.saved == nil && lost == maybeLost && (slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 && !slices.ContainsFunc(u.vanished, stands)):
 		return false
 	case u.saved == nil:
 		u.settle(event.StateAccepted, "")

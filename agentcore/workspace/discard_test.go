@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,6 +56,25 @@ func TestClosedWithoutSaving(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestClosedBeforeWhatWasTypedWasSaved: what a hunk took had been typed and never saved, so that the disk has neither.
+func TestClosedBeforeWhatWasTypedWasSaved(t *testing.T) {
+	v, dir := open(t, map[string]string{"a.txt": five})
+	p := &proposal{t: t, path: filepath.Join(dir, "a.txt")}
+	v.SetDocument(p.path, five, 0)
+	v.SetDocument(p.path, "one\ntwo\nthree mine\nmore\nfour\nfive\n", 1) // nobody looks at it yet
+	p.version = 1
+	p.Session = v.NewSession(SessionOptions{ID: "p1"})
+	t.Cleanup(p.Close)
+	layer := p.Fork()
+	write(t, layer, p.path, "one\ntwo\nmore\nfour\nfive\n", "")
+	merge(t, layer)
+	ids := p.accept()
+	if text := p.closes(); text != five {
+		t.Fatalf("the disk has %q", text)
+	}
+	p.undone(ids...)
 }
 
 // TestClosedAfterSaving: what was saved can be undone as it was then, what was accepted later is undone.

@@ -107,11 +107,11 @@ func (h *hunk) change() change {
 
 // move carries the hunks along a change of the file. from is the text that their lines refer to: the
 // previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
-// lead from it to next, which is nil for a file that is gone. back says that all that was done since the last save is gone.
-func (p *pile) move(from, next *text, changes []change, taken *expectation, back bool, s *Session) {
+// lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last save.
+func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Session) {
 	p.valid = false
 	exact := taken != nil && taken.session == s && !taken.undo
-	p.moveUndos(from, next, changes, taken, back, s)
+	p.moveUndos(from, next, changes, taken, lost, s)
 	for _, h := range p.hunks {
 		switch {
 		case exact && !h.create && slices.Contains(taken.ids, h.id):

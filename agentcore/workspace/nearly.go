@@ -91,8 +91,21 @@ func nearer(text, a, b string) bool {
 		now, made, was = atoms(text, true), atoms(a, true), atoms(b, true)
 	}
 	added, removed := without(made, was), without(was, made)
+	if len(added) == 0 && leaves(removed, made, now) {
+		return false // and an edit that brings nothing cannot be made twice
+	}
 	return 2*missing(added, now) <= missing(added, nil) && 2*missing(removed, now) >= missing(removed, nil) &&
 		missing(now, made)+missing(made, now) < missing(now, was)+missing(was, now)
+}
+
+// leaves reports whether a text has a word that a deletion takes away: the user has the rest of the line.
+func leaves(removed, made, now map[string]int) bool {
+	for atom := range removed {
+		if r, _ := utf8.DecodeRuneInString(atom); isWord(r) && now[atom] > made[atom] {
+			return true
+		}
+	}
+	return false
 }
 
 // atoms counts the words of a text, its other characters and, if asked for, its white space.

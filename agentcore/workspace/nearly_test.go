@@ -70,6 +70,22 @@ func TestEditsThatAnExtensionChanges(t *testing.T) {
 	}
 }
 
+// TestDeletionOfWhichAWordIsLeft: a deletion does not count as made where the user, who typed meanwhile, has left some of its line.
+func TestDeletionOfWhichAWordIsLeft(t *testing.T) {
+	for shown, made := range map[string]bool{
+		"one\ntwo\nthree word\n": false, // the user deleted what stands between
+		"one\ntwo\nthree (\n":    true,
+	} {
+		s := propose(t, "one\ntwo\nthree\nfour and the last word\n", "one\ntwo\nthree\n")
+		ids := []event.HunkID{s.Hunks()[0].ID}
+		s.Edits(ids)
+		s.show(shown)
+		if h, _ := s.Hunk(ids[0]); (h.State == event.StateAccepted) != made {
+			t.Errorf("%q: %+v", shown, h)
+		}
+	}
+}
+
 // TestUndoOfLinesThatTheUserHasJustChanged: an editor that says it undid an edit, which it left out since the user typed on the same
 // lines meanwhile, does not make the user's text part of the edit.
 func TestUndoOfLinesThatTheUserHasJustChanged(t *testing.T) {

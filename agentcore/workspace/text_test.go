@@ -164,6 +164,52 @@ func TestDiffIsHuman(t *testing.T) {
 	}
 }
 
+// TestDiffKeepsChangedLinesTogether: a line that was changed is taken and brought by one hunk, also where a common line beside it leaves
+// the choice.
+func TestDiffKeepsChangedLinesTogether(t *testing.T) {
+	for _, test := range []struct {
+		name, a, b string
+		hunks      int
+	}{
+		{"the common line is below", "a\n\nword\n\nz\n", "a\nnew\nword more\n\nz\n", 1},
+		{"and the line behind it changed", "a\n\nword\n\nlast", "a\nnew\nword more\n\nlast\n", 2},
+		{"taken back", "a\nnew\nword more\n\nz\n", "a\n\nword\n\nz\n", 1},
+		{"taken back, with the line behind it", "a\nnew\nword more\n\nlast\n", "a\n\nword\n\nlast", 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			hunks := Diff(test.a, test.b)
+			if len(hunks) != test.hunks {
+				t.Errorf("got %+v", hunks)
+			}
+			for _, h := range hunks {
+				if strings.Contains(h.Before, "word") != strings.Contains(h.After, "word") || strings.Contains(h.Before, "last") != strings.Contains(h.After, "last") {
+					t.Errorf("taken alone it would have the word twice, or lose it: %+v", h)
+				}
+			}
+		})
+	}
+}
+
+// TestBalanceIsAsShort compares the pieces before and after they were balanced.
+func TestBalanceIsAsShort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := NewIndex(texts("\n").Draw(t, "a")), NewIndex(texts("\n").Draw(t, "b"))
+		measure := func(pieces []piece) (lines, off int) {
+			for _, p := range pieces {
+				lines += p.a1 - p.a0 + p.b1 - p.b0
+				off += abs(p.delta())
+			}
+			return lines, off
+		}
+		slid := slide(a, b, newAlignment(a, b, 0).pieces(way{}))
+		balanced := diffLines(a, b)
+		lines, off := measure(slid)
+		if n, o := measure(balanced); n != lines || o > off || o == off && !slices.Equal(slid, balanced) {
+			t.Fatalf("%+v became %+v", slid, balanced)
+		}
+	})
+}
+
 func TestMerge3(t *testing.T) {
 	for _, test := range []struct {
 		name, base, ours, theirs, merged string

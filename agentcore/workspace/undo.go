@@ -101,7 +101,7 @@ func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
 }
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
-func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, back bool, s *Session) {
+func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, lost loss, s *Session) {
 	if taken != nil && taken.session != s {
 		taken = nil
 	}
@@ -113,11 +113,11 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 		}
 	}
 	var standing map[string]bool
-	if back {
+	if lost == maybeLost {
 		standing = p.traces(next)
 	}
 	for _, u := range p.undos {
-		if u.settled() || back && u.revert(next, standing) {
+		if u.settled() || lost != nothingLost && u.revert(next, lost, standing) {
 			continue
 		}
 		u.move(from, next, changes, taken, landed)

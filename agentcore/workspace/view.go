@@ -53,6 +53,7 @@ type View struct {
 type document struct {
 	buffer  *Buffer
 	version int32
+	saved   *Buffer // as it was opened or saved last
 }
 
 // content is a text as a layer shows it; a nil text means that there is no such file.
@@ -179,8 +180,12 @@ func (v *View) SetDocument(path, content string, version int32) {
 func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 	path = cleanPath(path)
 	v.mu.Lock()
-	opened := v.docs[path] == nil
-	v.docs[path] = &document{b, version}
+	former := v.docs[path]
+	opened, saved := former == nil, b
+	if !opened {
+		saved = former.saved
+	}
+	v.docs[path] = &document{b, version, saved}
 	if a := v.anchors[path]; a != nil {
 		if opened {
 			a.save()

@@ -43,6 +43,12 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 	if t.in == nil {
 		const why = "nobody can be asked here"
 		hint := "allow the rest by hand, or run the agent in an editor or on a terminal"
+		if ask.Question != nil {
+			if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
+				return "" // it is over
+			}
+			return fmt.Sprintf("agentls: %s: not answered, since %s; say it in the prompt, or run the agent on a terminal or in an editor", oneLine(ask.Title), why)
+		}
 		if ask.Longer != "" {
 			hint = fmt.Sprintf("run it on a terminal or in an editor and allow %s for good there, or where no protected file is meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
 		}
@@ -93,8 +99,43 @@ func (t *terminalAsks) question() string {
 	for i, c := range ask.Choices() {
 		fmt.Fprintf(&b, "  %d) %s\n", i+1, c.Title)
 	}
-	b.WriteString("Answer with a number:")
+	switch q := ask.Question; {
+	case q == nil:
+		b.WriteString("Answer with a number:")
+	case q.Multiple:
+		b.WriteString("Answer with numbers, such as 1,3, or in your own words:")
+	default:
+		b.WriteString("Answer with a number, or in your own words:")
+	}
 	return b.String()
+}
+
+// answerOf is the answer that a line is; hint says what is wrong with one that is none.
+func answerOf(ask agentcore.Ask, line string) (answer agentcore.Answer, hint string) {
+	choices := ask.Choices()
+	line = strings.TrimSpace(line)
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(choices) {
+		return choices[n-1].Answer, ""
+	}
+	switch {
+	case ask.Question == nil:
+		return answer, fmt.Sprintf("Answer with a number from 1 to %d:", len(choices))
+	case line == "":
+		return answer, fmt.Sprintf("Answer with a number from 1 to %d, or in your own words:", len(choices))
+	}
+	chosen := []string{line}
+	if numbers := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' }); ask.Question.Multiple {
+		var labels []string
+		for _, number := range numbers {
+			if n, err := strconv.Atoi(number); err == nil && n >= 1 && n <= len(ask.Question.Options) {
+				labels = append(labels, ask.Question.Options[n-1].Label)
+			}
+		}
+		if len(labels) == len(numbers) {
+			chosen = labels
+		}
+	}
+	return agentcore.Answer{Allow: true, Chosen: chosen}, ""
 }
 
 // typed takes a line of the user's, and returns what to say to it.
@@ -110,14 +151,13 @@ func (t *terminalAsks) typed(line typed) string {
 	if len(t.open) == 0 {
 		return "" // nothing was asked
 	}
-	choices := t.open[0].Choices()
-	n, err := strconv.Atoi(strings.TrimSpace(line.text))
-	if err != nil || n < 1 || n > len(choices) {
-		return fmt.Sprintf("Answer with a number from 1 to %d:", len(choices))
-	}
 	ask := t.open[0]
+	answer, hint := answerOf(ask, line.text)
+	if hint != "" {
+		return hint
+	}
 	t.open = t.open[1:]
-	_ = t.answer(ask, choices[n-1].Answer) // an error says that it is over
+	_ = t.answer(ask, answer) // an error says that it is over
 	if len(t.open) == 0 {
 		return ""
 	}

@@ -13,6 +13,8 @@ func (p *process) runCommand(s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var agentName string
 	var each bool
+	var iterations int
+	var until string
 	c := &cobra.Command{
 		Use:   "run [--agent AGENT] PROMPT [FILE...]",
 		Short: "Have an agent carry out a prompt",
@@ -28,6 +30,7 @@ Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option
 failed or an edit that could not be written, 130 interrupted.`,
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --agent explore "How are orders priced?"
+  agentls run --iter 5 --until "go test ./..." "Make the tests pass."
   agentls run --each --write "Give every exported name a doc comment" *.go`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -55,13 +58,30 @@ failed or an edit that could not be written, 130 interrupted.`,
 			if each && len(files) == 0 {
 				return usage("--each starts a run for each file, but no file is named")
 			}
-			return p.work(c.Context(), f, job{agent: agentName, prompt: prompt, files: files, each: each})
+			if err := checkIterations(iterations, until, prompt); err != nil {
+				return err
+			}
+			return p.work(c.Context(), f, job{agent: agentName, prompt: prompt, files: files, each: each, iterations: iterations, until: until})
 		},
 	}
 	c.Flags().StringVar(&agentName, "agent", "", "slug or alias of the `agent` (default: default_agent of the configuration)")
 	c.Flags().BoolVar(&each, "each", false, "start a run for each file, in parallel")
+	c.Flags().IntVar(&iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
+	c.Flags().StringVar(&until, "until", "", "with --iter: the task is done when this `command` succeeds on what is proposed")
 	f.add(c, "never")
 	return c
+}
+
+// checkIterations refuses what means nothing, before anything is done. A prompt may ask for passes, too.
+func checkIterations(n int, until, prompt string) error {
+	word, _, _ := strings.Cut(prompt, " ")
+	switch {
+	case n < 1:
+		return usage("--iter is %d; write how often the task may be done, 1 or more", n)
+	case until != "" && n == 1 && word != "/iter":
+		return usage("--until is for a task that is repeated; write --iter N, too")
+	}
+	return nil
 }
 
 // validText reports whether bytes are UTF-8.

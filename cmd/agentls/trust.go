@@ -239,7 +239,7 @@ func trustPage(t agentcore.FolderTrust) string {
 	fmt.Fprintf(&b, "%s: %s\n", visible(t.Root), oneLine(standing))
 	items := agentcore.DescribeActing(t.Root, t.Actors)
 	if len(items) == 0 {
-		b.WriteString("Nothing in it acts; trusted, its checkers may read their configuration there.\n")
+		b.WriteString("Nothing in it acts by itself; trusted, commands run in it, and checkers with the configuration that they have there, some of which is code.\n")
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, item := range items {

@@ -87,6 +87,9 @@ type job struct {
 	title  string
 	files  []string // as they were named; "-" is a text on standard input
 	each   bool     // a run for each file
+	// iterations and until are those of the run.
+	iterations int
+	until      string
 }
 
 // work has an agent do a job and prints the result.
@@ -146,7 +149,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	paths = distinct(paths)
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
-		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout},
+		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout}, Iterations: j.iterations, Until: j.until,
 	}
 	if j.each && len(paths) > 1 {
 		request.Each = paths

@@ -97,6 +97,7 @@ type Editor struct {
 	trace         []string
 	subscribed    bool
 	refreshes     map[string]int
+	heard         int // requests and notifications of the server
 }
 
 type phase int

@@ -17,7 +17,7 @@ import (
 // languageProviders are the members of the server's capabilities that announce the features.
 var languageProviders = map[string]string{
 	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider", "textDocument/documentSymbol": "documentSymbolProvider",
-	"textDocument/codeLens": "codeLensProvider",
+	"textDocument/codeLens": "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
 }
 
 // errUnserved is the error of a feature that the server does not have for the document.

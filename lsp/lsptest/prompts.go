@@ -63,10 +63,42 @@ func (e *Editor) askPermission(params json.RawMessage) (any, error) {
 	return nil, methodNotFound(method)
 }
 
+// askQuestion answers agent/question, which clients without an answer do not implement.
+func (e *Editor) askQuestion(params json.RawMessage) (any, error) {
+	const method = "agent/question"
+	m := Message{Method: method, Text: text(lookup(params, "agent")) + " asks: " + text(lookup(params, "question"))}
+	var choices []struct {
+		Label string `json:"label"`
+	}
+	if raw := lookup(params, "choices"); raw != nil {
+		if err := json.Unmarshal(raw, &choices); err != nil {
+			e.fault("%s: bad choices %s", method, shorten(string(params)))
+		}
+	}
+	for _, c := range choices {
+		m.Titles = append(m.Titles, c.Label)
+	}
+	for _, a := range e.answers {
+		if a.message.MatchString(m.Text) {
+			e.messages = append(e.messages, m)
+			if a.hold {
+				return nil, errHeld
+			}
+			return e.chosen(m, a.title), nil
+		}
+	}
+	return nil, methodNotFound(method)
+}
+
 // chosen is the result of a prompt with the choice of a title, nil for "".
 func (e *Editor) chosen(m Message, title string) any {
 	if title == "" {
 		return nil
+	}
+	if m.Method == "agent/question" { // the user's own words are an answer, too
+		return struct {
+			Answers []string `json:"answers"`
+		}{strings.Split(title, "; ")}
 	}
 	if !slices.Contains(m.Titles, title) {
 		e.fault("%s %q has no choice %q, only %q", m.Method, m.Text, title, m.Titles)

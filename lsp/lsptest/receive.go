@@ -22,6 +22,7 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	if r.Params != nil {
 		params = *r.Params
 	}
+	e.heard++
 	e.maySpeak(r)
 	if r.Notif {
 		e.notified(r.Method, params)
@@ -126,6 +127,9 @@ func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
 	e.notifications = append(e.notifications, Notification{method, params})
 	if method == "agent/ask" {
 		return e.askPermission(params)
+	}
+	if method == "agent/question" {
+		return e.askQuestion(params)
 	}
 	return nil, methodNotFound(method)
 }

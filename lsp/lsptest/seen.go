@@ -17,6 +17,7 @@ import (
 //	wait diagnostics PATH N             the document has N diagnostics
 //	wait diagnostic PATH "text" [N]     the document has N diagnostics with the text in it; without N, some
 //	wait message|log|question "text"    the server said so
+//	wait ask|asked "text"               it asked so by agent/ask or agent/question
 //	wait event TYPE ["text"]            an agent/event of the type, with the text in it
 //	wait shown "text"                   a document was shown that holds the text
 //	wait text PATH "text"               the document holds the text
@@ -25,6 +26,10 @@ import (
 //	wait gate NAME [N]                  the scripted model has come to the gate
 //	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
 //	wait lenses PATH "title"            the document has a lens of that title
+//	wait hint PATH "text"               an inlay hint of the document holds the text; wait no hint PATH "text" is the opposite
+//	wait hover PATH PLACE "text"        what is shown at the place holds the text
+//	wait report "title" "text"          the newest report of a progress under way of that title holds the text
+//	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
 //	wait refreshes METHOD N             the server has sent the refresh request so often at least
 //	wait agent NAME                     agent/list names the agent
 //	wait no agent NAME                  agent/list does not name it
@@ -95,6 +100,8 @@ func (p *play) wait(args []string) error {
 		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
 	case "ask":
 		return p.waitMessage("agent/ask", arg(1))
+	case "asked":
+		return p.waitMessage("agent/question", arg(1))
 	case "withdrawn":
 		return e.wait(p.ctx, what, func() bool {
 			return slices.ContainsFunc(e.withdrawn, func(message string) bool { return strings.Contains(message, arg(1)) })
@@ -122,6 +129,16 @@ func (p *play) wait(args []string) error {
 		return p.waitRegistered(arg(1), arg(2))
 	case "lenses":
 		return p.waitLens(arg(1), arg(2))
+	case "hint":
+		return p.waitHint(arg(1), arg(2), true)
+	case "hover":
+		return p.waitHover(arg(1), arg(2), arg(3))
+	case "report", "ended":
+		return e.wait(p.ctx, what, func() bool {
+			return slices.ContainsFunc(e.order, func(g *Progress) bool {
+				return g.Begun && g.Ended == (args[0] == "ended") && strings.Contains(g.Title, arg(1)) && strings.Contains(g.Message, arg(2))
+			})
+		})
 	case "refreshes":
 		n, err := number(2)
 		if err != nil {
@@ -131,6 +148,9 @@ func (p *play) wait(args []string) error {
 	case "agent":
 		return p.waitAgents(what, func(agents []string, _ string) bool { return slices.Contains(agents, arg(1)) })
 	case "no":
+		if arg(1) == "hint" {
+			return p.waitHint(arg(2), arg(3), false)
+		}
 		return p.waitAgents(what, func(agents []string, _ string) bool { return !slices.Contains(agents, arg(2)) })
 	case "default":
 		return p.waitAgents(what, func(_ []string, standard string) bool { return standard == arg(1) })

@@ -72,7 +72,7 @@ func (p *play) do(l line) error {
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
 		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
 		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},
-		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs}, "symbols": {1, 2, p.symbolsAre},
+		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "hints": {1, 2, p.hintsAre}, "find": {2, 2, p.find}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs}, "symbols": {1, 2, p.symbolsAre},
 	}
 	v, ok := verbs[l.verb]
 	if !ok {

@@ -415,7 +415,8 @@ func (c Client) Ask(ctx context.Context, params *Ask) (*AskAnswer, error) {
 }
 
 // Question sends `agent/question`. Asks the user something on behalf of an agent. Null means that the
-// user closed it. Only for a client that announced `experimental.agentls.questions`.
+// user closed it; it stays open until it expires. No answers leave it to the agent. Only for a client
+// that announced `experimental.agentls.questions`.
 func (c Client) Question(ctx context.Context, params *Question) (*QuestionAnswer, error) {
 	return requestNullable[QuestionAnswer](ctx, c.Conn, MethodQuestion, params)
 }

@@ -546,8 +546,12 @@ type RunParams struct {
 	// Limits that are tighter or wider than the agent's own.
 	Limits *Limits `json:"limits,omitzero"`
 	// Repeat, each time afresh with a summary of the last, until the success check passes or so many
-	// passes are made. Absent, 0 and 1 mean once.
+	// passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 	Iterations int `json:"iterations,omitzero" min:"0"`
+	// The success check of `iterations`: a command line, run after each pass on what the agent proposes,
+	// with its rights. Absent means that a pass which says that the task is done, and had nothing to
+	// change, is the last.
+	Until string `json:"until,omitzero"`
 	// Keep the run when the session is closed.
 	Background bool `json:"background,omitzero"`
 }
@@ -1076,7 +1080,7 @@ type UndoParams struct {
 	Hunks []event.HunkID `json:"hunks,omitzero"`
 }
 
-// Ask is a question for permission.
+// Ask is a question to the user: for permission, or what an agent wants to know.
 type Ask struct {
 	// The ask's id.
 	ID event.AskID `json:"id"`
@@ -1098,6 +1102,8 @@ type Ask struct {
 	Created time.Time `json:"created"`
 	// When it is denied if nobody answers.
 	Expires time.Time `json:"expires,omitzero"`
+	// What an agent wants to know, where it is no question for permission.
+	Question *Question `json:"question,omitzero"`
 }
 
 // AskAnswer is the user's answer.
@@ -1141,6 +1147,9 @@ type AnswerAskParams struct {
 	Scope Scope `json:"scope,omitzero"`
 	// When an answer for longer than once ends by itself; absent means never. It must lie ahead.
 	Expires time.Time `json:"expires,omitzero"`
+	// With `allow`, the answer to an agent's question: labels of its choices, or the user's own words.
+	// Without, `deny` leaves it to the agent.
+	Answers []string `json:"answers,omitzero"`
 }
 
 // Grant is a remembered permission.

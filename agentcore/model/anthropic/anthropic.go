@@ -119,7 +119,7 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 			return
 		}
 		send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-			if err := transport.Splice(r, messages); err != nil {
+			if err := transport.Splice(r, "messages", messages); err != nil {
 				return nil, err
 			}
 			return x.Send(r, next)

@@ -310,7 +310,7 @@ func TestReview(t *testing.T) {
 		"a.go":    deferring,
 		"note.md": "One\n\nof the the words\nand and is here\n",
 	}, diagnostics: map[string]string{
-		"a.go": "a.go:3:8: error: \"os\" imported and not used [go vet imports]\nChecked with go syntax, gofmt, go vet. Not on this machine: staticcheck.",
+		"a.go": "a.go:3:8: error: \"os\" imported and not used [go vet imports]\nChecked with go syntax, gofmt, go vet. Not on this machine: staticcheck. Not run: eslint, since it runs code of this workspace. Not run: tsc, since a rule denies it.",
 	}}
 	text := d.converse("Review these files.\n\n<context>\nfile: a.go\nfile: note.md\n</context>\n")
 	want := []string{"a.go:11 defer-in-loop", "a.go:3 imports", "note.md:3 doubled-word", "note.md:4 doubled-word"}
@@ -323,7 +323,7 @@ func TestReview(t *testing.T) {
 	if got := d.files["note.md"]; got != "One\n\nof the words\nand is here\n" {
 		t.Errorf("the fixes made %q", got)
 	}
-	for _, part := range []string{"a.go: 1 error, 1 warning.", "note.md: 2 hints, 2 with a fix.", "Checked with go syntax, gofmt, go vet, the rules of agentls.", "Not on this machine: staticcheck.", noModel} {
+	for _, part := range []string{"a.go: 1 error, 1 warning.", "note.md: 2 hints, 2 with a fix.", "Checked with go syntax, gofmt, go vet, the rules of agentls.", "Not on this machine: staticcheck.", "Not run: eslint, since it runs code of this workspace.", "Not run: tsc, since a rule denies it.", noModel} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, text)
 		}

@@ -263,7 +263,7 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 	var b, details strings.Builder
 	counts := map[string]int{}
 	fixes, finished := 0, 0
-	var used, missing []string
+	var used, missing, withheld []string
 	for i, name := range files {
 		r, ok := t.reportOf(asked[i])
 		if !ok {
@@ -284,6 +284,11 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 		}
 		if match := missingLine().FindStringSubmatch(r.body); match != nil {
 			missing = append(missing, strings.Split(match[1], ", ")...)
+		}
+		for line := range strings.Lines(r.body) {
+			if strings.HasPrefix(line, "Checked with ") {
+				withheld = append(withheld, withheldIn(line)...)
+			}
 		}
 		text := withoutLast(r.body)
 		details.WriteString(text)
@@ -313,11 +318,7 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 		fmt.Fprintf(&b, "%s more: not looked at; name those that matter.\n", plural(dropped, "file"))
 	}
 	if len(used) > 0 {
-		b.WriteString("\nChecked with " + joined(used) + ".")
-		if len(missing) > 0 {
-			b.WriteString(" Not on this machine: " + joined(missing) + ".")
-		}
-		b.WriteString("\n")
+		tellUse(&b, used, missing, withheld)
 	} else {
 		b.WriteString("\n")
 	}

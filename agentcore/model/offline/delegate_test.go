@@ -196,7 +196,7 @@ func TestDelegationIsCutShort(t *testing.T) {
 		t.Fatalf("the calls are %v", calls)
 	}
 	for i, text := range []string{
-		"<task id=\"run_1\" agent=\"reviewer\" status=\"completed\">\nconflict: a.go lines 1-1: left out\ncost: 1 turn, 0 tokens in, 0 out\n\na.go: 1 warning.\n\nChecked with gofmt, the rules of agentls. Not on this machine: staticcheck.\n" + noModel + "\n</task>",
+		"<task id=\"run_1\" agent=\"reviewer\" status=\"completed\">\nconflict: a.go lines 1-1: left out\ncost: 1 turn, 0 tokens in, 0 out\n\na.go: 1 warning.\n\nChecked with gofmt, the rules of agentls. Not on this machine: staticcheck. Not run: eslint, since it runs code.\n" + noModel + "\n</task>",
 		"<task id=\"run_2\" agent=\"reviewer\" status=\"timeout\">\nended by: timeout\ncost: 1 turn, 0 tokens in, 0 out\n\n(it said nothing)\n</task>",
 	} {
 		results.Parts = append(results.Parts, model.Result{ID: calls[i].ID, Name: "task", Text: text})
@@ -211,7 +211,7 @@ b.go: its child ended as timeout.
 (it said nothing)
 c.go: not done, the turns of this run were used up
 
-Checked with gofmt, the rules of agentls. Not on this machine: staticcheck.
+Checked with gofmt, the rules of agentls. Not on this machine: staticcheck. Not run: eslint, since it runs code.
 ` + noModel + "\n"
 	if got := d.ask(request).Message.Text(); got != want {
 		t.Errorf("the answer is:\n%s\nwant:\n%s", got, want)

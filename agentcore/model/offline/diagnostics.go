@@ -13,14 +13,37 @@ type checkers struct {
 	found   []finding
 	used    []string
 	missing []string
-	problem string
+	// withheld are those that were not run, each with the reason.
+	withheld []string
+	problem  string
 }
 
 var (
 	diagnosticLine = pattern(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
 	usedLine       = pattern(`Checked with (.*?)\.(?:\s|$)`)
 	missingLine    = pattern(`Not on this machine: (.*?)\.(?:\s|$)`)
+	withheldLine   = pattern(`Not run: (.*?)\.(?:\s|$)`)
 )
+
+// withheldIn are the checkers that a text says were not run, each with the reason.
+func withheldIn(text string) (list []string) {
+	for _, match := range withheldLine().FindAllStringSubmatch(text, -1) {
+		list = append(list, match[1])
+	}
+	return list
+}
+
+// tellUse writes which checkers were used, which the machine lacks, and which were not run.
+func tellUse(b *strings.Builder, used, missing, withheld []string) {
+	b.WriteString("\nChecked with " + joined(used) + ".")
+	if len(missing) > 0 {
+		b.WriteString(" Not on this machine: " + joined(missing) + ".")
+	}
+	for _, one := range slices.Compact(slices.Sorted(slices.Values(withheld))) {
+		b.WriteString(" Not run: " + one + ".")
+	}
+	b.WriteString("\n")
+}
 
 // checkersOf gathers the answer of the diagnostics tool for a path: lines "path:12:5: severity: message [source
 // code]", then a line on which checkers were used.
@@ -41,6 +64,8 @@ func (t *task) checkersOf(path string) checkers {
 		if match := missingLine().FindStringSubmatch(e.text); match != nil {
 			c.missing = strings.Split(match[1], ", ")
 		}
+		// The last line tells; those before it hold what checkers say.
+		c.withheld = withheldIn(e.text[strings.LastIndexByte(strings.TrimRight(e.text, "\n"), '\n')+1:])
 		for line := range strings.Lines(e.text) {
 			if found, ok := c.parse(strings.TrimSuffix(line, "\n")); ok {
 				c.found = append(c.found, found)

@@ -209,15 +209,12 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 	if dropped > 0 {
 		fmt.Fprintf(&b, "%d more files were not looked at; name those that matter.\n", dropped)
 	}
-	var used, missing []string
+	var used, missing, withheld []string
 	for _, r := range done {
-		used, missing = append(used, r.checkers.used...), append(missing, r.checkers.missing...)
+		used, missing, withheld = append(used, r.checkers.used...), append(missing, r.checkers.missing...), append(withheld, r.checkers.withheld...)
 	}
-	b.WriteString("\nChecked with " + joined(append(used, "the rules of agentls")) + ".")
-	if len(missing) > 0 {
-		b.WriteString(" Not on this machine: " + joined(missing) + ".")
-	}
-	b.WriteString("\n" + noModel + "\n")
+	tellUse(&b, append(used, "the rules of agentls"), missing, withheld)
+	b.WriteString(noModel + "\n")
 	return b.String()
 }
 

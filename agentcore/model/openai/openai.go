@@ -118,7 +118,7 @@ func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[mod
 			return
 		}
 		send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-			if err := transport.Splice(r, messages); err != nil {
+			if err := transport.Splice(r, "messages", messages); err != nil {
 				return nil, err
 			}
 			return x.Send(r, next)

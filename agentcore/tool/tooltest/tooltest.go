@@ -45,6 +45,8 @@ type Host struct {
 	checker     func(tool.CheckerCommand) (tool.CheckerOutput, error)
 	tasks       map[string]tool.TaskState
 	submitted   *event.ChildResult
+	questions   []tool.Question
+	plan        string
 }
 
 // Skill is what a Host answers to the skill tool.
@@ -430,6 +432,49 @@ func (h *Host) SubmitResult(_ context.Context, result event.ChildResult) error {
 	defer h.mu.Unlock()
 	h.submitted = &result
 	return nil
+}
+
+// Ask implements tool.Host: the user takes the first option, and leaves a question without any to the agent.
+func (h *Host) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.questions = append(h.questions, questions...)
+	var replies []tool.Reply
+	for _, q := range questions {
+		if len(q.Options) == 0 {
+			replies = append(replies, tool.Reply{Why: "the user leaves it to you"})
+			continue
+		}
+		replies = append(replies, tool.Reply{Answers: []string{q.Options[0].Label}})
+	}
+	return replies, nil
+}
+
+// Questions are those asked so far, in order.
+func (h *Host) Questions() []tool.Question {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.questions)
+}
+
+// EnterPlan implements tool.Host: the user agrees.
+func (h *Host) EnterPlan(_ context.Context, reason string) (string, error) {
+	return "You are planning now. The reason was: " + reason, nil
+}
+
+// ExitPlan implements tool.Host: the user accepts the plan.
+func (h *Host) ExitPlan(_ context.Context, plan string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.plan = plan
+	return "The user accepted the plan. Carry it out.", nil
+}
+
+// Plan is what was handed over as a plan last, empty for nothing.
+func (h *Host) Plan() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.plan
 }
 
 // Submitted is what was handed over, nil for nothing.

@@ -8,6 +8,9 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
+// MadeUp is what the ids begin with that UniqueIDs makes.
+const MadeUp = "call_agentls_"
+
 // UniqueIDs gives each call of an answer an id that neither the conversation nor another call of the answer
 // has: some servers send none, or begin anew with call_0 in every answer.
 func UniqueIDs(answer *model.Message, conversation []model.Message) {
@@ -15,7 +18,7 @@ func UniqueIDs(answer *model.Message, conversation []model.Message) {
 	for i, part := range answer.Parts {
 		if call, ok := part.(model.Call); ok {
 			for taken[call.ID] || called(conversation, call.ID) {
-				call.ID = "call_" + rand.Text()
+				call.ID = MadeUp + rand.Text()
 			}
 			taken[call.ID] = true
 			answer.Parts[i] = call

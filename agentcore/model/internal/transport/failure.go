@@ -23,17 +23,24 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// maxDetail bounds Error.Detail, in bytes.
-const maxDetail = 500
+const (
+	// maxDetail bounds Error.Detail, in bytes.
+	maxDetail = 500
+	// maxWait bounds Error.RetryAfter.
+	maxWait = 24 * time.Hour
+)
 
 // Fault is what a vendor says about a failure, in an error answer or in a stream.
 type Fault struct {
 	Type, Code, Message string
+	// After is how long the vendor asks to wait, 0 where it does not say. Headers that say so come first.
+	After time.Duration
 }
 
 // ParseFault reads a fault from the JSON of an error answer or event. Vendors and servers that are
 // compatible with them agree on an "error" object with "message" and "type"; others send a string, or
-// put the members at the top, or call the text "detail". ok is false where raw says nothing of a fault.
+// put the members at the top, or call the text "detail". Google's has "status" for the type, details of several types
+// (google.rpc.Status; AIP-193), and may stand in a list. ok is false where raw says nothing of a fault.
 func ParseFault(raw []byte) (fault Fault, ok bool) {
 	type members struct {
 		Error   json.RawMessage `json:"error"`
@@ -41,6 +48,12 @@ func ParseFault(raw []byte) (fault Fault, ok bool) {
 		Code    json.RawMessage `json:"code"`
 		Message json.RawMessage `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
+		Status  json.RawMessage `json:"status"`
+		Details json.RawMessage `json:"details"`
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		raw = list[0]
 	}
 	var outer members
 	if json.Unmarshal(raw, &outer) != nil {
@@ -49,12 +62,48 @@ func ParseFault(raw []byte) (fault Fault, ok bool) {
 	if text := plain(outer.Error); text != "" {
 		var inner members
 		if json.Unmarshal(outer.Error, &inner) == nil {
-			return Fault{plain(inner.Type), plain(inner.Code), cmp.Or(plain(inner.Message), plain(inner.Detail), text)}, true
+			fault = Fault{Type: cmp.Or(plain(inner.Type), plain(inner.Status)), Code: plain(inner.Code), Message: cmp.Or(plain(inner.Message), plain(inner.Detail), text)}
+			fault.After = cmp.Or(delayIn(inner.Details), delaySaid(fault.Message))
+			return fault, true
 		}
-		return Fault{Message: text}, true
+		return Fault{Message: text, After: delaySaid(text)}, true
 	}
-	fault = Fault{plain(outer.Type), plain(outer.Code), cmp.Or(plain(outer.Message), plain(outer.Detail))}
+	fault = Fault{Type: plain(outer.Type), Code: plain(outer.Code), Message: cmp.Or(plain(outer.Message), plain(outer.Detail))}
+	fault.After = delaySaid(fault.Message)
 	return fault, fault.Message != ""
+}
+
+// delayIn finds the delay of a RetryInfo among the details of a google.rpc.Status.
+func delayIn(details json.RawMessage) time.Duration {
+	var list []struct {
+		RetryDelay string `json:"retryDelay"`
+	}
+	if json.Unmarshal(details, &list) != nil {
+		return 0 // there are none, or they are of another form
+	}
+	for _, detail := range list {
+		if delay, err := time.ParseDuration(detail.RetryDelay); err == nil {
+			return delay
+		}
+	}
+	return 0
+}
+
+// said matches a time to wait in the words of a refusal, which is all that an error within a stream has: "Please try
+// again in 1.898s." (OpenAI), "Please retry in 34.07s." (Google).
+var said = regexp.MustCompile(`(?i)\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+
+// delaySaid finds the time to wait in the text of a fault.
+func delaySaid(message string) time.Duration {
+	found := said.FindStringSubmatch(message)
+	if found == nil {
+		return 0
+	}
+	delay, err := time.ParseDuration(found[1])
+	if err != nil {
+		return 0 // in other units, or none
+	}
+	return delay
 }
 
 // plain returns a JSON string's text, "" for null and false, and any other JSON as it is.
@@ -77,6 +126,14 @@ var overflow = regexp.MustCompile(`(?i)context[_ -]length[_ -]exceeded|maximum c
 // billing matches a refusal for want of money, which no waiting helps.
 var billing = regexp.MustCompile(`(?i)insufficient_quota|insufficient[_ ]balance|credit balance is too low|exceeded your current quota|billing_error|billing_hard_limit`)
 
+// badKey matches a refusal of the key with the status of a bad request, as Google sends it.
+var badKey = regexp.MustCompile(`API_KEY_INVALID|API key not valid|API key expired`)
+
+// unpaid reports whether the fault is want of money. Google says the same words of quotas for each minute, by the type RESOURCE_EXHAUSTED.
+func (f Fault) unpaid() bool {
+	return f.Type != "RESOURCE_EXHAUSTED" && billing.MatchString(f.Type+" "+f.Code+" "+f.Message)
+}
+
 // Sort finds the kind of a failure. status is the HTTP status, or 0 for an error inside a stream.
 func (f Fault) Sort(status int) model.ErrorKind {
 	if code, err := strconv.Atoi(f.Code); err == nil && status == 0 && code >= 400 && code < 600 {
@@ -86,7 +143,9 @@ func (f Fault) Sort(status int) model.ErrorKind {
 	switch {
 	case status == http.StatusRequestEntityTooLarge:
 		return model.ErrContext
-	case billing.MatchString(said):
+	case f.unpaid():
+		return model.ErrAuth
+	case status == http.StatusBadRequest && badKey.MatchString(said):
 		return model.ErrAuth
 	case (status == 0 || status == 400 || status == 422 || status == 500) && overflow.MatchString(said):
 		return model.ErrContext
@@ -115,7 +174,11 @@ func (f Fault) Sort(status int) model.ErrorKind {
 		"authentication_error": model.ErrAuth, "permission_error": model.ErrAuth, "invalid_api_key": model.ErrAuth,
 		"not_found_error": model.ErrNotFound, "model_not_found": model.ErrNotFound,
 		"invalid_request_error": model.ErrInvalid, "BadRequestError": model.ErrInvalid,
-		"timeout_error": model.ErrNetwork,
+		"timeout_error": model.ErrNetwork, "invalid_prompt": model.ErrInvalid,
+		// google.rpc.Code
+		"RESOURCE_EXHAUSTED": model.ErrRateLimit, "UNAVAILABLE": model.ErrOverloaded, "DEADLINE_EXCEEDED": model.ErrNetwork,
+		"UNAUTHENTICATED": model.ErrAuth, "PERMISSION_DENIED": model.ErrAuth, "NOT_FOUND": model.ErrNotFound,
+		"INVALID_ARGUMENT": model.ErrInvalid, "FAILED_PRECONDITION": model.ErrInvalid,
 	}
 	for _, word := range []string{f.Code, f.Type} {
 		if kind, ok := kinds[word]; ok {
@@ -130,7 +193,10 @@ func (x *Exchange) Fault(fault Fault, status int) *model.Error {
 	detail := cmp.Or(fault.Message, fault.Type, fault.Code, http.StatusText(status), "no reason was given")
 	failure := x.failure(fault.Sort(status), detail, nil)
 	failure.Status = status
-	if billing.MatchString(fault.Type + " " + fault.Code + " " + fault.Message) {
+	if model.Retryable(failure) {
+		failure.RetryAfter = min(max(fault.After, 0), maxWait)
+	}
+	if fault.unpaid() {
 		failure.Hint = "The account has no credit left: look at its billing page, or choose another model."
 	}
 	return failure
@@ -198,7 +264,7 @@ func (x *Exchange) refused(response *http.Response) error {
 	}
 	failure := x.Fault(fault, response.StatusCode)
 	if model.Retryable(failure) {
-		failure.RetryAfter = x.upstream.retryAfter(response.Header, time.Now())
+		failure.RetryAfter = cmp.Or(x.upstream.retryAfter(response.Header, time.Now()), failure.RetryAfter)
 	}
 	return failure
 }
@@ -318,12 +384,12 @@ func (u *Upstream) retryAfter(header http.Header, now time.Time) time.Duration {
 	} else if u.Resets != nil {
 		wait = u.Resets(header, now)
 	}
-	return min(max(wait, 0), 24*time.Hour)
+	return min(max(wait, 0), maxWait)
 }
 
 func scale(n float64, unit time.Duration) time.Duration {
 	if !(n > 0) { // also NaN
 		return 0
 	}
-	return time.Duration(min(n*float64(unit), float64(24*time.Hour)))
+	return time.Duration(min(n*float64(unit), float64(maxWait)))
 }

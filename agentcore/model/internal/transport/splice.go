@@ -58,18 +58,18 @@ func (e *Encodings) List(messages []model.Message, encode func(model.Message) ([
 	return list, nil
 }
 
-// errNoPlace: the SDK encodes requests in another way than Splice knows.
+// errNoPlace: the request is encoded in another way than Splice knows.
 var errNoPlace = errors.New("the request has no empty list of messages")
 
-// Splice puts messages, as pieces of JSON with the commas between them, into a request which an SDK has encoded with an
-// empty list of them.
-func Splice(request *http.Request, messages [][]byte) error {
+// Splice puts messages, as pieces of JSON with the commas between them, into a request which was encoded with an
+// empty list of them in the member of that name.
+func Splice(request *http.Request, member string, messages [][]byte) error {
 	body, err := io.ReadAll(request.Body)
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return fmt.Errorf("read the request's own body: %w", err)
 	}
 	// Within a string the quotes would be escaped, and the SDKs write this member before the tools with their schemas.
-	const empty = `"messages":[]`
+	empty := `"` + member + `":[]`
 	at := bytes.Index(body, []byte(empty))
 	if at < 0 {
 		return errNoPlace

@@ -5,14 +5,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/model"
 )
 
 func TestParseFault(t *testing.T) {
 	for raw, want := range map[string]Fault{
-		`{"error":{"type":"a","code":"b","message":"c"}}`:  {"a", "b", "c"},
-		`{"error":{"type":null,"code":429,"message":"c"}}`: {"", "429", "c"},
+		`{"error":{"type":"a","code":"b","message":"c"}}`:  {Type: "a", Code: "b", Message: "c"},
+		`{"error":{"type":null,"code":429,"message":"c"}}`: {Code: "429", Message: "c"},
 		`{"error":"c"}`:                       {Message: "c"},
 		`{"error":{"detail":"c"}}`:            {Message: "c"},
 		`{"error":["c"]}`:                     {Message: `["c"]`},
@@ -20,7 +21,12 @@ func TestParseFault(t *testing.T) {
 		`{"detail":[{"msg":"c"}]}`:            {Message: `[{"msg":"c"}]`},
 		`{"object":"error","message":"c"}`:    {Message: "c"},
 		`{"error":false,"message":"c"}`:       {Message: "c"},
-		`{"error":{"message":"","type":"a"}}`: {"a", "", `{"message":"","type":"a"}`},
+		`{"error":{"message":"","type":"a"}}`: {Type: "a", Message: `{"message":"","type":"a"}`},
+		// Google's.
+		`[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"c","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`: {"RESOURCE_EXHAUSTED", "429", "c", 34500 * time.Millisecond},
+		`{"error":{"message":"Please try again in 1m0.5s. Or not."}}`:       {Message: "Please try again in 1m0.5s. Or not.", After: 60500 * time.Millisecond},
+		`{"error":{"message":"Please retry in 20ms.","details":"nothing"}}`: {Message: "Please retry in 20ms.", After: 20 * time.Millisecond},
+		`{"error":"try again in a while"}`:                                  {Message: "try again in a while"},
 	} {
 		if got, ok := ParseFault([]byte(raw)); !ok || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", raw, got, ok, want)

@@ -1,0 +1,70 @@
+package agentcore_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// ruled opens the world's engine again with rules of the user, in a workspace that is trusted.
+func (w *world) ruled(rules ...config.Permission) {
+	w.t.Helper()
+	cfg := config.Default()
+	cfg.Permissions = rules
+	w.configured(cfg)
+	w.session.SetTrusted(true)
+}
+
+// What a rule keeps from being edited stays as it is when a command changes it, too.
+func TestCommandsEditNothingThatIsDenied(t *testing.T) {
+	w := newTrusted(t, map[string]string{"vendor/a.txt": "old\n", "b.txt": "old\n", "asked/c.txt": "old\n"},
+		script.Turn{Answer: []script.Step{bash("for f in vendor/a.txt b.txt asked/c.txt; do python3 -c \"open('$f','w').write('new\\n')\"; done; mv b.txt vendor/b.txt; cp vendor/b.txt b.txt; rm vendor/b.txt")}},
+		answered([]string{"changed files (proposed, not written): b.txt", "vendor/a.txt", "asked/c.txt", "edit"}),
+	)
+	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"}, config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
+	w.finishes(coder())
+	if got := w.proposed(); got != "b.txt -old\n+new\n" {
+		t.Errorf("the hunks are %q", got)
+	}
+}
+
+// In plan mode nothing is edited, not even by a command that a rule allows.
+func TestCommandsEditNothingInPlanMode(t *testing.T) {
+	w := newTrusted(t, map[string]string{"b.txt": "old\n"},
+		script.Turn{Answer: []script.Step{bash("sed -i s/old/new/ b.txt")}},
+		answered([]string{"b.txt", "plan mode"}),
+	)
+	w.ruled(config.Permission{Tool: "bash", Pattern: "*", Action: "allow"})
+	request := coder()
+	request.PermissionMode = permission.Plan
+	w.finishes(request)
+	if got := w.proposed(); got != "" {
+		t.Errorf("the hunks are %q", got)
+	}
+}
+
+// A finding and a check are no ways around the rules on files.
+func TestNoWayAroundRulesOnFiles(t *testing.T) {
+	w := newWorld(t, map[string]string{"private/b.go": "package needle\n", "vendor/c.go": "package c\n", "d.go": "package d\n"})
+	cfg := config.Default()
+	cfg.Permissions = []config.Permission{{Tool: "read", Pattern: "private/**", Action: "deny"}, {Tool: "edit", Pattern: "vendor/**", Action: "deny"}}
+	seen, proposed := attack(t, w, agentcore.Options{Config: cfg}, "coder",
+		attempt{"report_finding", `{"path": "private/b.go", "line": 1, "message": "x", "fix": {"old_string": "package needl\n", "new_string": "package c\n"}}`},
+		attempt{"diagnostics", `{"path": "private/b.go"}`},
+		attempt{"report_finding", `{"path": "vendor/c.go", "line": 1, "message": "x", "fix": {"old_string": "package c", "new_string": "package x"}}`},
+		attempt{"report_finding", `{"path": "d.go", "line": 1, "message": "x", "fix": {"old_string": "package d", "new_string": "package y"}}`},
+	)
+	if strings.Contains(seen, "needle") {
+		t.Errorf("the model saw what it may not read: %s", seen)
+	}
+	if len(proposed) != 1 || !strings.Contains(proposed["d.go"], "package y") {
+		t.Errorf("proposed: %v", proposed)
+	}
+	if n := strings.Count(seen, "denied"); n < 3 {
+		t.Errorf("%d calls are denied: %s", n, seen)
+	}
+}

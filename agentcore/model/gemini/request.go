@@ -1,0 +1,196 @@
+package gemini
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
+)
+
+// body is the request body of streamGenerateContent ("Generating content": Request body). What is the same from turn to turn stands
+// before the contents.
+type body struct {
+	SystemInstruction *content         `json:"systemInstruction,omitempty"`
+	Tools             []tools          `json:"tools,omitempty"`
+	Contents          []content        `json:"contents"` // empty: see contents
+	ToolConfig        *toolConfig      `json:"toolConfig,omitempty"`
+	GenerationConfig  generationConfig `json:"generationConfig,omitzero"`
+}
+
+type tools struct {
+	FunctionDeclarations []declaration `json:"functionDeclarations"`
+}
+
+// declaration is a tool. Its schema is JSON Schema in parametersJsonSchema; the member parameters is of the vendor's own kind.
+type declaration struct {
+	Name                 string          `json:"name"`
+	Description          string          `json:"description"`
+	ParametersJSONSchema json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+type toolConfig struct {
+	FunctionCallingConfig struct {
+		Mode string `json:"mode"`
+	} `json:"functionCallingConfig"`
+}
+
+type generationConfig struct {
+	MaxOutputTokens int             `json:"maxOutputTokens,omitempty"`
+	Temperature     *float64        `json:"temperature,omitempty"`
+	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
+}
+
+type thinkingConfig struct {
+	IncludeThoughts bool `json:"includeThoughts"`
+}
+
+// content is a message, of the role user or model.
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []part `json:"parts"`
+}
+
+// part is one of text, functionCall and functionResponse.
+type part struct {
+	Text             *string           `json:"text,omitempty"`
+	Thought          bool              `json:"thought,omitempty"`
+	FunctionCall     *functionCall     `json:"functionCall,omitempty"`
+	FunctionResponse *functionResponse `json:"functionResponse,omitempty"`
+	ThoughtSignature string            `json:"thoughtSignature,omitempty"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type functionResponse struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name"`
+	Response struct {
+		Output *string `json:"output,omitempty"`
+		Error  string  `json:"error,omitempty"`
+	} `json:"response"`
+}
+
+// params makes the request body without its contents.
+func (g *gemini) params(request *model.Request) body {
+	b := body{Contents: []content{}}
+	b.GenerationConfig = generationConfig{MaxOutputTokens: cmp.Or(request.MaxTokens, g.maxTokens), Temperature: request.Temperature}
+	if g.thinks {
+		b.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: true}
+	}
+	if request.System != "" {
+		b.SystemInstruction = &content{Parts: []part{{Text: &request.System}}}
+	}
+	if len(request.Tools) > 0 {
+		list := make([]declaration, len(request.Tools))
+		for i, tool := range request.Tools {
+			list[i] = declaration{tool.Name, tool.Description, tool.Schema}
+		}
+		b.Tools = []tools{{list}}
+		if request.NoCalls {
+			b.ToolConfig = &toolConfig{}
+			b.ToolConfig.FunctionCallingConfig.Mode = "NONE"
+		}
+	}
+	return b
+}
+
+// contents turns a conversation into the vendor's, as JSON.
+func (g *gemini) contents(conversation []model.Message) ([][]byte, error) {
+	list, err := g.encodings.List(conversation, encode)
+	if err != nil {
+		return nil, err
+	}
+	var pieces [][]byte
+	for _, message := range list {
+		switch {
+		case len(message) == 0: // the vendor refuses a content without parts
+		case len(pieces) == 0:
+			pieces = append(pieces, message)
+		default:
+			pieces = append(pieces, comma, message)
+		}
+	}
+	return pieces, nil
+}
+
+var comma = []byte(",")
+
+// encode turns a message into a content, as JSON; tool results are one of the user's.
+func encode(message model.Message) ([]byte, error) {
+	c := content{Role: "user", Parts: parts(message.Parts)}
+	if message.Role == model.RoleAssistant {
+		c.Role = "model"
+	}
+	if len(c.Parts) == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // code is full of what it would write as six bytes
+	if err := encoder.Encode(c); err != nil {
+		return nil, fmt.Errorf("encode a content: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures must stand at the very part that they came
+// with: answer.done puts them before it.
+func parts(list []model.Part) []part {
+	var out []part
+	seal := ""
+	add := func(p part) {
+		p.ThoughtSignature, seal = seal, ""
+		out = append(out, p)
+	}
+	for _, p := range list {
+		switch p := p.(type) {
+		case model.Text:
+			if strings.TrimSpace(p.Text) != "" || seal != "" {
+				add(part{Text: &p.Text})
+			}
+		case model.Reasoning:
+			signature, ours := strings.CutPrefix(p.Signature, sealed)
+			switch {
+			case !ours: // nothing to send back, or another vendor's
+			case p.Text != "":
+				out = append(out, part{Text: &p.Text, Thought: true, ThoughtSignature: signature})
+			default:
+				if seal != "" {
+					add(part{Text: new(string)})
+				}
+				seal = signature
+			}
+		case model.Call:
+			add(part{FunctionCall: &functionCall{ID: vendorsID(p.ID), Name: p.Name, Args: transport.Object(p.Arguments)}})
+		case model.Result:
+			response := functionResponse{ID: vendorsID(p.ID), Name: p.Name}
+			if p.Error && p.Text != "" {
+				response.Response.Error = p.Text
+			} else {
+				response.Response.Output = &p.Text
+			}
+			out = append(out, part{FunctionResponse: &response})
+		}
+	}
+	if seal != "" { // it came with a part without a text
+		add(part{Text: new(string)})
+	}
+	return out
+}
+
+// vendorsID is the id of a call as the vendor sent it: "" for those that sent none, whose results are told apart by
+// their order.
+func vendorsID(id string) string {
+	if strings.HasPrefix(id, transport.MadeUp) {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,71 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// maxLine bounds a line of an event stream, in bytes.
+const maxLine = 32 << 20
+
+// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6), for wires without an SDK. What stands before the end of
+// the stream without an empty line behind it is no event. The data is the consumer's until it asks for the next.
+// The error is bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
+func Events(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 0, 8<<10), maxLine)
+		lines.Split(splitLine())
+		var data []byte
+		begun := false // a data field came
+		for first := true; lines.Scan(); first = false {
+			line := lines.Bytes()
+			if first {
+				line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			}
+			if len(line) == 0 {
+				if begun && !yield(data, nil) {
+					return
+				}
+				data, begun = data[:0], false
+				continue
+			}
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			if string(field) != "data" {
+				continue // a comment, the event's name, its id
+			}
+			if begun {
+				data = append(data, '\n')
+			}
+			data, begun = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, fmt.Errorf("read the answer: %w", err))
+		}
+	}
+}
+
+// splitLine makes a split function for lines that end with LF, CR LF or CR, and leaves out a last one without an
+// end. An end of CR alone ends the line at once, and the LF that may follow is skipped: waiting for it would hold an event back.
+func splitLine() bufio.SplitFunc {
+	cr := false   // the last line ended with CR
+	searched := 0 // the first bytes of the data have no end of a line: long lines are not searched again for each read
+	return func(data []byte, _ bool) (advance int, line []byte, err error) {
+		begin := 0
+		if cr && len(data) > 0 && data[0] == '\n' {
+			begin = 1 // the rest of the last line's end
+			searched = max(searched, begin)
+		}
+		at := bytes.IndexAny(data[searched:], "\r\n")
+		if at < 0 {
+			searched = len(data)
+			return 0, nil, nil
+		}
+		at += searched
+		searched, cr = 0, data[at] == '\r'
+		return at + 1, data[begin:at], nil
+	}
+}

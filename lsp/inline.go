@@ -1,0 +1,420 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+const (
+	// inlineInterval is the least time between two requests that the client asks again for what is shown in its documents.
+	inlineInterval = 250 * time.Millisecond
+	// maxInline is how many runs are shown at one line; those beyond are counted.
+	maxInline = 3
+)
+
+// inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine is run; the
+// other methods may be called from any goroutine.
+type inlineStatus struct {
+	server *Server
+	news   chan struct{} // has room for one: a run, or the settings, have changed
+
+	mu    sync.Mutex
+	stop  context.CancelFunc // ends run; nil before it begins
+	ended bool
+	over  chan struct{} // closed when run has ended
+
+	// Owned by run.
+	hints, hovers bool   // are registered
+	shown         string // what the client was last told to ask for
+	failed        bool   // the client does not answer as it should; told once
+}
+
+func newInlineStatus(s *Server) *inlineStatus {
+	return &inlineStatus{server: s, news: make(chan struct{}, 1), over: make(chan struct{})}
+}
+
+// wake says that there may be news. It never waits.
+func (i *inlineStatus) wake() {
+	select {
+	case i.news <- struct{}{}:
+	default:
+	}
+}
+
+// end ends run, and waits until it sends nothing any more, or ctx ends.
+func (i *inlineStatus) end(ctx context.Context) error {
+	i.mu.Lock()
+	i.ended = true
+	stop := i.stop
+	i.mu.Unlock()
+	if stop == nil {
+		return nil
+	}
+	stop()
+	select {
+	case <-i.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run keeps what the client shows up to date until ctx ends.
+func (i *inlineStatus) run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	i.mu.Lock()
+	i.stop = stop
+	ended := i.ended
+	i.mu.Unlock()
+	defer close(i.over)
+	if ended {
+		return
+	}
+	clock := time.NewTimer(time.Hour)
+	defer clock.Stop()
+	for {
+		select {
+		case <-i.news:
+		case <-clock.C:
+		case <-ctx.Done():
+			return
+		}
+		if err := i.refresh(ctx); err != nil && ctx.Err() == nil && !i.failed {
+			i.failed = true
+			i.server.logger.Warn("the editor does not show how far runs are", "error", err)
+		}
+		clock.Reset(inlineInterval)
+		select {
+		case <-clock.C:
+		case <-ctx.Done():
+			return
+		}
+		next := time.Hour
+		if i.server.live.any() {
+			next = clockInterval
+		}
+		clock.Reset(next)
+	}
+}
+
+// refresh registers what is wanted now, and has the client ask again where it shows something else than there is.
+func (i *inlineStatus) refresh(ctx context.Context) error {
+	s := i.server
+	if err := i.register(ctx); err != nil {
+		return err
+	}
+	way, method := s.inlineWay(), ""
+	switch {
+	case way == inlineHints && s.client.refreshesHints():
+		method = protocol.MethodWorkspaceInlayHintRefresh
+	case way == inlineLenses && s.client.refreshesLenses():
+		method = protocol.MethodWorkspaceCodeLensRefresh
+	default:
+		return nil
+	}
+	var now strings.Builder
+	now.WriteString(method)
+	statuses := s.statuses()
+	for _, path := range slices.Sorted(maps.Keys(statuses)) {
+		for _, status := range statuses[path] {
+			fmt.Fprintf(&now, "\n%s:%d: %s", path, status.line, strings.Join(status.labels(), "  "))
+		}
+	}
+	shown := now.String()
+	if shown == i.shown || i.shown == "" && len(statuses) == 0 {
+		return nil
+	}
+	i.shown = shown
+	return s.client.call(ctx, method, nil, nil)
+}
+
+// register registers inlay hints while the user wants them, and hovers in all documents while a run is under way, with a client that takes
+// registrations.
+func (i *inlineStatus) register(ctx context.Context) error {
+	s := i.server
+	if want := s.hintsOn(); want != i.hints && yes(s.client.inlayHint().DynamicRegistration) {
+		if err := s.client.registerForAll(ctx, "agentls.hints", protocol.MethodTextDocumentInlayHint, want); err != nil {
+			return err
+		}
+		i.hints = want
+	}
+	if want := s.live.any(); want != i.hovers && yes(s.client.hover().DynamicRegistration) {
+		if err := s.client.registerForAll(ctx, "agentls.runs", protocol.MethodTextDocumentHover, want); err != nil {
+			return err
+		}
+		i.hovers = want
+	}
+	return nil
+}
+
+// registerForAll registers a feature for all documents, or takes the registration back.
+func (c *client) registerForAll(ctx context.Context, id, method string, on bool) error {
+	if !on {
+		params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: method}}}
+		if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
+			return fmt.Errorf("take back %s: %w", method, err)
+		}
+		return nil
+	}
+	selector := protocol.DocumentSelector{&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"}}
+	raw, err := protocol.Marshal(&protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector})
+	if err != nil {
+		return fmt.Errorf("encode the registration of %s: %w", method, err)
+	}
+	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{ID: id, Method: method, RegisterOptions: protocol.LSPAny(raw)}}}
+	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
+		return fmt.Errorf("register %s: %w", method, err)
+	}
+	return nil
+}
+
+func (c *client) inlayHint() protocol.InlayHintClientCapabilities {
+	if c.caps.TextDocument == nil || c.caps.TextDocument.InlayHint == nil {
+		return protocol.InlayHintClientCapabilities{}
+	}
+	return *c.caps.TextDocument.InlayHint
+}
+
+func (c *client) showsHints() bool {
+	return c.caps.TextDocument != nil && c.caps.TextDocument.InlayHint != nil
+}
+
+// hintsAnnounced says whether inlay hints have to be announced at once: a client that takes registrations gets one.
+func (c *client) hintsAnnounced() bool {
+	return c.showsHints() && !yes(c.inlayHint().DynamicRegistration)
+}
+
+func (c *client) refreshesHints() bool {
+	return c.caps.Workspace != nil && c.caps.Workspace.InlayHint != nil && yes(c.caps.Workspace.InlayHint.RefreshSupport)
+}
+
+// inlineWay is how the runs under way are shown in documents, beside hover.
+type inlineWay int
+
+const (
+	inlineNowhere inlineWay = iota
+	inlineHints
+	inlineLenses
+)
+
+func (s *Server) hintsOn() bool {
+	c := s.settings.current()
+	return c != nil && c.InlayStatus && s.client.showsHints()
+}
+
+func (s *Server) inlineWay() inlineWay {
+	switch {
+	case s.hintsOn():
+		return inlineHints
+	case s.lensesOn() && s.client.caps.TextDocument != nil && s.client.caps.TextDocument.CodeLens != nil:
+		return inlineLenses
+	}
+	return inlineNowhere
+}
+
+// place finds where a run is shown: the document that it was launched on, or the one that the user touched last where a root has
+// none, and in it the line, which follows the user's typing from now on.
+func (s *Server) place(run *liveRun) {
+	if run.launched == "" && run.depth == 0 {
+		if doc := s.documents.last(); doc != nil {
+			s.live.change(run.id, func(r *liveRun) { r.launched = doc.path })
+		}
+		return
+	}
+	info, known := s.runInfo(run.id)
+	if !known || info.StartLine == 0 || s.documents.get(run.launched) == nil {
+		return
+	}
+	line := info.StartLine - 1
+	var mark *workspace.Mark
+	if file, err := s.view.Read(run.launched); err == nil { // else it is shown at the top
+		mark = s.view.Track(run.launched, file.Stamp, line, line+1, s.inline.wake)
+	}
+	s.live.change(run.id, func(r *liveRun) { r.line, r.mark = line, mark })
+}
+
+// statusLine is what is shown at one line of a document: some runs, and how many there are beyond.
+type statusLine struct {
+	line  int
+	runs  []runStatus
+	waits int // of those beyond, those that wait
+	more  int
+}
+
+// runStatus is a run at one moment.
+type runStatus struct {
+	id           event.RunID
+	label, story string
+}
+
+// labels are the runs of a line as they are shown.
+func (l statusLine) labels() []string {
+	var list []string
+	for _, r := range l.runs {
+		list = append(list, r.label)
+	}
+	switch {
+	case l.waits > 0:
+		list = append(list, fmt.Sprintf("… %d more, of which %d wait", l.more, l.waits))
+	case l.more > 0:
+		list = append(list, fmt.Sprintf("… %d more", l.more))
+	}
+	return list
+}
+
+// statuses are the runs under way by the open documents that show them, the lines in order.
+func (s *Server) statuses() map[string][]statusLine {
+	if !s.live.any() {
+		return nil
+	}
+	open := map[string]bool{}
+	for _, path := range s.documents.paths() {
+		open[path] = true
+	}
+	lines := map[place]*statusLine{}
+	all := map[string][]statusLine{}
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	s.live.each(func(r *liveRun) {
+		for _, at := range r.places(open) {
+			l := lines[at]
+			if l == nil {
+				l = &statusLine{line: at.line}
+				lines[at] = l
+			}
+			if len(l.runs) < maxInline {
+				l.runs = append(l.runs, runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.markdownHover())})
+				continue
+			}
+			l.more++
+			if r.status == event.StatusWaiting || r.status == event.StatusPending {
+				l.waits++
+			}
+		}
+	})
+	for at, l := range lines {
+		all[at.path] = append(all[at.path], *l)
+	}
+	for _, list := range all {
+		slices.SortFunc(list, func(a, b statusLine) int { return cmp.Compare(a.line, b.line) })
+	}
+	return all
+}
+
+// place is a line of a document, 0-based.
+type place struct {
+	path string
+	line int
+}
+
+// places are where a run is shown: where it was launched, and at the top of the file that it works on. A child that is nowhere in an open
+// document is shown with the run that started it. The board's lock is held.
+func (r *liveRun) places(open map[string]bool) []place {
+	var list []place
+	if open[r.launched] {
+		at := place{r.launched, r.line}
+		if r.mark != nil {
+			if start, _, ok := r.mark.Lines(); ok {
+				at.line = start
+			}
+		}
+		list = append(list, at)
+	}
+	if r.working != r.launched && open[r.working] {
+		list = append(list, place{path: r.working})
+	}
+	if len(list) == 0 && r.parent != nil {
+		for above := r.parent; above != nil && len(list) == 0; above = above.parent {
+			if open[above.launched] {
+				return above.places(open)[:1]
+			}
+		}
+	}
+	return list
+}
+
+// inlayHint answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their lines.
+func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+	doc := s.documents.get(pathOf(p.TextDocument.URI))
+	if doc == nil || !s.hintsOn() {
+		return nil, nil
+	}
+	var hints []protocol.InlayHint
+	for _, l := range s.statuses()[doc.path] {
+		x := doc.index()
+		line := min(l.line, max(x.Len()-1, 0))
+		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
+			continue
+		}
+		at := s.documents.encoding.lines(x, line, line+1).End
+		for n, label := range l.labels() {
+			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
+			if n < len(l.runs) {
+				hint.Tooltip = s.client.hoverText(l.runs[n].story)
+			}
+			hints = append(hints, hint)
+		}
+	}
+	return hints, nil
+}
+
+// statusLenses are the runs under way as lenses, for a client that shows no inlay hints. A click ends the run.
+func (s *Server) statusLenses(path string, add func(line int, title, command string, argument any)) {
+	if s.inlineWay() != inlineLenses {
+		return
+	}
+	for _, l := range s.statuses()[path] {
+		for _, r := range l.runs {
+			add(l.line, r.label+" (click to stop)", methods.CommandCancel, methods.CancelParams{Run: r.id})
+		}
+	}
+}
+
+// maxStops is how many runs a menu offers to end.
+const maxStops = 10
+
+// stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel a progress.
+func (s *Server) stopActions(path string) []action {
+	if !s.live.any() {
+		return nil
+	}
+	open := map[string]bool{path: true}
+	var list []action
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	s.live.each(func(r *liveRun) {
+		if len(list) < maxStops && len(r.places(open)) > 0 {
+			list = append(list, action{
+				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel, argument: methods.CancelParams{Run: r.id},
+			})
+		}
+	})
+	return list
+}
+
+// hoverStatus is what the runs that are shown at a line are doing, "" for none.
+func (s *Server) hoverStatus(path string, line int) string {
+	for _, l := range s.statuses()[path] {
+		if l.line == line {
+			var stories []string
+			for _, r := range l.runs {
+				stories = append(stories, r.story)
+			}
+			return paragraphs(append(stories, l.labels()[len(l.runs):]...)...)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,152 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// questionOf is what an agent wants to know, on the wire.
+func questionOf(ask agentcore.Ask) methods.Question {
+	q := methods.Question{
+		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Question: ask.Question.Text, Multiple: ask.Question.Multiple, FreeText: true,
+	}
+	for _, o := range ask.Question.Options {
+		q.Choices = append(q.Choices, methods.Choice{Label: o.Label, Description: o.Description})
+	}
+	return q
+}
+
+// question puts what an agent wants to know to the user, as ask does a question for permission.
+func (c *client) question(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+	if c.announced().Questions {
+		q := questionOf(ask)
+		answer, err := methods.Client{Conn: c.conn}.Question(ctx, &q)
+		switch {
+		case err == nil && answer != nil:
+			return answeredBy(ask, answer.Answers), nil
+		case err == nil || ctx.Err() != nil:
+			return nil, err
+		}
+	}
+	choices := ask.Choices()
+	if len(ask.Question.Options) == 0 {
+		return nil, nil // a prompt has no room for the user's own words
+	}
+	if ask.Question.Multiple {
+		return c.several(ctx, ask)
+	}
+	var titles []string
+	for _, one := range choices {
+		titles = append(titles, one.Title)
+	}
+	title, err := c.choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
+	if err != nil || title == "" {
+		return nil, err
+	}
+	at := slices.Index(titles, title)
+	if at < 0 {
+		return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
+	}
+	return answeredBy(ask, choices[at].Answer.Chosen), nil
+}
+
+// enough ends the choice of several answers.
+const enough = "That is all"
+
+// several has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an answer.
+func (c *client) several(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+	var chosen []string
+	for {
+		text := "agentls: " + questionText(ask)
+		var titles []string
+		for _, one := range ask.Choices() {
+			if !slices.Contains(chosen, one.Title) && (len(one.Answer.Chosen) > 0 || len(chosen) == 0) {
+				titles = append(titles, one.Title)
+			}
+		}
+		if len(chosen) > 0 {
+			text += "\nSo far: " + strings.Join(chosen, ", ")
+			if len(titles) == 0 {
+				return answeredBy(ask, chosen), nil
+			}
+			titles = append(titles, enough)
+		}
+		title, err := c.choose(ctx, protocol.MessageTypeInfo, text, titles...)
+		switch {
+		case err != nil:
+			return nil, err
+		case title == "" && len(chosen) == 0:
+			return nil, nil
+		case title == "" || title == enough:
+			return answeredBy(ask, chosen), nil
+		case !slices.Contains(titles, title):
+			return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
+		case len(chosen) == 0 && !slices.ContainsFunc(ask.Question.Options, func(o tool.Option) bool { return o.Label == title }):
+			return answeredBy(ask, nil), nil
+		}
+		chosen = append(chosen, title)
+	}
+}
+
+// answeredBy is an answer to what an agent wants to know; no words leave it to the agent.
+func answeredBy(ask agentcore.Ask, words []string) *methods.AnswerAskParams {
+	p := &methods.AnswerAskParams{Ask: ask.ID, Decision: methods.DecisionDeny}
+	for _, text := range words {
+		if text = strings.TrimSpace(text); text != "" {
+			p.Answers = append(p.Answers, text)
+		}
+	}
+	if len(p.Answers) > 0 {
+		p.Decision = methods.DecisionAllow
+	}
+	return p
+}
+
+// plansFolder is where the virtual documents of plans are.
+const plansFolder = "plans/"
+
+// showPlan opens a plan that the user is asked about; where the editor opens nothing, a message says where it is.
+func (s *Server) showPlan(ctx context.Context, path string) error {
+	name := filepath.Base(path)
+	if s.client.showDocument() {
+		u := uri.File(path)
+		if s.client.textDocumentContent() {
+			u = uri.URI(contentScheme + ":/" + plansFolder + name)
+		}
+		if shown, err := s.client.open(ctx, u); err != nil || shown {
+			return err
+		}
+	}
+	return s.client.show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
+}
+
+// planText is the text of a plan by the name of its file.
+func (s *Server) planText(name string) (string, error) {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("there is no plan %q", name)
+	}
+	text, err := os.ReadFile(filepath.Join(agentcore.Plans(s.options.Dirs.State), name))
+	if err != nil {
+		return "", fmt.Errorf("read the plan: %w", err)
+	}
+	return string(text), nil
+}
+
+// answerHint is the rest of a command that answers an ask.
+func answerHint(ask agentcore.Ask) string {
+	if ask.Question != nil {
+		return `"decision": "allow", "answers": ["…"]`
+	}
+	return `"decision": "allow" or "deny"`
+}

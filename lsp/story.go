@@ -1,0 +1,115 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+const (
+	// maxTask bounds what a story shows of a run's task, in characters.
+	maxTask = 300
+	// maxChildren is how many children a story has; those that still run come first.
+	maxChildren = 10
+)
+
+// markdownHover says whether the client takes Markdown where it shows a run's story.
+func (c *client) markdownHover() bool {
+	return markup(c.hover().ContentFormat) == protocol.MarkupKindMarkdown
+}
+
+// story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last, and its
+// children. The board's lock is held.
+func (r *liveRun) story(markdown bool) string {
+	said := func(text string) string {
+		text = permission.Visible(text)
+		if markdown {
+			text = escaped(text)
+		}
+		return text
+	}
+	title := r.path
+	if markdown {
+		title = "**" + title + "**"
+	}
+	var b strings.Builder
+	fact := func(name, value string) { fmt.Fprintf(&b, "\n- %s: %s", name, value) }
+	b.WriteString(title + " · " + said(r.title) + "\n")
+	state := string(r.status)
+	if doing := r.doing(); doing != "" {
+		state += ", " + said(doing)
+	}
+	fact("Status", state)
+	fact("Model", said(r.model))
+	used := fmt.Sprintf("turn %d, %d %% of its limits", r.turn, r.percent)
+	if !r.begun.IsZero() {
+		used += ", " + elapsed(time.Since(r.begun))
+	}
+	if n := r.usage.InputTokens + r.usage.OutputTokens; n > 0 {
+		used += ", " + tokens(n) + " tokens"
+	}
+	fact("Used", used)
+	fact("Task", said(beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
+	if len(r.activities) > 0 {
+		var did []string
+		for _, a := range r.activities {
+			did = append(did, said(a))
+		}
+		fact("Last", strings.Join(did, "; "))
+	}
+	if len(r.children) > 0 {
+		fact("Children", fmt.Sprint(len(r.children)))
+		children := slices.Clone(r.children)
+		slices.SortStableFunc(children, func(a, b *liveRun) int { return rank(a.status) - rank(b.status) })
+		for _, child := range children[:min(len(children), maxChildren)] {
+			what := string(child.status)
+			if !child.status.Final() {
+				what += ", " + said(child.facts(true))
+			}
+			fmt.Fprintf(&b, "\n  - %s: %s (%s)", child.agent, said(child.title), what)
+		}
+		if more := len(children) - maxChildren; more > 0 {
+			fmt.Fprintf(&b, "\n  - … %d more", more)
+		}
+	}
+	return b.String()
+}
+
+// rank orders children: those at work, those that wait, those that have ended badly, the others.
+func rank(s event.Status) int {
+	switch s {
+	case event.StatusRunning:
+		return 0
+	case event.StatusWaiting, event.StatusPending:
+		return 1
+	case event.StatusCompleted:
+		return 3
+	}
+	return 2
+}
+
+// beginning is the beginning of a text, in characters.
+func beginning(text string, limit int) string {
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return text
+}
+
+// escaped is a text that models wrote, without the signs that Markdown and HTML give a meaning to.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>#|~&!", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
