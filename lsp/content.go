@@ -147,5 +147,7 @@ func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id ev
 	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
 		return nil
 	}
+	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
+	s.inline.settle(ctx)
 	return s.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }

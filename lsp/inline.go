@@ -27,8 +27,9 @@ const (
 // inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine is run; the
 // other methods may be called from any goroutine.
 type inlineStatus struct {
-	server *Server
-	news   chan struct{} // has room for one: a run, or the settings, have changed
+	server  *Server
+	news    chan struct{}      // has room for one: a run, or the settings, have changed
+	settles chan chan struct{} // closed by run when the client shows what there is
 
 	mu    sync.Mutex
 	stop  context.CancelFunc // ends run; nil before it begins
@@ -42,7 +43,7 @@ type inlineStatus struct {
 }
 
 func newInlineStatus(s *Server) *inlineStatus {
-	return &inlineStatus{server: s, news: make(chan struct{}, 1), over: make(chan struct{})}
+	return &inlineStatus{server: s, news: make(chan struct{}, 1), settles: make(chan chan struct{}), over: make(chan struct{})}
 }
 
 // wake says that there may be news. It never waits.
@@ -50,6 +51,27 @@ func (i *inlineStatus) wake() {
 	select {
 	case i.news <- struct{}{}:
 	default:
+	}
+}
+
+// settleTime bounds the wait for a client that is slow to ask again.
+const settleTime = time.Second
+
+// settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than settleTime.
+func (i *inlineStatus) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	done := make(chan struct{})
+	select {
+	case i.settles <- done:
+	case <-i.over:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
 }
 
@@ -83,30 +105,38 @@ func (i *inlineStatus) run(ctx context.Context) {
 	if ended {
 		return
 	}
-	clock := time.NewTimer(time.Hour)
-	defer clock.Stop()
-	for {
-		select {
-		case <-i.news:
-		case <-clock.C:
-		case <-ctx.Done():
-			return
-		}
+	refresh := func() {
 		if err := i.refresh(ctx); err != nil && ctx.Err() == nil && !i.failed {
 			i.failed = true
 			i.server.logger.Warn("the editor does not show how far runs are", "error", err)
 		}
-		clock.Reset(inlineInterval)
+	}
+	clock := time.NewTimer(time.Hour)
+	defer clock.Stop()
+	news := i.news // nil until the least time between two refreshes has passed
+	for {
 		select {
+		case <-news:
+		case done := <-i.settles:
+			refresh()
+			close(done)
+			continue
 		case <-clock.C:
+			if news == nil {
+				news = i.news
+				next := time.Hour
+				if i.server.live.any() {
+					next = clockInterval
+				}
+				clock.Reset(next)
+				continue
+			}
 		case <-ctx.Done():
 			return
 		}
-		next := time.Hour
-		if i.server.live.any() {
-			next = clockInterval
-		}
-		clock.Reset(next)
+		refresh()
+		news = nil
+		clock.Reset(inlineInterval)
 	}
 }
 
@@ -289,6 +319,10 @@ func (s *Server) statuses() map[string][]statusLine {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	s.live.each(func(r *liveRun) {
+		// What has ended may be told only in a moment.
+		if info, known := s.runInfo(r.id); known && info.Status.Final() {
+			return
+		}
 		for _, at := range r.places(open) {
 			l := lines[at]
 			if l == nil {

@@ -100,10 +100,13 @@ func TestAgent(t *testing.T) {
 }
 
 // TestProposals decides about proposed edits in the editor. The model is scripted.
-func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"cart.go": cart}) }
+func TestProposals(t *testing.T) { scripted(t, "proposals", map[string]string{"cart.go": cart}, "") }
 
-// TestDelegation follows an agent and its children in the editor. The model is scripted.
-func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}) }
+// TestTree has an agent hand work to children, of which one is stopped. The other goes on when the story says so.
+func TestTree(t *testing.T) { scripted(t, "tree", map[string]string{"cart.go": cart}, "free") }
+
+// TestDelegation cancels the progress of one child, and accepts the edit of another.
+func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}, "") }
 
 // cart is the file that edits are proposed for.
 const cart = `package cart
@@ -121,8 +124,9 @@ func Third() {
 }
 `
 
-// scripted plays a story with a model that answers as the story's script says, in each release of the editor.
-func scripted(t *testing.T, name string, files map[string]string) {
+// scripted plays a story with a model that answers as the story's script says, in each release of the editor. The gate of the script opens when
+// the story prints "let the other go on".
+func scripted(t *testing.T, name string, files map[string]string, gate string) {
 	server := setting(t, "AGENTLS_BIN")
 	text, err := os.ReadFile(filepath.Join("testdata", name+".script"))
 	if err != nil {
@@ -142,6 +146,7 @@ func scripted(t *testing.T, name string, files map[string]string) {
 			for file, text := range files {
 				s.write(t, file, text)
 			}
+			s.output.notify("let the other go on", func() { turns.Release(gate) })
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
