@@ -398,16 +398,35 @@ func (w *world) settled(want map[string]event.Status, hunks int) {
 	if err := rows.Err(); err != nil {
 		w.t.Fatal(err)
 	}
-	for query, want := range map[string]int{
-		"SELECT count(*) FROM ask WHERE state = 'open'": 0, "SELECT count(*) FROM layer_file": 0, "SELECT count(*) FROM tool_call WHERE status = ''": 0,
-		"SELECT count(*) FROM hunk": hunks,
+	w.nothingOpen()
+	if got := w.counted("FROM hunk"); got != hunks {
+		w.t.Errorf("there are %d hunks, want %d", got, hunks)
+	}
+}
+
+// counted counts rows of the closed store.
+func (w *world) counted(from string) int {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.state, "agentls.db"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close()
+	n := 0
+	if err := db.QueryRowContext(w.ctx, "SELECT count(*) "+from).Scan(&n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// nothingOpen fails where the closed store has something that has not come to its end.
+func (w *world) nothingOpen() {
+	w.t.Helper()
+	for _, from := range []string{
+		"FROM run WHERE status IN ('pending', 'running', 'waiting')", "FROM ask WHERE state = 'open'", "FROM layer_file", "FROM tool_call WHERE status = ''",
 	} {
-		var got int
-		if err := db.QueryRowContext(w.ctx, query).Scan(&got); err != nil {
-			w.t.Fatal(err)
-		}
-		if got != want {
-			w.t.Errorf("%s: %d, want %d", query, got, want)
+		if n := w.counted(from); n != 0 {
+			w.t.Errorf("%d rows %s", n, from)
 		}
 	}
 }

@@ -33,11 +33,11 @@ type inheritance struct {
 // of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each other, so that it does not change the
 // conversation.
 func (r *run) inherit(ctx context.Context, mode string) (inheritance, error) {
-	messages := settled(r.messages)
 	switch mode {
 	case "full":
-		return inheritance{messages: withoutReasoning(messages)}, nil
+		return inheritance{messages: withoutReasoning(settled(r.messages))}, nil
 	case "summary":
+		messages := settled(r.messages)
 		text := transcript(messages, summarised)
 		if len(text) > shortContext {
 			summary, err := r.summaryOf(text)
@@ -52,6 +52,7 @@ func (r *run) inherit(ctx context.Context, mode string) (inheritance, error) {
 		}
 		return inheritance{text: text}, nil
 	case "selective":
+		messages := settled(r.messages)
 		return inheritance{text: transcript(messages[max(0, len(messages)-selectedMessages):], selectedContext)}, nil
 	}
 	return inheritance{}, nil

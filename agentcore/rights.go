@@ -29,6 +29,9 @@ type rights struct {
 // newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
 func (r *run) newRights() rights {
 	mode := cmp.Or(r.request.PermissionMode, modeOf(r.definition))
+	if r.definition.Mode == agent.Planning {
+		mode = permission.Plan // which binds those that it starts, too
+	}
 	r.mode = mode
 	made := rights{session: r.session, config: r.config, attached: func(path string) bool {
 		_, attached, err := (host{run: r}).Attached(path)

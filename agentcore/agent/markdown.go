@@ -229,9 +229,10 @@ func (p *decoder) keyHint(word string, special map[string]foreignKey) string {
 	return "it changes nothing here"
 }
 
-func foldKey(s string) string {
-	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))
-}
+// separators are what the spellings of a key differ by.
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+
+func foldKey(s string) string { return separators.Replace(strings.ToLower(s)) }
 
 // addFields adds the keys and values below a node.
 func (f *File) addFields(prefix string, n *node, index int) {

@@ -77,7 +77,8 @@ func plain(part string) bool {
 	})
 }
 
+// separators are what the spellings of a name differ by.
+var separators = strings.NewReplacer("_", "", "-", "")
+
 // fold makes the spellings of a name equal.
-func fold(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-}
+func fold(name string) string { return separators.Replace(strings.ToLower(name)) }

@@ -280,10 +280,11 @@ func knownName(schema *jsonschema.Schema, key string, aliases map[string]string)
 	return found
 }
 
+// separators are what the spellings of a name differ by. It is costly to make.
+var separators = strings.NewReplacer("_", "", "-", "")
+
 // fold makes oldString, old-string and old_string the same.
-func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-}
+func fold(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 func (m *mender) mendNumber(value any, whole bool) (json.Number, bool) {
 	number, ok := value.(json.Number)

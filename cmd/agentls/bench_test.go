@@ -26,7 +26,7 @@ import (
 const binaryVariable = "AGENTLS_BIN"
 
 // newBench makes a desk with files and a provider.
-func newBench(b *testing.B, files int, l *loopback) *desk {
+func newBench(b testing.TB, files int, l *loopback) *desk {
 	source := "package a\n\n" + strings.Repeat("// A line of a file that is read again and again.\n", 300)
 	texts := map[string]string{"a.go": source}
 	for i := range files {
@@ -387,12 +387,12 @@ func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole tim
 // each, as an event and as progress.
 func BenchmarkCancel(b *testing.B) {
 	const children = 128
-	l := &loopback{turns: 1, held: make(chan struct{})}
-	d := newBench(b, children, l)
+	l := &loopback{turns: 1, tasks: children, held: make(chan struct{})}
+	d := newBench(b, 0, l)
 	var asEvent, asProgress samples
 	for b.Loop() {
-		p := d.peer("serve", "--set", "max_children_per_session=4096")
-		started := decode[struct{ Session, Run string }](b, p.call("agent/run", d.each(children, `"limits":{"timeoutMs":600000}`)))
+		p := d.peer(append([]string{"serve"}, raised...)...)
+		started := decode[struct{ Session, Run string }](b, p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
 		p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
 		l.atOnce(children)
 		// All of them have shown their progress when the newest has.

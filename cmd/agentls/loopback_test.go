@@ -25,6 +25,8 @@ type loopback struct {
 	script string
 	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it ends with the second.
 	tasks int
+	// stalls, if there is one, is a text in conversations that get no answer.
+	stalls string
 	// held, if there is one, is waited for before each last answer.
 	held chan struct{}
 
@@ -138,6 +140,10 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 	l.mu.Unlock()
 	l.count(1)
 	defer l.count(-1)
+	if l.stalls != "" && bytes.Contains(body, []byte(l.stalls)) {
+		<-r.Context().Done()
+		return
+	}
 	turn := bytes.Count(body, []byte(`"role":"tool"`)) + 1
 	root := l.tasks > 0 && bytes.Contains(body, []byte(delegates))
 	if root && turn > 1 {
