@@ -3,7 +3,7 @@
 #
 #   make build     bin/agentls
 #   make demo      review a small sample project, with no key and no network
-#   make check     the quick inner loop: format, vet, staticcheck, short tests
+#   make check     the quick inner loop: format, vet, builds for macOS and Windows, staticcheck, short tests
 #   make test      everything: format, analysis, real Neovim, the probe, all tests with the race detector
 #   make bench     benchmarks
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
@@ -62,6 +62,7 @@ lint:
 	@bad=$$($(TOOL) gofumpt -l $(SOURCES)); if [ -n "$$bad" ]; then \
 		printf 'not formatted, run "%s gofumpt -w" on them:\n%s\n' "$(TOOL)" "$$bad" >&2; exit 1; fi
 	go vet -tags e2e ./...
+	@for os in darwin windows; do echo "GOOS=$$os go build ./..."; GOOS=$$os go build ./...; done
 	@mkdir -p "$(STATICCHECK_CACHE)"
 	$(TOOL) staticcheck -tags e2e ./...
 

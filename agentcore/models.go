@@ -107,7 +107,11 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	case "gemini":
 		return gemini.New(gemini.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
 	case "openai":
-		return openai.New(openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
+		options := openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}
+		if p.API == "responses" {
+			return openai.NewResponses(options), nil
+		}
+		return openai.New(options), nil
 	}
 	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
 }

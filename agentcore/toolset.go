@@ -20,7 +20,7 @@ var (
 	// turn that is waited for.
 	asyncSafe = []string{
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill",
-		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "submit_result",
+		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", "submit_result",
 	}
 )
 

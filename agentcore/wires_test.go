@@ -15,14 +15,23 @@ import (
 	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
 
+// wires are the vendors' servers, and how a provider that is one of them is configured.
+var wires = []struct {
+	name, provider, api, base string
+	handler                   func(model.Model) http.Handler
+}{
+	{"anthropic", "anthropic", "", "", wiretest.AnthropicHandler},
+	{"chat", "openai", "chat", "/v1", wiretest.OpenAIHandler},
+	{"responses", "openai", "responses", "/v1", wiretest.ResponsesHandler},
+	{"gemini", "gemini", "", "", wiretest.GeminiHandler},
+}
+
 // TestRunsOverTheWires reviews a file twice over each vendor's wire: once to its end, once up to its last turn, which
 // keeps the tools and forbids their use. All requests come over one connection.
 func TestRunsOverTheWires(t *testing.T) {
-	for provider, serve := range map[string]struct {
-		handler func(model.Model) http.Handler
-		base    string
-	}{"anthropic": {wiretest.AnthropicHandler, ""}, "openai": {wiretest.OpenAIHandler, "/v1"}} {
-		t.Run(provider, func(t *testing.T) {
+	for _, serve := range wires {
+		t.Run(serve.name, func(t *testing.T) {
+			provider := serve.provider
 			w := newWorld(t, map[string]string{"a.go": "package a\n"},
 				script.Turn{Match: "Look once", Expect: []script.Expect{script.Calls(), script.Tools("read", "report_finding")}, Answer: []script.Step{call("read", `{"path":"a.go"}`), call("read", `{"path":"a.go","offset":1}`)}},
 				script.Turn{Match: "Look once", Expect: []script.Expect{script.Result("read", "package a")}, Answer: []script.Step{script.Text("Nothing to say.")}},
@@ -42,7 +51,7 @@ func TestRunsOverTheWires(t *testing.T) {
 			w.closeEngine()
 			cfg := config.Default()
 			p := cfg.Providers[provider]
-			p.Kind, p.BaseURL, p.KeyEnv = provider, server.URL+serve.base, "TEST_KEY"
+			p.Kind, p.API, p.BaseURL, p.KeyEnv = provider, serve.api, server.URL+serve.base, "TEST_KEY"
 			cfg.Providers[provider] = p
 			w.openWith(agentcore.Options{StateDir: w.state, Config: cfg, Getenv: func(name string) string {
 				return map[string]string{"TEST_KEY": "k"}[name]
@@ -64,11 +73,9 @@ func TestRunsOverTheWires(t *testing.T) {
 
 // Whatever a vendor fails with in the middle of an answer or before it, the turn begins anew, and comes once.
 func TestFaultsOverTheWires(t *testing.T) {
-	for provider, serve := range map[string]struct {
-		handler func(model.Model) http.Handler
-		base    string
-	}{"anthropic": {wiretest.AnthropicHandler, ""}, "openai": {wiretest.OpenAIHandler, "/v1"}} {
-		t.Run(provider, func(t *testing.T) {
+	for _, serve := range wires {
+		t.Run(serve.name, func(t *testing.T) {
+			provider := serve.provider
 			begun := []script.Step{script.Text("half"), call("todo", `{"items":[]}`)}
 			fails := func(failure model.Error, steps ...script.Step) script.Turn {
 				return script.Turn{Expect: []script.Expect{script.Messages(1)}, Answer: append(steps, failing(failure))}
@@ -88,7 +95,7 @@ func TestFaultsOverTheWires(t *testing.T) {
 			cfg := config.Default()
 			cfg.RetryMaxElapsed = watchdog
 			p := cfg.Providers[provider]
-			p.Kind, p.BaseURL, p.KeyEnv = provider, server.URL+serve.base, ""
+			p.Kind, p.API, p.BaseURL, p.KeyEnv = provider, serve.api, server.URL+serve.base, ""
 			cfg.Providers[provider] = p
 			w.openWith(agentcore.Options{StateDir: w.state, Config: cfg})
 			request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Model: provider + "/m"}

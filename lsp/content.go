@@ -57,6 +57,7 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 		return row.Response, nil
 	}
 	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
+		s.refresher.watch(uri.URI(u), "")
 		return s.planText(plan)
 	}
 	if p, ok := s.diffParams(s.opened(), name); ok {

@@ -430,6 +430,10 @@ func (s *Server) stopActions(path string) []action {
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	s.live.each(func(r *liveRun) {
+		// The event of its end may be on its way.
+		if info, err := s.engine.RunInfo(r.id); err != nil || info.Status.Final() {
+			return
+		}
 		if len(list) < maxStops && len(r.places(open)) > 0 {
 			list = append(list, action{
 				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel, argument: methods.CancelParams{Run: r.id},

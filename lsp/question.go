@@ -123,6 +123,7 @@ func (s *Server) showPlan(ctx context.Context, path string) error {
 		u := uri.File(path)
 		if s.client.textDocumentContent() {
 			u = uri.URI(contentScheme + ":/" + plansFolder + name)
+			s.refresher.textChanged(u) // the plan is another one, where it was shown before
 		}
 		if shown, err := s.client.open(ctx, u); err != nil || shown {
 			return err

@@ -48,7 +48,7 @@ func (r *refresher) wake() {
 	}
 }
 
-// watch keeps a diff document up to date from now on.
+// watch keeps a virtual document up to date from now on: a diff of a proposal, or a plan, which has none.
 func (r *refresher) watch(u uri.URI, proposal event.ProposalID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,6 +68,16 @@ func (r *refresher) proposalChanged(proposal event.ProposalID) {
 		if d.proposal == proposal {
 			r.stale[d.uri] = true
 		}
+	}
+	r.mu.Unlock()
+	r.wake()
+}
+
+// textChanged says that a virtual document has another text, for a client that has asked for it. It never waits.
+func (r *refresher) textChanged(u uri.URI) {
+	r.mu.Lock()
+	if slices.ContainsFunc(r.diffs, func(d diffDocument) bool { return d.uri == u }) {
+		r.stale[u] = true
 	}
 	r.mu.Unlock()
 	r.wake()

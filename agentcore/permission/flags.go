@@ -44,9 +44,9 @@ var programs = map[string]program{
 	"awk":    {always: true},
 	"perl":   {check: interpreter("eEnpiIMmxdS0")},
 	"ruby":   {check: interpreter("enpiIrxS")},
-	"python": {check: interpreter("cmiW")},
+	"python": {check: interpreter("cmiWX")},
 	"node": {
-		check: interpreter("epircC"),
+		check: nodeRisk,
 	},
 	"deno":    {subcommands: []string{"eval", "repl", "install", "x", "upgrade"}},
 	"bun":     {subcommands: []string{"x", "exec", "repl", "install", "add", "upgrade"}, short: "ep"},
@@ -55,13 +55,13 @@ var programs = map[string]program{
 	"Rscript": {check: interpreter("e")},
 	"tclsh":   {check: interpreter("")}, "expect": {check: interpreter("cf")}, "osascript": {always: true}, "pwsh": {always: true}, "powershell": {always: true},
 	"go":    {check: goRisk},
-	"cargo": {subcommands: []string{"run", "install", "r", "publish"}, long: []string{"config"}, check: leading("+", "chooses another toolchain")},
+	"cargo": {subcommands: []string{"run", "install", "r", "publish", "fix"}, long: []string{"config", "fix", "target-dir", "manifest-path"}, short: "CZ", check: leading("+", "chooses another toolchain")},
 	"tar":   {long: []string{"to-command", "use-compress-program", "checkpoint-action", "info-script", "new-volume-script", "rsh-command", "rmt-command", "absolute-names", "remove-files"}, short: "IFP"},
 	"zip":   {long: []string{"unzip-command", "test", "move"}, short: "TmO", exact: []string{"-TT"}},
 	"unzip": {short: ":"},
 	"7z":    {always: true},
 	"cpio":  {long: []string{"rsh-command"}},
-	"curl":  {long: []string{"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data", "data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key", "cert", "variable", "unix-socket", "abstract-unix-socket", "netrc", "cookie", "ftp-port", "interface"}, short: "oKOTdFDcxEnbP", check: sending},
+	"curl":  {long: []string{"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data", "data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key", "cert", "variable", "unix-socket", "abstract-unix-socket", "netrc", "cookie", "ftp-port", "interface", "url-query", "ssl-sessions"}, short: "oKOTdFDcxEnbP", check: sending},
 	"wget":  {always: true},
 	"ssh":   {always: true}, "scp": {always: true}, "sftp": {always: true}, "mosh": {always: true},
 	"rsync": {long: []string{"rsh", "rsync-path", "daemon", "remove-source-files", "delete", "files-from", "log-file", "partial-dir", "backup-dir", "temp-dir", "write-batch", "only-write-batch"}, short: "e", check: remotes},
@@ -85,7 +85,8 @@ var programs = map[string]program{
 	"hostname": {check: secondFile("")},
 	"tree":     {short: "oR", long: []string{"output"}},
 	"file":     {short: "fCm", long: []string{"files-from", "compile", "magic-file"}},
-	"du":       {long: []string{"files0-from"}}, "wc": {long: []string{"files0-from"}},
+	"shuf":     {short: "o", long: []string{"output"}}, "iconv": {short: "o", long: []string{"output"}},
+	"du": {long: []string{"files0-from"}}, "wc": {long: []string{"files0-from"}},
 	"diff":  {short: "l", long: []string{"paginate"}},
 	"split": {long: []string{"filter"}},
 	"dd":    {always: true},
@@ -223,6 +224,9 @@ func remotes(args []string) string {
 // sending looks for files in the words of curl: headers and formats are read from one behind @.
 func sending(args []string) string {
 	for _, a := range args {
+		if strings.Contains(a, "%output{") { // in a format
+			return "writes a file with " + a
+		}
 		if strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.HasPrefix(a, "-") && strings.Contains(a, "@") {
 			return "reads a file with " + a
 		}
@@ -263,6 +267,14 @@ func interpreter(short string) func([]string) string {
 	}
 }
 
+// nodeRisk is interpreter for node, which has a debugger that others can reach.
+func nodeRisk(args []string) string {
+	if len(args) > 0 && (args[0] == "inspect" || args[0] == "debug") {
+		return args[0] + " lets a debugger in"
+	}
+	return interpreter("epircC")(args)
+}
+
 // containers is for docker and its like: what looks is harmless, everything else starts or changes something.
 func containers(args []string) string {
 	if len(args) == 0 || slices.Contains([]string{"ps", "images", "logs", "version", "info", "inspect", "top", "stats", "port", "diff", "history", "search"}, args[0]) {
@@ -290,7 +302,7 @@ var (
 	// gitGlobal are harmless options before the subcommand, gitOptions dangerous ones behind it, gitRunning subcommands that are dangerous themselves.
 	gitGlobal  = []string{"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--version", "--help", "-P", "-h", "-v"}
 	gitOptions = []string{
-		"output", "ext-diff", "textconv", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "exec-path", "config", "config-env", "template",
+		"output", "output-directory", "ext-diff", "textconv", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "exec-path", "config", "config-env", "template",
 		"git-dir", "work-tree", "namespace", "super-prefix", "run", "extcmd", "tool", "gpg-sign", "edit-description", "edit", "filters", "smtp-server", "sendmail-cmd", "to-cmd", "cc-cmd", "separate-git-dir", "reference", "recurse-submodules", "remote", "no-index", "contents", "unsafe-paths", "strategy", "global", "system", "file", "pathspec-from-file",
 	}
 	gitRunning = []string{
@@ -332,7 +344,7 @@ func gitRisk(args []string) string {
 				return sub + " reaches another repository by a helper program"
 			}
 		case sub == "grep" && strings.ContainsAny(letters, "Of"),
-			sub == "diff" && letters == "O", sub == "format-patch" && strings.Contains(letters, "o"),
+			slices.Contains([]string{"diff", "log", "show"}, sub) && strings.HasPrefix(letters, "O"), sub == "format-patch" && strings.Contains(letters, "o"),
 			slices.Contains([]string{"fetch", "pull", "clone", "push", "ls-remote"}, sub) && strings.ContainsAny(letters, "uco"),
 			slices.Contains([]string{"rebase"}, sub) && strings.ContainsAny(letters, "xi"),
 			slices.Contains([]string{"commit", "tag", "merge"}, sub) && strings.ContainsAny(letters, "SF"),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -560,14 +561,35 @@ func (p *Policy) wanders(c *simple, dir string, moved bool) string {
 			return fmt.Sprintf("%s looks like a file that holds keys or passwords", l.show())
 		}
 	}
-	if len(c.args) > 1 && slices.Contains([]string{"cd", "pushd"}, c.args[0].text) {
-		for _, l := range p.mentions(c, dir) {
-			if l.root == "" {
-				return fmt.Sprintf("it goes to %s, outside the workspace", l.show())
-			}
+	if len(c.args) == 0 || slices.Contains(speaking, c.args[0].text) {
+		return ""
+	}
+	for _, a := range c.args[1:] {
+		if a.glob && meetsSecret(a.text) {
+			return fmt.Sprintf("%s may become a file that holds keys or passwords", Visible(a.text))
+		}
+	}
+	for _, l := range p.mentions(c, dir) {
+		if l.root == "" && l.abs != "/dev/null" {
+			return fmt.Sprintf("it goes to %s, outside the workspace", l.show())
 		}
 	}
 	return ""
+}
+
+// speaking are programs that take no word for a file.
+var speaking = []string{"echo", "printf", "true", "false", "basename", "dirname", "sleep", "seq"}
+
+// meetsSecret reports whether a wildcard names files that look like secrets among few others. One for all files is no such.
+func meetsSecret(pattern string) bool {
+	base := path.Base(pattern)
+	if strings.Trim(base, "*?") == "" {
+		return false
+	}
+	return slices.ContainsFunc([]string{".env", ".env.local", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_ed25519"}, func(name string) bool {
+		met, err := path.Match(strings.ToLower(base), name)
+		return met || err != nil
+	})
 }
 
 // mentions are the files that the words behind a program could name.
@@ -578,8 +600,15 @@ func (p *Policy) mentions(c *simple, dir string) []location {
 	}
 	for _, a := range c.args[1:] {
 		text := a.text
-		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
+		switch _, value, ok := strings.Cut(text, "="); {
+		case !strings.HasPrefix(text, "-"):
+		case ok:
 			text = value
+		case len(text) > 2 && (text[2] == '/' || strings.HasPrefix(text[2:], "../")):
+			text = text[2:] // behind a short option
+		}
+		if _, file, ok := strings.Cut(text, ":"); ok && c.args[0].text == "git" && file != "" && !filepath.IsAbs(file) {
+			list = append(list, p.locate(filepath.Join(dir, file))) // of a commit
 		}
 		if text == "" || strings.HasPrefix(text, "-") {
 			continue

@@ -102,6 +102,7 @@ func unwrap(s simple) (w wrapped, ok bool) {
 	case "xargs":
 		// What it reads becomes words, which no rule but one for every word sees.
 		w.args = append(w.args, word{text: "*", glob: true})
+		w.risk = "it adds words that are not known before"
 	}
 	return w, true
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -26,5 +27,31 @@ func TestRecall(t *testing.T) {
 	}
 	if now, ok := layer.Seen(b); !ok || now != before {
 		t.Errorf("the stamp of a file that is shown no more is %q, want %q", now, before)
+	}
+}
+
+// A file that the editor renames is known whole under the name that the run knows, and in part under the new one: the run may mean to make
+// a file of that name.
+func TestKnownUnderANewName(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	layer := v.NewSession(SessionOptions{}).Fork()
+	read, err := layer.Read(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer.NextTurn()
+	if err := os.Rename(a, b); err != nil {
+		t.Fatal(err)
+	}
+	v.Rename(a, b)
+	if stamp, ok := layer.SeenWhole(a); !ok || stamp != read.Stamp {
+		t.Errorf("the old name is known as %q, %t", stamp, ok)
+	}
+	if stamp, ok := layer.Seen(b); !ok || stamp != read.Stamp {
+		t.Errorf("the new name is known as %q, %t", stamp, ok)
+	}
+	if _, ok := layer.SeenWhole(b); ok {
+		t.Error("a run that does not know of the new name may write a whole file there")
 	}
 }

@@ -114,11 +114,14 @@ func (l *Layer) rename(r rename) {
 		l.set(at, f)
 	}
 	// What the run knows counts at both paths: it has not heard of the new one, and what it would write to the old one, where
-	// nothing is now, was made from the text that has moved.
+	// nothing is now, was made from the text that has moved. At the new one it is enough for an edit: who writes a whole file there may mean
+	// to make one.
 	for _, known := range []map[string]sight{l.seen, l.learned} {
 		for path, s := range maps.Clone(known) {
 			if at := r.path(path); at != path && (r.editor || path == r.from) {
-				known[at] = s
+				if former := known[at]; former.stamp != s.stamp {
+					known[at] = sight{stamp: s.stamp}
+				}
 			}
 		}
 	}

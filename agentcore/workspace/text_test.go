@@ -171,9 +171,9 @@ func TestDiffKeepsChangedLinesTogether(t *testing.T) {
 		name, a, b string
 		hunks      int
 	}{
-		{"the common line is below", "a\n\nword\n\nz\n", "a\nnew\nword more\n\nz\n", 1},
+		{"the common line is below", "a\n\nword\n\nz\nlast\n", "a\nnew\nword more\n\nz\nlast!\n", 2},
 		{"and the line behind it changed", "a\n\nword\n\nlast", "a\nnew\nword more\n\nlast\n", 2},
-		{"taken back", "a\nnew\nword more\n\nz\n", "a\n\nword\n\nz\n", 1},
+		{"taken back", "a\nnew\nword more\n\nz\nlast!\n", "a\n\nword\n\nz\nlast\n", 2},
 		{"taken back, with the line behind it", "a\nnew\nword more\n\nlast\n", "a\n\nword\n\nlast", 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {

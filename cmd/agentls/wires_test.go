@@ -38,6 +38,12 @@ var vendors = []vendor{
 	{"openai", wiretest.OpenAIHandler, "Authorization: Bearer ", func(url string) []string {
 		return []string{"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1"}
 	}},
+	{"openai", wiretest.ResponsesHandler, "Authorization: Bearer ", func(url string) []string {
+		return []string{"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1", "AGENTLS_PROVIDERS_OPENAI_API=responses"}
+	}},
+	{"gemini", wiretest.GeminiHandler, "X-Goog-Api-Key: ", func(url string) []string {
+		return []string{"GEMINI_API_KEY=" + providerKey, "GOOGLE_GEMINI_BASE_URL=" + url}
+	}},
 }
 
 // provide starts the vendor's server and points the desk at it. At the end of the test the script has to be used up.

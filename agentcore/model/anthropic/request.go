@@ -153,7 +153,8 @@ func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
 			switch {
 			case part.Redacted != "":
 				out = append(out, sdk.NewRedactedThinkingBlock(part.Redacted))
-			case part.Signature != "": // without its seal it is refused
+			// Without its seal, or with another vendor's, it is refused. Ours are base64, the others begin with a name and a colon.
+			case part.Signature != "" && !strings.Contains(part.Signature, ":"):
 				out = append(out, sdk.NewThinkingBlock(part.Signature, part.Text))
 			}
 		case model.Call:

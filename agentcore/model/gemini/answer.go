@@ -158,7 +158,7 @@ func (a *answer) part(p *received, events []model.Event) []model.Event {
 		events = append(events, model.TextDelta{Text: p.Text})
 	}
 	if p.ThoughtSignature != "" {
-		if p.Text == "" { // it came behind the text, in a part of its own
+		if p.Text == "" && (!p.Thought || a.open != thought) { // it came behind the text, in a part of its own
 			a.close("")
 		}
 		a.close(p.ThoughtSignature)

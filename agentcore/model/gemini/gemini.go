@@ -55,7 +55,8 @@ type gemini struct {
 	url       string
 	header    http.Header
 	maxTokens int
-	thinks    bool
+	thinks    bool // it can be asked for its thoughts
+	checks    bool // it wants its signatures back
 	upstream  transport.Upstream
 	client    *http.Client
 	encodings transport.Encodings
@@ -72,9 +73,10 @@ func New(options Options) model.Model {
 		url:       address(base, options.Model),
 		header:    http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {"agentls"}},
 		maxTokens: options.MaxTokens,
-		thinks:    thinks(options.Model),
 		client:    transport.Client(options.HTTPClient),
 	}
+	major, minor := version(options.Model)
+	g.thinks, g.checks = thinks(options.Model, major, minor), major >= 3
 	g.upstream = transport.Upstream{
 		Name:    g.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
@@ -111,14 +113,21 @@ func address(base, id string) string {
 	return base + "/" + kind + "/" + url.PathEscape(id) + ":streamGenerateContent?alt=sse"
 }
 
+// version returns the version of a model of the Gemini family by its id, and that of the newest for ids without one that the vendor keeps up to
+// date (gemini-flash-latest). It is 0 for all others.
+func version(id string) (major, minor int) {
+	id = id[strings.LastIndexByte(id, '/')+1:]
+	if n, err := fmt.Sscanf(id, "gemini-%d.%d", &major, &minor); n > 0 {
+		return major, minor // err says that there is no minor version
+	} else if err != nil && strings.HasPrefix(id, "gemini-") && strings.HasSuffix(id, "-latest") {
+		return 3, 0
+	}
+	return 0, 0
+}
+
 // thinks reports whether a model may be asked for its thoughts: those that do not think refuse it ("Thinking" page). The smallest
 // of 2.5 thinks only with a budget.
-func thinks(id string) bool {
-	var major, minor int
-	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
-	if n, _ := fmt.Sscanf(id, "gemini-%d.%d", &major, &minor); n == 0 {
-		return strings.HasSuffix(id, "-latest") && strings.HasPrefix(id, "gemini-") && !strings.Contains(id, "lite")
-	}
+func thinks(id string, major, minor int) bool {
 	for _, other := range []string{"image", "tts", "audio", "embedding", "live"} {
 		if strings.Contains(id, other) {
 			return false

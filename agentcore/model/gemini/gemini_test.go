@@ -168,6 +168,11 @@ func TestOddStreams(t *testing.T) {
 			[]model.Part{model.Text{Text: "hi"}},
 			model.Usage{Input: 2, Cached: 7},
 		},
+		"a signature behind its thought": {
+			says("", `{"text": "hm","thought": true}`) + says("", `{"text": "","thought": true,"thoughtSignature": "YQ"}`) + ended("STOP", `{"text": "hi"}`), "hi",
+			[]model.Part{model.Reasoning{Text: "hm", Signature: "gemini:YQ"}, model.Text{Text: "hi"}},
+			model.Usage{Input: 125, Output: 89, Cached: 2000},
+		},
 		"a signature at a text, behind one, at a thought, and alone": {
 			says("", `{"text": "hm","thought": true,"thoughtSignature": "YQ"}`, `{"text": "a "}`, `{"text": "b","thoughtSignature": "Yg"}`, `{"text": "c"}`, `{"text": "","thoughtSignature": "Yw"}`) + ended("STOP"), "a bc",
 			[]model.Part{
@@ -265,7 +270,7 @@ const wantBody = `{
     {"role": "user", "parts": [{"text": "look at <a.go> & b.go"}]},
     {"role": "model", "parts": [
       {"text": "I read both."},
-      {"functionCall": {"id": "c1", "name": "read", "args": {"path":"a.go"}}},
+      {"functionCall": {"id": "c1", "name": "read", "args": {"path":"a.go"}}, "thoughtSignature": "skip_thought_signature_validator"},
       {"functionCall": {"id": "c2", "name": "read", "args": {"invalid_arguments":"{\"path\":"}}}
     ]},
     {"role": "user", "parts": [
@@ -350,13 +355,27 @@ func TestSignaturesGoBack(t *testing.T) {
 	}
 }
 
+// TestUnsigned checks that models which do not look for signatures are sent none.
+func TestUnsigned(t *testing.T) {
+	server := conformance.Serve(t, conformance.SSE(full, 0))
+	m := New(Options{Model: "gemini-2.5-pro", BaseURL: server.URL, HTTPClient: server.Client})
+	if a := conformance.Ask(t, m, conformance.Conversation()); a.Err != nil {
+		t.Fatal(a.Err)
+	}
+	var body struct{}
+	if sent := server.Last(t, &body); strings.Contains(string(sent.Body), "thoughtSignature") {
+		t.Errorf("sent: %s", sent.Body)
+	}
+}
+
 // TestThinks checks who is asked for thoughts.
 func TestThinks(t *testing.T) {
 	for id, want := range map[string]bool{
 		"gemini-2.5-pro": true, "gemini-2.5-flash-preview-09-2025": true, "gemini-2.5-flash-lite": false, "gemini-2.0-flash": false, "gemini-1.5-pro": false, "models/gemini-3-pro-preview": true,
-		"gemini-3.5-flash-lite": true, "gemini-2.5-flash-image": false, "gemini-2.5-pro-preview-tts": false, "gemini-flash-latest": true, "gemini-flash-lite-latest": false, "gemma-3-27b-it": false, "m": false,
+		"gemini-3.5-flash-lite": true, "gemini-2.5-flash-image": false, "gemini-2.5-pro-preview-tts": false, "gemini-flash-latest": true, "gemma-3-27b-it": false, "m": false,
 	} {
-		if thinks(id) != want {
+		major, minor := version(id)
+		if thinks(id, major, minor) != want {
 			t.Errorf("%s: %v, want %v", id, !want, want)
 		}
 	}

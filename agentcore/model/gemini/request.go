@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/model"
@@ -104,28 +105,23 @@ func (g *gemini) params(request *model.Request) body {
 
 // contents turns a conversation into the vendor's, as JSON.
 func (g *gemini) contents(conversation []model.Message) ([][]byte, error) {
-	list, err := g.encodings.List(conversation, encode)
+	list, err := g.encodings.List(conversation, g.encode)
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]byte
-	for _, message := range list {
-		switch {
-		case len(message) == 0: // the vendor refuses a content without parts
-		case len(pieces) == 0:
-			pieces = append(pieces, message)
-		default:
-			pieces = append(pieces, comma, message)
-		}
-	}
-	return pieces, nil
+	return transport.Separate(list), nil // the vendor refuses a content without parts
 }
 
-var comma = []byte(",")
+// unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another model ("Thought
+// signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.
+const unsigned = "skip_thought_signature_validator"
 
 // encode turns a message into a content, as JSON; tool results are one of the user's.
-func encode(message model.Message) ([]byte, error) {
+func (g *gemini) encode(message model.Message) ([]byte, error) {
 	c := content{Role: "user", Parts: parts(message.Parts)}
+	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 && c.Parts[first].ThoughtSignature == "" {
+		c.Parts[first].ThoughtSignature = unsigned
+	}
 	if message.Role == model.RoleAssistant {
 		c.Role = "model"
 	}

@@ -7,8 +7,6 @@ import (
 	"iter"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
@@ -25,6 +23,8 @@ type answer struct {
 	usage           model.Usage
 	finish          string
 	refused         bool
+	// answersReasoning: the reasoning came as reasoning_content.
+	answersReasoning bool
 }
 
 // call is a tool call while it arrives.
@@ -32,6 +32,7 @@ type call struct {
 	index     int64 // -1 where the server sent none
 	id, name  string
 	arguments strings.Builder
+	signature string // Google's
 }
 
 // complete reports whether the model has said that it is done.
@@ -61,9 +62,7 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 			yield(nil, &faultError{fault})
 			return
 		}
-		if chunk.Usage.JSON.PromptTokens.Valid() {
-			a.count(chunk.Usage)
-		}
+		a.count(&chunk.Usage)
 		for _, choice := range chunk.Choices {
 			if choice.Index != 0 {
 				continue // one answer was asked for
@@ -76,7 +75,12 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 				yield(nil, &faultError{fault})
 				return
 			}
-			for _, event := range a.delta(&choice.Delta) {
+			a.count(&choice.Usage)
+			events := a.delta(&choice.Delta)
+			if len(events) == 0 && !a.begun() {
+				events = a.delta(&choice.Message)
+			}
+			for _, event := range events {
 				if !yield(event, nil) {
 					return
 				}
@@ -88,29 +92,38 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 	}
 }
 
-func (a *answer) count(usage sdk.CompletionUsage) {
-	cached := usage.PromptTokensDetails.CachedTokens
-	a.usage = model.Usage{Input: max(0, usage.PromptTokens-cached), Output: usage.CompletionTokens, Cached: cached}
+func (a *answer) count(u *tokens) {
+	if u.PromptTokens == nil {
+		return
+	}
+	cached := cmp.Or(u.PromptTokensDetails.CachedTokens, u.PromptCacheHitTokens, u.CachedTokens)
+	a.usage = model.Usage{Input: max(0, *u.PromptTokens-cached), Output: u.CompletionTokens, Cached: cached}
 }
 
 // delta takes the new pieces of the message over.
 func (a *answer) delta(delta *delta) []model.Event {
 	var events []model.Event
-	if text := cmp.Or(delta.ReasoningContent, delta.Reasoning); text != "" {
+	content, thought := delta.contents()
+	a.answersReasoning = a.answersReasoning || delta.ReasoningContent != ""
+	if text := cmp.Or(delta.ReasoningContent, delta.Reasoning, thought); text != "" {
 		a.reasoning.WriteString(text)
 		events = append(events, model.ReasoningDelta{Text: text})
 	}
 	if delta.Refusal != "" {
 		a.refused = true
 	}
-	for _, text := range []string{delta.Content, delta.Refusal} {
+	for _, text := range []string{content, delta.Refusal} {
 		if text != "" {
 			a.text.WriteString(text)
 			events = append(events, model.TextDelta{Text: text})
 		}
 	}
-	for i := range delta.ToolCalls {
-		piece := &delta.ToolCalls[i]
+	pieces := delta.ToolCalls
+	if delta.FunctionCall != nil && len(pieces) == 0 {
+		pieces = []piece{{Index: new(int64), Function: *delta.FunctionCall}}
+	}
+	for i := range pieces {
+		piece := &pieces[i]
 		arguments := piece.arguments()
 		c := a.call(piece, arguments)
 		if c.id == "" {
@@ -121,6 +134,7 @@ func (a *answer) delta(delta *delta) []model.Event {
 			events = append(events, model.CallDelta{Name: c.name})
 		}
 		c.arguments.WriteString(arguments)
+		c.signature = cmp.Or(c.signature, piece.ExtraContent.Google.ThoughtSignature)
 	}
 	return events
 }
@@ -178,6 +192,9 @@ func (a *answer) done() model.Done {
 		raw := c.arguments.String()
 		if strings.TrimSpace(raw) == "" {
 			raw = "{}"
+		}
+		if c.signature != "" {
+			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Signature: signedByGoogle + c.signature})
 		}
 		done.Message.Parts = append(done.Message.Parts, model.Call{ID: c.id, Name: c.name, Arguments: json.RawMessage(raw)})
 	}

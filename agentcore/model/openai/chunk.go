@@ -4,29 +4,44 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	sdk "github.com/openai/openai-go/v3"
 )
 
 // chunk is what is read of a chunk of the stream ("The chat completion chunk object" in the API reference).
 // The SDK's type keeps the source of every member, which costs four times the time and memory per token.
 type chunk struct {
-	Choices []choice            `json:"choices"`
-	Usage   sdk.CompletionUsage `json:"usage"`
-	Error   json.RawMessage     `json:"error"` // not the vendor's: servers report a failure in the stream with it
+	Choices []choice        `json:"choices"`
+	Usage   tokens          `json:"usage"`
+	Error   json.RawMessage `json:"error"` // not the vendor's: servers report a failure in the stream with it
 }
 
 type choice struct {
-	Index        int64           `json:"index"`
-	Delta        delta           `json:"delta"`
+	Index int64 `json:"index"`
+	Delta delta `json:"delta"`
+	// Message is the whole answer, from servers that send it at once.
+	Message      delta           `json:"message"`
 	FinishReason string          `json:"finish_reason"`
+	Usage        tokens          `json:"usage"` // Moonshot's place for it
 	Error        json.RawMessage `json:"error"` // not the vendor's either
 }
 
+// tokens is the vendor's count of tokens, and where others tell what came from their cache.
+type tokens struct {
+	PromptTokens        *int64 `json:"prompt_tokens"`
+	CompletionTokens    int64  `json:"completion_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens int64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CachedTokens         int64 `json:"cached_tokens"`           // Moonshot
+	PromptCacheHitTokens int64 `json:"prompt_cache_hit_tokens"` // DeepSeek
+}
+
 type delta struct {
-	Content   string  `json:"content"`
-	Refusal   string  `json:"refusal"`
-	ToolCalls []piece `json:"tool_calls"`
+	// Content is a string. Mistral's models that reason send a list of typed parts.
+	Content   json.RawMessage `json:"content"`
+	Refusal   string          `json:"refusal"`
+	ToolCalls []piece         `json:"tool_calls"`
+	// FunctionCall is the only call of older servers.
+	FunctionCall *function `json:"function_call"`
 	// DeepSeek, vLLM and llama.cpp call it reasoning_content; OpenRouter, Groq and Ollama reasoning.
 	ReasoningContent string `json:"reasoning_content"`
 	Reasoning        string `json:"reasoning"`
@@ -34,12 +49,51 @@ type delta struct {
 
 // piece is a part of a tool call.
 type piece struct {
-	Index    *int64 `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
+	Index    *int64   `json:"index"`
+	ID       string   `json:"id"`
+	Function function `json:"function"`
+	// ExtraContent is Google's place for the signature that Gemini wants back with the call ("OpenAI compatibility").
+	ExtraContent extraContent `json:"extra_content"`
+}
+
+type function struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type extraContent struct {
+	Google struct {
+		ThoughtSignature string `json:"thought_signature,omitempty"`
+	} `json:"google"`
+}
+
+// contents returns the text and the reasoning of a delta's content.
+func (d *delta) contents() (text, reasoning string) {
+	if len(d.Content) == 0 || d.Content[0] != '[' {
+		return plain(d.Content), ""
+	}
+	type part struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking json.RawMessage `json:"thinking"` // parts again
+	}
+	var parts, thoughts []part
+	if json.Unmarshal(d.Content, &parts) != nil {
+		return "", "" // of a form that holds no text
+	}
+	for _, p := range parts {
+		if p.Type != "thinking" {
+			text += p.Text
+			continue
+		}
+		if json.Unmarshal(p.Thinking, &thoughts) != nil {
+			reasoning += plain(p.Thinking)
+		}
+		for _, thought := range thoughts {
+			reasoning += thought.Text
+		}
+	}
+	return text, reasoning
 }
 
 // decode reads a chunk. A member of another type than the vendor's counts as absent: servers send much that we do

@@ -1,6 +1,6 @@
-// Package openai speaks OpenAI's Chat Completions, streamed, through the vendor's SDK, with the vendor and with
+// Package openai speaks OpenAI's Chat Completions and Responses, streamed, through the vendor's SDK, with the vendor and with
 // the many servers that are compatible with it more or less.
-// Source: "Chat Completions" and "Streaming events" in the OpenAI API reference.
+// Source: "Chat Completions", "Responses" and the "Streaming events" of both in the OpenAI API reference.
 package openai
 
 import (
@@ -10,7 +10,9 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -33,7 +35,7 @@ type Options struct {
 	Name string
 	// Model is the server's id of the model; it is sent as it is.
 	Model string
-	// BaseURL ends in /v1 as a rule; chat/completions is put behind it. Empty means VendorURL.
+	// BaseURL ends in /v1 as a rule; chat/completions, or responses, is put behind it. Empty means VendorURL.
 	BaseURL string
 	// Key is sent as a bearer token. An empty one is not sent: local servers need none. For VendorURL it is
 	// refused unless Headers authorise.
@@ -49,26 +51,48 @@ type Options struct {
 	MaxTokens int
 }
 
-// chat is a model behind Chat Completions. It is never changed after New.
-type chat struct {
-	name        string
-	model       string
-	maxTokens   int
-	vendor      bool // it is OpenAI's own server, which is strict about newer parameters
-	upstream    transport.Upstream
-	completions sdk.ChatCompletionService
-	encodings   transport.Encodings
-	broken      *model.Error // why no request can be sent, if so
+// endpoint is what a model of both interfaces is behind. It is never changed after it was made.
+type endpoint struct {
+	name      string
+	model     string
+	maxTokens int
+	vendor    bool // it is OpenAI's own server, which is strict about newer parameters
+	upstream  transport.Upstream
+	broken    *model.Error // why no request can be sent, if so
 }
 
-// New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
-// model is safe for concurrent use.
+// chat is a model behind Chat Completions. What it learns of the server is all that changes after New.
+type chat struct {
+	endpoint
+	completions sdk.ChatCompletionService
+	encodings   transport.Encodings
+	// wantsReasoning: the vendor refuses conversations that lack the reasoning of their answers.
+	wantsReasoning bool
+	// takesReasoning: the server has sent reasoning_content, and so takes it back.
+	takesReasoning atomic.Bool
+}
+
+// wantReasoning tells the vendors that refuse calls, and what follows on them, without the reasoning that led to them, by what their
+// base URLs hold ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
+var wantReasoning = []string{"//api.deepseek.com", "//api.moonshot."}
+
+// New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each Stream.
+// The model is safe for concurrent use.
 func New(options Options) model.Model {
+	at, set := connect(options)
+	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
+	c := &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
+	c.wantsReasoning = slices.ContainsFunc(wantReasoning, func(host string) bool { return strings.Contains(options.BaseURL, host) })
+	return c
+}
+
+// connect returns the endpoint that the options name, and what the SDK is told of it.
+func connect(options Options) (endpoint, []option.RequestOption) {
 	provider := cmp.Or(options.Name, "openai")
 	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
-	c := &chat{name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens, vendor: base == VendorURL}
-	c.upstream = transport.Upstream{
-		Name:    c.name,
+	e := endpoint{name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens, vendor: base == VendorURL}
+	e.upstream = transport.Upstream{
+		Name:    e.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
 		Idle:    options.IdleTimeout,
 		KeyHint: "Check the key of the provider " + provider + ": set OPENAI_API_KEY, or key_env in [providers." + provider + "].",
@@ -88,18 +112,16 @@ func New(options Options) model.Model {
 		set = append(set, option.WithHeader(name, value))
 	}
 	if _, err := transport.CheckBase(base); err != nil {
-		c.broken = c.upstream.Refuse(model.ErrInvalid, err.Error(), err)
-		c.broken.Hint = c.upstream.URLHint
-	} else if options.Key == "" && c.vendor && !transport.Authorises(options.Headers, "api-key") {
-		c.broken = c.upstream.Refuse(model.ErrAuth, "there is no key", nil)
+		e.broken = e.upstream.Refuse(model.ErrInvalid, err.Error(), err)
+		e.broken.Hint = e.upstream.URLHint
+	} else if options.Key == "" && e.vendor && !transport.Authorises(options.Headers, "api-key") {
+		e.broken = e.upstream.Refuse(model.ErrAuth, "there is no key", nil)
 	}
-	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
-	c.completions = sdk.NewChatCompletionService(set...)
-	return c
+	return e, set
 }
 
 // Name is "provider/model".
-func (c *chat) Name() string { return c.name }
+func (e *endpoint) Name() string { return e.name }
 
 // Stream sends the request and yields the answer.
 func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
@@ -138,6 +160,9 @@ func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssest
 	var answer answer
 	finish := func() {
 		done := answer.done()
+		if answer.answersReasoning && !c.vendor {
+			c.takesReasoning.Store(true)
+		}
 		if len(done.Message.Calls()) > 0 {
 			transport.UniqueIDs(&done.Message, request.Messages)
 		}

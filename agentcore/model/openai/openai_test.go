@@ -212,6 +212,30 @@ func TestCompatibleServers(t *testing.T) {
 			data(`{"created":1.5,"choices":[{"index":"0","delta":{"content":"hi","reasoning":{"x":1}}}],"usage":"none"}`) + data(`{"choices":[{"index":0,"delta":{"content":["no"],"tool_calls":{}},"finish_reason":"stop"}]}`) + ended,
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
+		"a list for content": {
+			answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`, `{"content":[{"type":"text","text":"h"},{"type":"reference","ids":[1]},{"type":"text","text":"i"}]}`),
+			said{"hi", nil, counted, model.StopEnd},
+		},
+		"the whole message at once": {
+			data(`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`) + ended,
+			said{"hi", []model.Call{read(`{}`)}, model.Usage{}, model.StopCalls},
+		},
+		"the whole message once more": {
+			says(`{"content":"hi"}`, "null") + data(`{"choices":[{"index":0,"delta":{},"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`) + ended,
+			said{"hi", nil, model.Usage{}, model.StopEnd},
+		},
+		"function_call": {
+			answered("function_call", `{"content":null,"function_call":{"name":"read","arguments":""}}`, `{"function_call":{"arguments":"{\"a\":"}}`, `{"function_call":{"arguments":"1}"}}`),
+			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
+		},
+		"usage of Moonshot": {
+			data(`{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"cached_tokens":5}}]}`) + ended,
+			said{"hi", nil, model.Usage{Input: 4, Output: 2, Cached: 5}, model.StopEnd},
+		},
+		"usage of DeepSeek, null before": {
+			data(`{"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":null}`) + data(`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4}}`) + ended,
+			said{"hi", nil, model.Usage{Input: 4, Output: 2, Cached: 5}, model.StopEnd},
+		},
 		"data without a space, with event names": {
 			strings.ReplaceAll(answered("stop", `{"content":"hi"}`), "data: ", "event: message\nid: 1\nretry: 5\ndata:"),
 			said{"hi", nil, counted, model.StopEnd},
@@ -240,6 +264,14 @@ func TestCompatibleServers(t *testing.T) {
 				t.Errorf("the answer (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestThinkingInContent has Mistral's list of parts: the thoughts are reasoning.
+func TestThinkingInContent(t *testing.T) {
+	a := ask(t, answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`, `{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"hi"}]}`), conformance.Request())
+	if a.Err != nil || a.Reasoning != "hm!" || a.Text != "hi" {
+		t.Errorf("%+v, %v", a, a.Err)
 	}
 }
 
@@ -352,6 +384,53 @@ func TestRequest(t *testing.T) {
 		if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
 			t.Error("the schema was written anew, with its keys in another order")
 		}
+	}
+}
+
+// TestReasoningOfOthersGoesBack has servers that think between calls: what came as reasoning_content goes back with the
+// calls, and so does Google's signature; what came in another member does not.
+func TestReasoningOfOthersGoesBack(t *testing.T) {
+	const call = `"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"read","arguments":"{}"}`
+	const back = `{"role":"assistant","tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}`
+	for answer, want := range map[string]string{
+		`{"reasoning_content":"hm",` + call + `}]}`:                                strings.Replace(back, `"tool_calls"`, `"reasoning_content":"hm","tool_calls"`, 1) + `}]}`,
+		`{"reasoning":"hm",` + call + `}]}`:                                        back + `}]}`,
+		`{` + call + `,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`: back + `,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`,
+		`{"reasoning_content":"hm","content":"hi"}`:                                `{"role":"assistant","content":"hi"}`,
+	} {
+		server := conformance.Serve(t, conformance.SSE(answered("stop", answer), 0))
+		m := wire().New(server.URL, server.Client, 0)
+		request := conformance.Request()
+		a := conformance.Ask(t, m, request)
+		if a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		request.Messages = append(request.Messages, a.Done.Message, model.Message{Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "x", Name: "read"}}})
+		if a := conformance.Ask(t, m, request); a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		var body struct {
+			Messages []json.RawMessage `json:"messages"`
+		}
+		if server.Last(t, &body); string(body.Messages[2]) != want {
+			t.Errorf("%s was sent back as %s\nwant %s", answer, body.Messages[2], want)
+		}
+	}
+}
+
+// TestWhoWantsReasoning tells the vendors that want all their reasoning back, also before they have answered once.
+func TestWhoWantsReasoning(t *testing.T) {
+	for base, want := range map[string]bool{
+		"https://api.deepseek.com": true, "https://api.deepseek.com/v1": true, "https://api.moonshot.ai/v1": true, "https://api.moonshot.cn/v1": true,
+		"": false, "https://api.openai.com/v1": false, "http://localhost:11434/v1": false,
+	} {
+		if got := New(Options{Model: "m", Key: "k", BaseURL: base}).(*chat).wantsReasoning; got != want {
+			t.Errorf("%s: %v, want %v", base, got, want)
+		}
+	}
+	raw, err := (&chat{wantsReasoning: true}).encode(model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Reasoning{Text: "hm"}, model.Text{Text: "hi"}}})
+	if want := `{"role":"assistant","content":"hi","reasoning_content":"hm"}`; err != nil || string(raw) != want {
+		t.Errorf("%s, %v, want %s", raw, err, want)
 	}
 }
 

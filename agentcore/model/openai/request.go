@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -15,8 +16,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// function is a tool's definition with its schema as it was written: the SDK's type would sort its keys.
-type function struct {
+// definition is a tool's with its schema as it was written: the SDK's type would sort its keys.
+type definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
@@ -45,7 +46,7 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	}
 	for _, tool := range request.Tools {
 		params.Tools = append(params.Tools, sdk.ChatCompletionToolUnionParam{OfFunction: &sdk.ChatCompletionFunctionToolParam{
-			Function: param.Override[shared.FunctionDefinitionParam](function{tool.Name, tool.Description, tool.Schema}),
+			Function: param.Override[shared.FunctionDefinitionParam](definition{tool.Name, tool.Description, tool.Schema}),
 		}})
 	}
 	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
@@ -57,39 +58,29 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 }
 
 // messages turns a conversation into the vendor's, as JSON: the system prompt is the first message, each tool result one
-// of its own, and prose a plain string, which every server takes. Reasoning is not sent: the API has no place for it.
+// of its own, and prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
 func (c *chat) messages(request *model.Request) ([][]byte, error) {
-	list, err := c.encodings.List(request.Messages, encode)
+	list, err := c.encodings.List(request.Messages, c.encode)
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]byte
 	if request.System != "" {
 		system, err := sdk.SystemMessage(request.System).MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("encode the system prompt: %w", err)
 		}
-		pieces = append(pieces, system)
+		list = slices.Concat([][]byte{system}, list)
 	}
-	for _, message := range list {
-		switch {
-		case len(message) == 0:
-		case len(pieces) == 0:
-			pieces = append(pieces, message)
-		default:
-			pieces = append(pieces, comma, message)
-		}
-	}
-	return pieces, nil
+	return transport.Separate(list), nil
 }
 
 var comma = []byte(",")
 
 // encode turns a message into the vendor's, as JSON; those of several results are separated by commas.
-func encode(message model.Message) ([]byte, error) {
+func (c *chat) encode(message model.Message) ([]byte, error) {
 	switch message.Role {
 	case model.RoleAssistant:
-		return assistant(message).MarshalJSON()
+		return c.encodeAssistant(message)
 	case model.RoleTool:
 		var list [][]byte
 		for _, part := range message.Parts {
@@ -107,19 +98,57 @@ func encode(message model.Message) ([]byte, error) {
 	}
 }
 
-func assistant(message model.Message) sdk.ChatCompletionMessageParamUnion {
-	var a sdk.ChatCompletionAssistantMessageParam
-	calls := message.Calls()
-	if text := prose(message); text != "" || len(calls) == 0 {
-		a.Content.OfString = param.NewOpt(text)
+// signedByGoogle stands before Google's signatures in our conversations, so that those of other vendors are never sent.
+const signedByGoogle = "google:"
+
+// assistant is a message of the model, with what the vendor's does not have.
+type assistant struct {
+	Role             string     `json:"role"`
+	Content          *string    `json:"content,omitempty"`
+	ReasoningContent string     `json:"reasoning_content,omitempty"`
+	ToolCalls        []toolCall `json:"tool_calls,omitempty"`
+}
+
+type toolCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	ExtraContent *extraContent `json:"extra_content,omitempty"`
+}
+
+// encodeAssistant turns a message of the model into the vendor's. Servers whose models think between calls want the reasoning back
+// with the calls that it led to, in the member that they have sent it in, and Google its signature; nobody else is sent either.
+func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
+	a := assistant{Role: "assistant"}
+	reasoning, signature := "", ""
+	for _, part := range message.Parts {
+		switch part := part.(type) {
+		case model.Reasoning:
+			if rest, ok := strings.CutPrefix(part.Signature, signedByGoogle); ok {
+				signature = rest
+			} else if part.Signature == "" {
+				reasoning += part.Text
+			}
+		case model.Call:
+			call := toolCall{ID: part.ID, Type: "function"}
+			call.Function.Name, call.Function.Arguments = part.Name, string(transport.Object(part.Arguments))
+			if signature != "" {
+				call.ExtraContent = &extraContent{}
+				call.ExtraContent.Google.ThoughtSignature, signature = signature, ""
+			}
+			a.ToolCalls = append(a.ToolCalls, call)
+		}
 	}
-	for _, call := range calls {
-		a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID:       call.ID,
-			Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: string(transport.Object(call.Arguments))},
-		}})
+	if text := prose(message); text != "" || len(a.ToolCalls) == 0 {
+		a.Content = &text
 	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}
+	if c.wantsReasoning || len(a.ToolCalls) > 0 && c.takesReasoning.Load() {
+		a.ReasoningContent = reasoning
+	}
+	return json.Marshal(a)
 }
 
 // prose joins the text parts of a message with line breaks.

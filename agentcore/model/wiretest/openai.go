@@ -33,10 +33,12 @@ type openAIRequest struct {
 }
 
 type openAIMessage struct {
-	Role       string  `json:"role"`
-	Content    *string `json:"content"`
-	ToolCallID string  `json:"tool_call_id"`
-	ToolCalls  []struct {
+	Role    string  `json:"role"`
+	Content *string `json:"content"`
+	// ReasoningContent is what servers that send it take back.
+	ReasoningContent string `json:"reasoning_content"`
+	ToolCallID       string `json:"tool_call_id"`
+	ToolCalls        []struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
 		Function struct {
@@ -97,7 +99,10 @@ func addMessage(out *model.Request, calls names, index int, message *openAIMessa
 	case "user":
 		add(out, model.RoleUser, model.Text{Text: text})
 	case "assistant":
-		parts := make([]model.Part, 0, 1+len(message.ToolCalls))
+		parts := make([]model.Part, 0, 2+len(message.ToolCalls))
+		if message.ReasoningContent != "" {
+			parts = append(parts, model.Reasoning{Text: message.ReasoningContent})
+		}
 		if text != "" || len(message.ToolCalls) == 0 {
 			parts = append(parts, model.Text{Text: text})
 		}

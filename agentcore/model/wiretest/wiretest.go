@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,6 +38,20 @@ func OpenAI(t testing.TB, turns ...script.Turn) *httptest.Server {
 	t.Helper()
 	s := script.New("openai", turns...)
 	return serve(t, s, OpenAIHandler(s))
+}
+
+// Responses is OpenAI for the Responses interface.
+func Responses(t testing.TB, turns ...script.Turn) *httptest.Server {
+	t.Helper()
+	s := script.New("responses", turns...)
+	return serve(t, s, ResponsesHandler(s))
+}
+
+// Gemini is Anthropic for the Gemini API. Its URL is the base URL (GOOGLE_GEMINI_BASE_URL) as it is.
+func Gemini(t testing.TB, turns ...script.Turn) *httptest.Server {
+	t.Helper()
+	s := script.New("gemini", turns...)
+	return serve(t, s, GeminiHandler(s))
 }
 
 func serve(t testing.TB, s *script.Script, handler http.Handler) *httptest.Server {
@@ -68,6 +83,17 @@ func OpenAIHandler(m model.Model) http.Handler {
 	return &handler{m, "/v1/chat/completions", decodeOpenAI, func() encoder { return &openAIAnswer{} }, openAIError}
 }
 
+// ResponsesHandler serves a model at /v1/responses, as OpenAIHandler does. Reasoning is sealed, and comes back with its text and its seal.
+func ResponsesHandler(m model.Model) http.Handler {
+	return &handler{m, "/v1/responses", decodeResponses, func() encoder { return &responsesAnswer{} }, responsesError}
+}
+
+// GeminiHandler serves a model at /v1beta/models/*:streamGenerateContent, as OpenAIHandler does. The first call of an
+// answer has a signature, without which the conversation is refused; it comes as Reasoning before the call.
+func GeminiHandler(m model.Model) http.Handler {
+	return &handler{m, "/v1beta/models/*:streamGenerateContent", decodeGemini, func() encoder { return &geminiAnswer{} }, geminiError}
+}
+
 // encoder writes the events of one answer as the vendor's stream.
 type encoder interface {
 	encode(model.Event) string
@@ -76,7 +102,7 @@ type encoder interface {
 // handler is a model behind one vendor's API.
 type handler struct {
 	model   model.Model
-	path    string
+	path    string // a pattern of path.Match
 	decode  func([]byte) (*model.Request, error)
 	encoder func() encoder
 	failure func(*model.Error) (status int, body string)
@@ -84,7 +110,7 @@ type handler struct {
 
 // ServeHTTP answers one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != h.path || r.Method != http.MethodPost {
+	if fits, err := path.Match(h.path, r.URL.Path); err != nil || !fits || r.Method != http.MethodPost {
 		h.fail(w, &model.Error{Kind: model.ErrNotFound, Detail: "nothing is served at " + r.Method + " " + r.URL.Path})
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/anthropic"
+	"github.com/agentls/agentls/agentcore/model/gemini"
 	"github.com/agentls/agentls/agentcore/model/openai"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/model/wiretest"
@@ -30,16 +32,24 @@ type vendor struct {
 	handler func(model.Model) http.Handler
 	path    string
 	dial    func(url string, client *http.Client) model.Model
-	sealed  bool // reasoning keeps a seal
+	seal    string // that reasoning keeps
+	// sealsCalls says that the first call has the seal, and objects that a call cannot have other arguments.
+	sealsCalls, objects bool
 }
 
 var vendors = []vendor{
 	{"anthropic", wiretest.Anthropic, wiretest.AnthropicHandler, "/v1/messages", func(url string, client *http.Client) model.Model {
 		return anthropic.New(anthropic.Options{Model: "m", BaseURL: url, Key: "k", HTTPClient: client})
-	}, true},
+	}, "c2VhbA==", false, false},
 	{"openai", wiretest.OpenAI, wiretest.OpenAIHandler, "/v1/chat/completions", func(url string, client *http.Client) model.Model {
 		return openai.New(openai.Options{Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-	}, false},
+	}, "", false, false},
+	{"responses", wiretest.Responses, wiretest.ResponsesHandler, "/v1/responses", func(url string, client *http.Client) model.Model {
+		return openai.NewResponses(openai.Options{Model: "gpt-5", BaseURL: url + "/v1", HTTPClient: client})
+	}, "openai:item_0:c2VhbA==", false, false},
+	{"gemini", wiretest.Gemini, wiretest.GeminiHandler, "/v1beta/models/m:streamGenerateContent", func(url string, client *http.Client) model.Model {
+		return gemini.New(gemini.Options{Model: "gemini-3-pro", BaseURL: url, Key: "k", HTTPClient: client})
+	}, "gemini:c2VhbA==", true, true},
 }
 
 // each runs a test for each vendor, with a client whose connections end with it.
@@ -106,23 +116,28 @@ func TestConversation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seal := ""
-		if v.sealed {
-			seal = "c2VhbA=="
-		}
 		calls := done.Message.Calls()
 		if len(calls) != 2 || calls[0].ID == calls[1].ID {
 			t.Fatalf("the calls are %+v", calls)
 		}
+		reasoning, broken := model.Reasoning{Text: "hm, \"so\"", Signature: v.seal}, json.RawMessage(`{"path":`)
+		if v.objects {
+			broken = json.RawMessage(`{"broken":"{\"path\":"}`)
+		}
+		parts := []model.Part{
+			reasoning,
+			model.Text{Text: "Grüße an 世界"},
+			model.Call{ID: calls[0].ID, Name: "read", Arguments: json.RawMessage(`{"path":"ü.go"}`)},
+			model.Call{ID: calls[1].ID, Name: "read", Arguments: broken},
+		}
+		if v.sealsCalls {
+			parts[0] = model.Reasoning{Text: reasoning.Text}
+			parts = slices.Insert(parts, 2, model.Part(model.Reasoning{Signature: v.seal}))
+		}
 		want := model.Done{
-			Message: model.Message{Role: model.RoleAssistant, Parts: []model.Part{
-				model.Reasoning{Text: "hm, \"so\"", Signature: seal},
-				model.Text{Text: "Grüße an 世界"},
-				model.Call{ID: calls[0].ID, Name: "read", Arguments: json.RawMessage(`{"path":"ü.go"}`)},
-				model.Call{ID: calls[1].ID, Name: "read", Arguments: json.RawMessage(`{"path":`)},
-			}},
-			Usage: model.Usage{Input: 100, Output: 7, Cached: 40},
-			Stop:  model.StopCalls,
+			Message: model.Message{Role: model.RoleAssistant, Parts: parts},
+			Usage:   model.Usage{Input: 100, Output: 7, Cached: 40},
+			Stop:    model.StopCalls,
 		}
 		if diff := cmp.Diff(want, done); diff != "" || text != "Grüße an 世界" {
 			t.Errorf("the first turn (-want +got):\n%s\ntext %q", diff, text)
@@ -266,6 +281,26 @@ func TestRefusals(t *testing.T) {
 			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"tool_choice":"none"}`:                                          "only allowed when",
 			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"tool","content":"x","tool_call_id":"y"}]}`: "answers no call",
 			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user"}]}`:                                  "content is required",
+		},
+		"responses": {
+			`{`:                           "read the request",
+			`{"model":"m","stream":true}`: "stores nothing",
+			`{"model":"m","stream":true,"store":false,"tool_choice":"none"}`:                                                            "must be specified with",
+			`{"model":"m","stream":true,"store":false,"input":[{"type":"function_call_output","call_id":"y","output":""}]}`:             "answers no call",
+			`{"model":"m","stream":true,"store":false,"input":[{"type":"function_call","call_id":"y","name":"read","arguments":"{}"}]}`: "no tool output",
+			`{"model":"m","stream":true,"store":false,"input":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}]}`: "required following item",
+			`{"model":"m","stream":true,"store":false,"input":[{"type":"message","role":"user"}]}`:                                      "not complete",
+			`{"model":"m","stream":true,"store":false,"tools":[{"type":"function","name":"read","parameters":{"type":"object"}}]}`:      "strict",
+		},
+		"gemini": {
+			`{`:               "read the request",
+			`{"contents":[]}`: "not specified",
+			`{"surprise":1}`:  "surprise",
+			`{"contents":[{"role":"assistant","parts":[{"text":"hi"}]}]}`:                                                                                         "role",
+			`{"contents":[{"role":"user","parts":[{"functionResponse":{"name":"read","response":{}}}]}]}`:                                                         "answers no call",
+			`{"contents":[{"role":"model","parts":[{"functionCall":{"name":"read","args":{}}}]}]}`:                                                                "thought_signature",
+			`{"contents":[{"role":"model","parts":[{"functionCall":{"name":"read","args":{}},"thoughtSignature":"x"}]},{"role":"user","parts":[{"text":"hi"}]}]}`: "function response parts",
+			`{"contents":[{"role":"user","parts":[{"functionCall":{"name":"read","args":{}},"thoughtSignature":"x"}]}]}`:                                          "does not belong",
 		},
 	}
 	each(t, func(t *testing.T, v vendor, client *http.Client) {

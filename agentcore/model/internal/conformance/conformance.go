@@ -170,6 +170,7 @@ func Conversation() *model.Request {
 				model.Reasoning{Text: "I should read", Signature: "c2ln"},
 				model.Reasoning{Redacted: "c2VhbGVk"},
 				model.Reasoning{Text: "without a seal"},
+				model.Reasoning{Text: "another vendor's", Signature: "other:c2ln"},
 				model.Text{Text: "I read both."},
 				model.Call{ID: "c1", Name: "read", Arguments: json.RawMessage(`{"path":"a.go"}`)},
 				model.Call{ID: "c2", Name: "read", Arguments: json.RawMessage(`{"path":`)},

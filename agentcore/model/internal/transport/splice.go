@@ -58,6 +58,23 @@ func (e *Encodings) List(messages []model.Message, encode func(model.Message) ([
 	return list, nil
 }
 
+// Separate puts commas between messages, for Splice. Those without any JSON are left out.
+func Separate(messages [][]byte) [][]byte {
+	var pieces [][]byte
+	for _, message := range messages {
+		if len(message) == 0 {
+			continue
+		}
+		if len(pieces) > 0 {
+			pieces = append(pieces, comma)
+		}
+		pieces = append(pieces, message)
+	}
+	return pieces
+}
+
+var comma = []byte(",")
+
 // errNoPlace: the request is encoded in another way than Splice knows.
 var errNoPlace = errors.New("the request has no empty list of messages")
 

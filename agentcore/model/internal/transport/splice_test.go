@@ -49,6 +49,14 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
+func TestSeparate(t *testing.T) {
+	for in, want := range map[string]string{"": "", "a": "a", "a b": "a,b", " a  b ": "a,b"} {
+		if got := bytes.Join(Separate(bytes.Split([]byte(in), []byte(" "))), nil); string(got) != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestSplice reads a request to which messages were added, twice, by buffers of several sizes.
 func TestSplice(t *testing.T) {
 	const before, after = `{"model":"m","messages":[`, `],"tools":[{"text":"\"messages\":[]","messages":[]}]}`

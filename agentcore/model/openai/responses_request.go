@@ -1,0 +1,162 @@
+package openai
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
+)
+
+// toolParam is a tool of Responses with its schema as it was written. Without strict the server would demand a schema of its own kind.
+type toolParam struct {
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
+}
+
+// reasons reports whether the model reasons, by its id: others refuse what is asked of those that do.
+func (r *responder) reasons() bool {
+	id := strings.ToLower(r.model[strings.LastIndexByte(r.model, '/')+1:])
+	if strings.Contains(id, "chat") { // gpt-5-chat-latest and its like do not
+		return false
+	}
+	for _, prefix := range []string{"gpt-5", "gpt-6", "gpt-oss", "o1", "o3", "o4", "codex"} {
+		if strings.HasPrefix(id, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// params makes the request body without its input.
+func (r *responder) params(request *model.Request) responses.ResponseNewParams {
+	params := responses.ResponseNewParams{
+		Model: r.model,
+		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{}}, // see input
+		Store: param.NewOpt(false),
+	}
+	if request.System != "" {
+		params.Instructions = param.NewOpt(request.System)
+	}
+	if limit := cmp.Or(request.MaxTokens, r.maxTokens); limit > 0 {
+		params.MaxOutputTokens = param.NewOpt(int64(limit))
+	}
+	if request.Temperature != nil {
+		params.Temperature = param.NewOpt(*request.Temperature)
+	}
+	if r.vendor && request.Run != "" {
+		params.PromptCacheKey = param.NewOpt(request.Run)
+	}
+	if r.reasons() && !r.unsealed.Load() {
+		params.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	}
+	if r.reasons() && !r.unsummed.Load() {
+		params.Reasoning.Summary = shared.ReasoningSummaryAuto
+	}
+	for _, tool := range request.Tools {
+		schema := tool.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		params.Tools = append(params.Tools, responses.ToolUnionParam{
+			OfFunction: new(param.Override[responses.FunctionToolParam](toolParam{Type: "function", Name: tool.Name, Description: tool.Description, Parameters: schema})),
+		})
+	}
+	if request.NoCalls && len(request.Tools) > 0 {
+		params.ToolChoice.OfToolChoiceMode = param.NewOpt(responses.ToolChoiceOptionsNone)
+	}
+	return params
+}
+
+// item is one of the input: a message, a call, its output, or reasoning.
+type item struct {
+	Type      string     `json:"type"`
+	Role      model.Role `json:"role,omitempty"`
+	Content   string     `json:"content,omitempty"`
+	CallID    string     `json:"call_id,omitempty"`
+	Name      string     `json:"name,omitempty"`
+	Arguments string     `json:"arguments,omitempty"`
+	Output    *string    `json:"output,omitempty"`
+	ID        string     `json:"id,omitempty"`
+	Summary   []summary  `json:"summary,omitzero"`
+	Encrypted string     `json:"encrypted_content,omitempty"`
+}
+
+type summary struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// input turns a conversation into the vendor's items, as JSON.
+func (r *responder) input(conversation []model.Message) ([][]byte, error) {
+	list, err := r.encodings.List(conversation, encodeItems)
+	if err != nil {
+		return nil, err
+	}
+	return transport.Separate(list), nil
+}
+
+// encodeItems turns a message into items, as JSON with commas between them.
+func encodeItems(message model.Message) ([]byte, error) {
+	var list [][]byte
+	for _, item := range items(message) {
+		raw, err := json.Marshal(item)
+		if err != nil {
+			return nil, fmt.Errorf("encode an item: %w", err)
+		}
+		list = append(list, raw)
+	}
+	return bytes.Join(list, comma), nil
+}
+
+// items turns a message into items. Reasoning goes back as the server has sealed it, and only before the text or call
+// that it led to: alone it is refused.
+func items(message model.Message) []item {
+	var out, thoughts []item
+	for _, part := range message.Parts {
+		switch part := part.(type) {
+		case model.Text:
+			if part.Text != "" {
+				out = append(append(out, thoughts...), item{Type: "message", Role: message.Role, Content: part.Text})
+				thoughts = nil
+			}
+		case model.Reasoning:
+			if id, encrypted, ok := unseal(part.Signature); ok {
+				thought := item{Type: "reasoning", ID: id, Encrypted: encrypted, Summary: []summary{}}
+				if part.Text != "" {
+					thought.Summary = append(thought.Summary, summary{"summary_text", part.Text})
+				}
+				thoughts = append(thoughts, thought)
+			}
+		case model.Call:
+			out = append(append(out, thoughts...), item{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: string(transport.Object(part.Arguments))})
+			thoughts = nil
+		case model.Result:
+			out = append(out, item{Type: "function_call_output", CallID: part.ID, Output: &part.Text})
+		}
+	}
+	return out
+}
+
+// sealed stands before the vendor's sealed reasoning in our conversations, so that that of other vendors is never sent.
+const sealed = "openai:"
+
+// seal makes the signature of a reasoning out of its item.
+func seal(id, encrypted string) string { return sealed + id + ":" + encrypted }
+
+// unseal takes a signature apart. ok is false for none, and for another vendor's.
+func unseal(signature string) (id, encrypted string, ok bool) {
+	rest, ours := strings.CutPrefix(signature, sealed)
+	id, encrypted, ok = strings.Cut(rest, ":")
+	return id, encrypted, ours && ok
+}
