@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,8 @@ func Faults(t *testing.T, wire Wire) {
 				http.Error(w, wire.ErrorBody("rate_limit_error", "slow down"), http.StatusTooManyRequests)
 				return
 			}
+			// With its length, since a loaded machine may be late to end what has none, which costs the connection.
+			w.Header().Set("Content-Length", strconv.Itoa(len(wire.Stream)))
 			SSE(wire.Stream, 0)(w, r)
 		})
 		m := wire.New(server.URL, server.Client, 0)
