@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,8 +36,11 @@ func (g *game) changed(u, before, after string, byServer bool) {
 			}
 			continue
 		}
-		if !g.removedByAgents[t] && (g.decided.strict || !g.removing[t]) || g.decided.strict && !g.decided.removed[t] {
-			g.failed("an edit took a text away that its hunks do not replace: %s of %s, %q to %q", t, u, before, after)
+		switch took := fmt.Sprintf("an edit took a text away that its hunks do not replace: %s of %s, %q to %q", t, u, before, after); {
+		case g.decided.strict && (!g.removedByAgents[t] || !g.decided.removed[t]):
+			g.failed("%s", took)
+		case !g.removedByAgents[t] && !g.removing[t]:
+			g.doubtful[t] = took // a move that has become a copy meanwhile may hold it
 		}
 	}
 	for _, t := range gained {
@@ -185,18 +189,13 @@ func (g *game) checkHunks() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	hunks := session.Proposal().Hunks()
-	for _, h := range hunks {
-		path, err := filepath.Rel(g.root, h.Path)
-		if err != nil {
-			return err
-		}
-		if h.Create && h.State == event.StateOpen && g.targets[path] {
-			// The old path got another file, so that the move is a copy, also of what the user has typed since.
-			for _, t := range tokensOf(h.After) {
-				g.movedByAgents[t], g.removedByAgents[t] = true, true
-			}
+	g.copied(hunks)
+	for t, took := range g.doubtful {
+		if !g.removedByAgents[t] {
+			return errors.New(took)
 		}
 	}
+	clear(g.doubtful)
 	for _, h := range hunks {
 		former := g.states[h.ID]
 		g.states[h.ID] = h.State
@@ -233,6 +232,19 @@ func (g *game) checkHunks() error {
 		}
 	}
 	return nil
+}
+
+// copied takes in moves that are copies since the old path got another file: of what the user has typed since, too. The lock is held.
+func (g *game) copied(hunks []workspace.Hunk) {
+	for _, h := range hunks {
+		path, err := filepath.Rel(g.root, h.Path)
+		if err != nil || !h.Create || h.State != event.StateOpen && h.State != event.StateAccepted || !g.targets[path] {
+			continue
+		}
+		for _, t := range tokensOf(h.After) {
+			g.movedByAgents[t], g.removedByAgents[t] = true, true
+		}
+	}
 }
 
 // checkStore compares the hunks in the store with those in memory.
@@ -275,6 +287,7 @@ func (g *game) decide(hunks []workspace.Hunk, strict, undo bool) (done func()) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.copied(hunks)
 	g.decided = d
 	return func() {
 		g.mu.Lock()

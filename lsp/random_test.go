@@ -170,8 +170,10 @@ type game struct {
 	mu              sync.Mutex
 	removedByUser   map[string]bool // tokens
 	removedByAgents map[string]bool // tokens that calls which went well have replaced
-	movedByAgents   map[string]bool // tokens that such calls brought to another file
-	targets         map[string]bool // paths that such calls moved files to
+	// doubtful are tokens that an edit took away while runs were at work, with what is wrong if nobody has them at the step's end.
+	doubtful      map[string]string
+	movedByAgents map[string]bool // tokens that such calls brought to another file
+	targets       map[string]bool // paths that such calls moved files to
 	// removing and moving are the tokens that the calls which are under way replace or move.
 	removing, moving map[string]bool
 	// decided is what the hunks that are just being accepted add and remove, nil while none is; strict says that they
@@ -207,7 +209,7 @@ func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g = &game{
 		seed: seed, counts: counts, root: filepath.Join(dir, "work"), puppets: newPuppets(), initial: map[string]string{},
-		blind: map[string]bool{}, spared: map[string]bool{}, states: map[event.HunkID]event.ProposalState{}, removedByUser: map[string]bool{}, removedByAgents: map[string]bool{},
+		blind: map[string]bool{}, spared: map[string]bool{}, states: map[event.HunkID]event.ProposalState{}, removedByUser: map[string]bool{}, removedByAgents: map[string]bool{}, doubtful: map[string]string{},
 		movedByAgents: map[string]bool{}, targets: map[string]bool{},
 	}
 	rng := rand.New(rand.NewPCG(seed, 1<<32))
