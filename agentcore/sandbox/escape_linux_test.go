@@ -5,10 +5,12 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -358,4 +360,43 @@ func waitFor(t *testing.T, happened func() bool) {
 			return
 		}
 	}
+}
+
+// TestStartingThreadEnds: the kernel sends the signal of a parent's death when the thread ends that started the process, which must
+// not be the caller's.
+func TestStartingThreadEnds(t *testing.T) {
+	b, _ := open(t, nil)
+	thread, started := make(chan int, 1), make(chan *Process, 1)
+	var start func()
+	start = func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		if unix.Gettid() == os.Getpid() {
+			go start() // the first thread never ends
+			<-t.Context().Done()
+			return
+		}
+		thread <- unix.Gettid()
+		p, err := b.Start(t.Context(), Command{Script: "while :; do echo alive; sleep 0.01; done"})
+		if err != nil {
+			t.Error(err)
+		}
+		started <- p
+	}
+	go start()
+	p := <-started
+	if p == nil {
+		return
+	}
+	task := fmt.Sprintf("/proc/self/task/%d", <-thread)
+	waitFor(t, func() bool {
+		_, err := os.Stat(task)
+		return errors.Is(err, os.ErrNotExist)
+	})
+	_, before := p.Output(0)
+	waitFor(t, func() bool {
+		_, now := p.Output(0)
+		return now > before+10*int64(len("alive\n"))
+	})
+	p.Kill()
+	<-p.Done()
 }
