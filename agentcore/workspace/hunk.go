@@ -167,10 +167,12 @@ func (h *hunk) followCreate(next *text) {
 		h.reverse.followDelete(next)
 		h.settle(event.StateAccepted, "the file is there")
 	case next == nil || blank(next):
+		was := h.before
 		h.start, h.end, h.before = 0, 0, ""
 		if next != nil {
 			h.end, h.before = countLines(next.s), next.s
 		}
+		h.notify = h.notify || h.before != was
 		if h.state == event.StateConflict {
 			h.settle(event.StateOpen, "")
 		}

@@ -249,6 +249,21 @@ func TestCreatedFileThatAppears(t *testing.T) {
 	}
 }
 
+// TestCreatedFileThatAppearsBlank: editors make an empty file, or one empty line, before they fill it; what the hunk replaces then is told.
+func TestCreatedFileThatAppearsBlank(t *testing.T) {
+	v, dir := open(t, nil)
+	path := filepath.Join(dir, "new")
+	var told []Hunk
+	s := v.NewSession(SessionOptions{Changed: func(hunks []Hunk) { told = append(told, hunks...) }})
+	layer := s.Fork()
+	write(t, layer, path, "mine\n", "")
+	merge(t, layer)
+	v.SetDocument(path, "\n", 1)
+	if last := told[len(told)-1]; last.Before != "\n" || last.State != event.StateOpen {
+		t.Errorf("told %+v", told)
+	}
+}
+
 func TestRestore(t *testing.T) {
 	p := propose(t, five, "ONE\ntwo\nthree\nfour\nnew\nfive\n")
 	former := p.Hunks()
