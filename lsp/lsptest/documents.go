@@ -237,6 +237,8 @@ func (e *Editor) forget(u string) {
 
 // WriteDisk writes a file as another program would, and tells the server if it watches.
 func (e *Editor) WriteDisk(path, text string) error {
+	e.mu.Lock() // what the server says of the new text is judged when it is known who wrote it
+	defer e.mu.Unlock()
 	file := pathOf(e.URI(path))
 	kind := 2
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -248,8 +250,6 @@ func (e *Editor) WriteDisk(path, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.wrote(file, []byte(text))
 	e.watched(e.URI(path), kind)
 	return nil
