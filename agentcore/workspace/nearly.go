@@ -94,6 +94,10 @@ func nearer(text, a, b string) bool {
 	if len(added) == 0 && leaves(removed, made, now) {
 		return false // and an edit that brings nothing cannot be made twice
 	}
+	if len(words(added)) > 0 {
+		// Extensions put brackets back, so that those which are left say nothing against words that have come.
+		removed = words(removed)
+	}
 	return 2*missing(added, now) <= missing(added, nil) && 2*missing(removed, now) >= missing(removed, nil) &&
 		missing(now, made)+missing(made, now) < missing(now, was)+missing(was, now)
 }
@@ -101,11 +105,27 @@ func nearer(text, a, b string) bool {
 // leaves reports whether a text has a word that a deletion takes away: the user has the rest of the line.
 func leaves(removed, made, now map[string]int) bool {
 	for atom := range removed {
-		if r, _ := utf8.DecodeRuneInString(atom); isWord(r) && now[atom] > made[atom] {
+		if wordy(atom) && now[atom] > made[atom] {
 			return true
 		}
 	}
 	return false
+}
+
+// words are the atoms that are words.
+func words(atoms map[string]int) map[string]int {
+	list := map[string]int{}
+	for atom, n := range atoms {
+		if wordy(atom) {
+			list[atom] = n
+		}
+	}
+	return list
+}
+
+func wordy(atom string) bool {
+	r, _ := utf8.DecodeRuneInString(atom)
+	return isWord(r)
 }
 
 // atoms counts the words of a text, its other characters and, if asked for, its white space.

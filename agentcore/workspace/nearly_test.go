@@ -70,6 +70,27 @@ func TestEditsThatAnExtensionChanges(t *testing.T) {
 	}
 }
 
+// TestBracketThatAnExtensionPutsBack: an edit that replaces a lone bracket by lines counts as made where the lines have come and an extension
+// has closed them by such a bracket. Lines that have not come are not made, whatever became of the bracket.
+func TestBracketThatAnExtensionPutsBack(t *testing.T) {
+	for shown, made := range map[string]bool{
+		"zero\n)one\ntwo\nthree\n)": true,
+		"zero\n)one\n)":             false,
+		"zero\n)one\n":              false,
+	} {
+		s := propose(t, "one\n)", "zero\none\ntwo\nthree\n")
+		var ids []event.HunkID
+		for _, h := range s.Hunks() {
+			ids = append(ids, h.ID)
+		}
+		s.Edits(ids)
+		s.show(shown)
+		if h, _ := s.Hunk(ids[1]); (h.State == event.StateAccepted) != made {
+			t.Errorf("%q: %+v", shown, h)
+		}
+	}
+}
+
 // TestDeletionOfWhichAWordIsLeft: a deletion does not count as made where the user, who typed meanwhile, has left some of its line.
 func TestDeletionOfWhichAWordIsLeft(t *testing.T) {
 	for shown, made := range map[string]bool{
