@@ -219,16 +219,26 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 		}
 	}
 	delete(v.known, rel)
-	if err := copyRegular(v.disk, v.copy, rel, info); err != nil {
-		return err
+	delete(v.copies, rel)
+	// Under its own name, another process could write into it before it has its time.
+	if err := copyRegular(v.disk, rel, v.copy, arriving, info); err != nil {
+		return errors.Join(err, v.copy.RemoveAll(arriving))
+	}
+	if err := v.copy.Rename(arriving, rel); err != nil {
+		return errors.Join(err, v.copy.RemoveAll(arriving))
 	}
 	own, err = v.copy.Lstat(rel)
 	if err != nil {
 		return err
 	}
-	v.copies[rel] = copied{idOf(info), idOf(own)}
+	if own.Size() == info.Size() && own.ModTime().Equal(info.ModTime()) {
+		v.copies[rel] = copied{idOf(info), idOf(own)}
+	}
 	return nil
 }
+
+// arriving is the name of a file of the copy that is not whole yet.
+const arriving = ".agentls-arriving"
 
 // collect compares the copy with what was put into it. A process that outlived its command, which is possible at the level Copy,
 // may swap files for links meanwhile: nothing outside of the copy is read or changed, and what cannot be read is told.

@@ -7,12 +7,14 @@ import (
 	"syscall"
 )
 
-// fileID tells whether a file is still the same: nobody can set the time of its last change.
+// fileID tells whether a file is still the same: nobody can set the time of its last change. A clock's tick may have two of them;
+// what is copied has its source's old time of modification, which a write in the same tick does not leave.
 type fileID struct {
-	inode uint64
-	size  int64
-	mode  fs.FileMode
-	time  syscall.Timespec
+	inode    uint64
+	size     int64
+	mode     fs.FileMode
+	changed  syscall.Timespec
+	modified syscall.Timespec
 }
 
 func idOf(info fs.FileInfo) fileID {
@@ -20,5 +22,5 @@ func idOf(info fs.FileInfo) fileID {
 	if !ok {
 		return fileID{}
 	}
-	return fileID{s.Ino, s.Size, info.Mode(), s.Ctim}
+	return fileID{s.Ino, s.Size, info.Mode(), s.Ctim, s.Mtim}
 }

@@ -199,19 +199,19 @@ func copyTree(from, to *os.Root, rel string) error {
 		}
 		return to.Symlink(target, rel)
 	case 0:
-		return copyRegular(from, to, rel, info)
+		return copyRegular(from, rel, to, rel, info)
 	}
 	return nil
 }
 
 // copyRegular copies one file with its mode and time.
-func copyRegular(from, to *os.Root, rel string, info fs.FileInfo) error {
+func copyRegular(from *os.Root, rel string, to *os.Root, name string, info fs.FileInfo) error {
 	source, err := from.OpenFile(rel, os.O_RDONLY|openFlags, 0)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := to.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	target, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -226,5 +226,5 @@ func copyRegular(from, to *os.Root, rel string, info fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	return to.Chtimes(rel, info.ModTime(), info.ModTime())
+	return to.Chtimes(name, info.ModTime(), info.ModTime())
 }

@@ -114,7 +114,7 @@ func (v *overlayView) adopt(foreign []string, limit int64) error {
 				return fmt.Errorf("%w: files of other owners have more than %d MiB", errTooLarge, limit>>20)
 			}
 			if err = v.makeFolders(filepath.Dir(rel)); err == nil {
-				err = copyRegular(v.disk, v.upper, rel, info)
+				err = copyRegular(v.disk, rel, v.upper, rel, info)
 			}
 		}
 		// What cannot be read cannot be written by a command either.
