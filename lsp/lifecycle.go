@@ -182,7 +182,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
 		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Logger: s.logger,
-		TrustChanged: s.reloader.touch,
+		Name: s.client.title(), TrustChanged: s.reloader.touch,
 	})
 	if err != nil {
 		return err

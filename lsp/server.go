@@ -20,7 +20,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -73,8 +72,7 @@ type Server struct {
 	trust       *trust
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
-	subscribeMu sync.Mutex
-	subscribed  map[event.SessionID]context.CancelFunc // ends the sending of a session's events
+	subscriptions subscriptions
 
 	// ready is closed when the engine is there, or openErr says why it is not.
 	ready   chan struct{}
@@ -111,7 +109,7 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 	}
 	s := &Server{
 		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}),
-		accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{},
+		accepting: make(chan struct{}, 1),
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
