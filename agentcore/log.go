@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -42,6 +43,9 @@ type eventLog struct {
 	// sessions with too many.
 	untrimmed map[event.SessionID]int
 	long      chan event.SessionID
+	// all are the readers of all sessions, from which nothing is trimmed that they have not read: they show this process to people, who
+	// would wait for the end of a run that was over.
+	all []*Subscription
 }
 
 // entry is one event of the log.
@@ -148,12 +152,23 @@ func (l *eventLog) close() {
 	l.grown = make(chan struct{})
 }
 
+// read returns the number up to which all readers of all sessions have read a session.
+func (l *eventLog) read(session event.SessionID) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	read := uint64(math.MaxUint64)
+	for _, s := range l.all {
+		read = min(read, s.read[session])
+	}
+	return read
+}
+
 // trims removes the older events of long sessions from the store, until ctx ends. It is a goroutine of the engine, which waits for it.
 func (e *Engine) trims(ctx context.Context) {
 	for {
 		select {
 		case session := <-e.log.long:
-			if err := e.store.TrimEvents(ctx, session, storedEvents); err != nil && ctx.Err() == nil {
+			if err := e.store.TrimEvents(ctx, session, storedEvents, e.log.read(session)); err != nil && ctx.Err() == nil {
 				e.logger.Warn("old events of a session stay", "session", session, "error", err)
 			}
 		case <-ctx.Done():
@@ -175,6 +190,7 @@ type Subscription struct {
 	position uint64
 	behind   bool // the ring no longer, or not yet, has what the reader wants: ask the store
 	seen     map[event.SessionID]uint64
+	read     map[event.SessionID]uint64 // seen as others may know it, by the log's lock, of a reader of all sessions
 	backlog  []event.Event
 	follower follower
 }
@@ -193,6 +209,8 @@ func (e *Engine) Subscribe(session event.SessionID, since uint64) *Subscription 
 		s.foreign = err != nil
 	} else {
 		maps.Copy(s.seen, e.log.last)
+		s.read = maps.Clone(e.log.last)
+		e.log.all = append(e.log.all, s)
 	}
 	return s
 }
@@ -200,8 +218,23 @@ func (e *Engine) Subscribe(session event.SessionID, since uint64) *Subscription 
 // Next returns the next event. It waits until there is one, ctx ends or the engine is closed
 // ([ErrClosed]). It may read the disk when the reader is far behind. Where a reader of one session is so slow that the store has
 // trimmed what it wants, it gets an [event.EventsTrimmed] in the place of that. The error is of the kind not_found once
-// the session is not stored any more, where another process had it open.
+// the session is not stored any more, where another process had it open. A reader of all sessions has to go on until it gets an error.
 func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
+	next, err := s.next(ctx)
+	if s.session == "" {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		switch {
+		case err != nil:
+			s.log.all = slices.DeleteFunc(s.log.all, func(other *Subscription) bool { return other == s })
+		case !event.Transient(next.Body):
+			s.read[next.Session] = max(s.read[next.Session], next.Seq)
+		}
+	}
+	return next, err
+}
+
+func (s *Subscription) next(ctx context.Context) (event.Event, error) {
 	for {
 		if len(s.backlog) > 0 {
 			next := s.backlog[0]

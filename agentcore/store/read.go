@@ -233,9 +233,9 @@ func (s *Store) SeqRange(ctx context.Context, session event.SessionID) (first, l
 // trimStep is how many events are removed in one transaction, which holds up other commits for a moment only.
 const trimStep = 250
 
-// TrimEvents removes the events of a session but for the newest keep, after what was submitted before. It does so in short transactions, between
-// which others commit, and stops where ctx ends.
-func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int) error {
+// TrimEvents removes the events of a session but for the newest keep and those with a number above read, after what was submitted before. It does so
+// in short transactions, between which others commit, and stops where ctx ends.
+func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int, read uint64) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("trim the events of session %s: %w", session, context.Cause(ctx))
@@ -243,10 +243,10 @@ func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep in
 		var trimmed int64
 		trim := func(w *writer) ([]event.Event, error) {
 			statement, err := w.statement(`DELETE FROM event WHERE session = ?1 AND seq <= min((SELECT last_seq FROM session WHERE id = ?1) - ?2,
-				(SELECT min(seq) FROM event WHERE session = ?1) + ?3 - 1)`)
+				(SELECT min(seq) FROM event WHERE session = ?1) + ?3 - 1, ?4)`)
 			if err == nil {
 				var result sql.Result
-				if result, err = statement.ExecContext(context.Background(), session, max(keep, 0), trimStep); err == nil {
+				if result, err = statement.ExecContext(context.Background(), session, max(keep, 0), trimStep, int64(min(read, math.MaxInt64))); err == nil {
 					trimmed, err = result.RowsAffected()
 				}
 			}

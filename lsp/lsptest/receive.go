@@ -78,6 +78,8 @@ func (e *Editor) notified(method string, params json.RawMessage) {
 	case "agent/event":
 		if !e.subscribed {
 			e.fault("agent/event without agent/subscribe")
+		} else {
+			e.event(params)
 		}
 		e.conforms(method, "params", params)
 		e.notifications = append(e.notifications, Notification{method, params})
