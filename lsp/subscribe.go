@@ -21,8 +21,8 @@ type subscriptions struct {
 	bySession map[event.SessionID]*subscription
 }
 
-// subscription is one session of which the client gets events. Its goroutine ends when it is stopped, the session is deleted or the server
-// ends.
+// subscription is one session of which the client gets events. Its goroutine begins behind the answer to the request, and ends when it is
+// stopped, the session is deleted or the server ends.
 type subscription struct {
 	stop context.CancelFunc
 	done chan struct{} // closed when nothing more is sent
@@ -78,15 +78,6 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 			return nil, fmt.Errorf("store the session before reading it: %w", err)
 		}
 	}
-	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
-	if former := s.subscriptions.of(id); former != nil {
-		former.stop()
-		select {
-		case <-former.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 	snapshot, err := s.snapshot(ctx, engine, id)
 	if err != nil {
 		return nil, err
@@ -104,20 +95,25 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 		}
 	}
 	events := engine.Subscribe(id, since)
+	forwarding, stop := context.WithCancel(s.background)
+	next := &subscription{stop: stop, done: make(chan struct{})}
+	ended := func() {
+		stop()
+		s.subscriptions.drop(id, next)
+		close(next.done)
+	}
+	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
+	if former := s.subscriptions.replace(id, next); former != nil {
+		select {
+		case <-former.done:
+		case <-ctx.Done():
+			ended()
+			return nil, ctx.Err()
+		}
+	}
 	wire.AfterAnswer(ctx, func() {
-		forwarding, stop := context.WithCancel(s.background)
-		next := &subscription{stop: stop, done: make(chan struct{})}
-		former := s.subscriptions.replace(id, next)
 		s.goes(func(context.Context) {
-			defer s.subscriptions.drop(id, next)
-			defer close(next.done)
-			defer stop()
-			if former != nil { // two requests at a time
-				select {
-				case <-former.done:
-				case <-forwarding.Done():
-				}
-			}
+			defer ended()
 			s.forward(forwarding, id, events)
 		})
 	})
