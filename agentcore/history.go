@@ -177,6 +177,9 @@ func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	err = e.store.DeleteSession(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrInUse):
+		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id), "close that editor or command, and delete the session then"); err != nil {
+			return err
+		}
 		return &Error{Kind: "in_use", Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		return notFound("session", string(id), "list the sessions with agent/sessions")
