@@ -283,6 +283,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 // were interrupted. It reads the disk, and returns when that is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
 		if err := s.adoptProposals(ctx); err != nil {
 			return err
 		}

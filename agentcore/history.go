@@ -130,13 +130,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 			info.Usage = info.Usage.Add(r.Usage)
 			info.Status = r.Status
 		}
-		run := RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
-		}
-		if r.URI != "" {
-			run.Path = event.FilePath(r.URI)
-		}
+		run := runInfoOf(r)
 		// The runs of this process know more than what is stored.
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
@@ -144,6 +138,18 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 		tree = append(tree, run)
 	}
 	return info, tree, nil
+}
+
+// runInfoOf is what is stored of a run, for a listing.
+func runInfoOf(r store.Run) RunInfo {
+	info := RunInfo{
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
+	}
+	if r.URI != "" {
+		info.Path = event.FilePath(r.URI)
+	}
+	return info
 }
 
 // shownRuns are the stored runs of a session but for agentls's own, in the order of their creation.
