@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -85,7 +86,9 @@ func TestTwoWindows(t *testing.T) {
 	ask[any](two, "agent/subscribe", subscription)
 	l.atOnce(children)
 	d.waitFor("the second window shows the tree", func() bool {
-		tree := ask[struct{ Tree []struct{ ID, Parent, Status string } }](two, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
+		tree := ask[struct {
+			Tree []struct{ ID, Parent, Status string }
+		}](two, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
 		return len(tree) == children+1 && tree[0].ID == run.Run && tree[1].Parent == run.Run && tree[1].Status == "running"
 	})
 	transcript := ask[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
@@ -141,7 +144,9 @@ text Done.
 	d.waitFor("the question is open", func() bool { return strings.Contains(asks(one), "one.json") })
 	two := d.serve("rich")
 	ask[any](two, "agent/subscribe", fmt.Sprintf(`{"session":%q}`, run.Session))
-	open := ask[struct{ Asks []struct{ ID, Run, Agent string } }](two, "agent/asks", fmt.Sprintf(`{"session":%q}`, run.Session)).Asks
+	open := ask[struct {
+		Asks []struct{ ID, Run, Agent string }
+	}](two, "agent/asks", fmt.Sprintf(`{"session":%q}`, run.Session)).Asks
 	if len(open) != 1 || open[0].Run != run.Run || open[0].Agent != "coder" {
 		t.Fatalf("the second window sees the questions %+v", open)
 	}
@@ -242,4 +247,124 @@ func TestSlowEditor(t *testing.T) {
 	same(t, slow.heard(run.Session), watching.heard(run.Session))
 	slow.quit()
 	watching.quit()
+}
+
+// prompts are the questions that an editor was asked.
+func (s *served) prompts(about string) (list []string) {
+	for _, m := range s.Messages() {
+		if m.Method == "window/showMessageRequest" && strings.Contains(m.Text, about) {
+			list = append(list, m.Text)
+		}
+	}
+	return list
+}
+
+// TestKilledAndResumed kills the server in mid-run while another window is open, which watches the run: it sees it end, and its own runs go on. The
+// next server on the folder tells of the run, and resumes it when the user says so; nobody is told twice.
+func TestKilledAndResumed(t *testing.T) {
+	const children = 2
+	l := &loopback{turns: 3, tasks: children, held: make(chan struct{})}
+	d := newBench(t, 0, l)
+	killed, beside := d.serve("rich"), d.serve("neovim")
+	own := ask[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
+	l.atOnce(1)
+	run := ask[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
+	l.atOnce(1 + children)
+	ask[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
+	killed.signal(syscall.SIGKILL)
+	killed.ends(-1)
+	if result := beside.wait(event.RunID(run.Run)); result.Status != event.StatusInterrupted {
+		t.Errorf("the killed run is %+v", result)
+	}
+	if err := beside.Until(d.ctx, "the end of the killed runs", func() bool {
+		cut := 0
+		for _, e := range beside.heard(run.Session) {
+			if strings.Contains(e, `"status":"interrupted"`) {
+				cut++
+			}
+		}
+		return cut == children+1
+	}); err != nil {
+		t.Fatalf("%v; it was told:\n%s", err, strings.Join(beside.heard(run.Session), "\n"))
+	}
+
+	const told = "“coder: " + delegates + "” was interrupted"
+	next := d.serve("rich")
+	if err := next.Until(d.ctx, "the question", func() bool { return len(next.prompts(told)) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	third := d.serve("rich")
+	if sessions := string(third.execute("agentls.sessions", `{}`)); !strings.Contains(sessions, run.Session) {
+		t.Errorf("the sessions are %s", sessions)
+	}
+	close(l.held)
+	if result := beside.wait(event.RunID(own.Run)); result.Status != event.StatusCompleted {
+		t.Errorf("the run of the other window is %+v", result)
+	}
+	resumed := next.choose("a.go", "agentls: Resume coder: "+delegates)
+	if result := next.wait(resumed); result.Status != event.StatusCompleted || result.Output != "Done." {
+		t.Errorf("the resumed run is %+v", result)
+	}
+	next.quit()
+	last := d.serve("rich")
+	last.open("a.go")
+	last.wait(last.review("a.go"))
+	for name, s := range map[string]*served{"beside": beside, "third": third, "last": last} {
+		if again := s.prompts("was interrupted"); len(again) > 0 {
+			t.Errorf("the window %s tells again: %q", name, again)
+		}
+		s.quit()
+	}
+	if asked := next.prompts("interrupted"); len(asked) != 1 {
+		t.Errorf("the user was asked %q", asked)
+	}
+}
+
+// TestEditorVanishes closes the connection without a word, or ends the server by a signal, while a run has a child in the background and a command
+// runs: all of it ends, and is left to the next window.
+func TestEditorVanishes(t *testing.T) {
+	for name, end := range map[string]func(*served){
+		"the connection ends": func(s *served) {
+			if err := s.server.Stream.Close(); err != nil {
+				t.Error(err)
+			}
+			s.ends(1)
+		},
+		"SIGTERM": func(s *served) {
+			s.signal(syscall.SIGTERM)
+			s.ends(exitTerminated)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"a.txt": "a\n"})
+			d.configure("sandbox = \"off\"\n[[permission]]\ntool = \"bash\"\naction = \"allow\"\n")
+			turns := filepath.Join(d.home, "model")
+			d.write(turns, `turn match="Go."
+call task {"subagent_type":"bash","description":"sleep","prompt":"Sleep.","run_in_background":true}
+turn match="Sleep."
+call bash {"command":"sleep 1000"}
+turn match="Go."
+call bash {"command":"sleep 1000"}
+`)
+			d.env = append(d.env, scriptVariable+"="+turns)
+			d.must(exitOK, "trust", d.dir, "--yes")
+			s := d.serve("neovim")
+			s.open("a.txt")
+			run := ask[started](s, "agent/run", `{"agent":"coder","prompt":"Go."}`)
+			d.waitFor("both commands run", func() bool { return len(d.commandsOf()) >= 2 })
+			s.faults = func() []string { return nil } // what is under way is cut off
+			end(s)
+			d.waitFor("all of it ends", func() bool { return len(d.commandsOf()) == 0 })
+			d.env = d.env[:len(d.env)-1]
+			next := d.serve("rich")
+			if err := next.Until(d.ctx, "the question", func() bool { return len(next.prompts("“coder: Go.” was interrupted")) == 1 }); err != nil {
+				t.Fatal(err)
+			}
+			tree := ask[struct{ Tree []struct{ Status string } }](next, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
+			if len(tree) != 2 || tree[0].Status != "interrupted" || tree[1].Status != "interrupted" {
+				t.Errorf("the runs are %+v", tree)
+			}
+			next.quit()
+		})
+	}
 }
