@@ -46,6 +46,8 @@ type Options struct {
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
 	OpenModel func(Choice) (model.Model, error)
+	// Editor is what an editor lends; nil where there is none.
+	Editor Editor
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
@@ -71,6 +73,7 @@ type Engine struct {
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
+	editor    Editor              // nil where there is none
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
 	stateDir  string // absolute
@@ -78,7 +81,8 @@ type Engine struct {
 	grants    grants
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
-	client    *http.Client  // of all models, so that runs share connections
+	local     *LocalServers
+	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -141,10 +145,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
+	e.local = &LocalServers{Client: e.client, Getenv: e.getenv}
 	for _, t := range o.Tools {
 		e.tools[t.Spec().Name] = t
 	}

@@ -82,6 +82,8 @@ type Editor struct {
 	answers       []answer
 	prompts       []prompt          // that the user has yet to answer
 	withdrawn     []string          // texts of prompts that the server took back
+	loans         []loan            // what it lends, in order
+	unanswered    []*jsonrpc2.Request
 	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text
 	applied       []EditAnswer
