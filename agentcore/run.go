@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -466,6 +467,7 @@ func (r *run) mergeLayer() bool {
 	} else if !r.session.merge(r.ctx, merge) {
 		return false
 	}
+	r.engine.crash.Reach(crash.Merging)
 	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
