@@ -171,7 +171,7 @@ func (m *crashModel) answer(messages []crashMessage) (string, []crashCall) {
 	if wanted[2] == "" {
 		return m.root(wanted[1], messages, results, step)
 	}
-	return m.child(wanted[1], wanted[2], messages, results, step)
+	return m.child(wanted[1], wanted[2], messages[asked:], results)
 }
 
 // told keeps what the model is told of a command.
@@ -240,8 +240,8 @@ func (m *crashModel) root(load string, messages []crashMessage, results map[stri
 	return "", calls
 }
 
-// child does one part: it looks, runs a command, edits, writes, and runs another command.
-func (m *crashModel) child(load, part string, messages []crashMessage, results map[string]string, step int) (string, []crashCall) {
+// child does one part: it looks, runs a command, edits, writes, and runs other commands. Where its edit is refused, it looks again.
+func (m *crashModel) child(load, part string, messages []crashMessage, results map[string]string) (string, []crashCall) {
 	mark := func() crashCall {
 		m.mu.Lock()
 		m.given++
@@ -249,34 +249,47 @@ func (m *crashModel) child(load, part string, messages []crashMessage, results m
 		m.mu.Unlock()
 		return m.call("bash", map[string]string{"command": m.command(mark), "description": "leave " + mark})
 	}
-	switch step {
-	case 0:
-		return "I look.", []crashCall{m.call("read", map[string]string{"path": "shared.txt"}), mark()}
-	case 1:
-		slot := ""
-		for _, message := range messages {
-			for _, found := range slotLine.FindAllStringSubmatch(results[message.ToolCallID], -1) {
-				if message.Role == "tool" && found[1] == part {
-					slot = found[0]
+	slot, want := "", fmt.Sprintf("slot %s: load-%s", part, load)
+	turns, behind, edited := 0, 0, false
+	for _, message := range messages {
+		if message.Role != "assistant" {
+			continue
+		}
+		turns++
+		if edited {
+			behind++
+		}
+		for _, c := range message.ToolCalls {
+			switch c.Function.Name {
+			case "read":
+				for _, found := range slotLine.FindAllStringSubmatch(results[c.ID], -1) {
+					if found[1] == part {
+						slot = found[0]
+					}
+				}
+			case "edit":
+				edited = strings.HasPrefix(results[c.ID], "Edited")
+				if slot = want; !edited {
+					slot = ""
 				}
 			}
 		}
-		want := fmt.Sprintf("slot %s: load-%s", part, load)
-		if slot == "" {
-			return "", []crashCall{m.call("read", map[string]string{"path": "shared.txt"})}
-		}
-		if slot == want {
-			return "It is done already.", nil
-		}
-		return "", []crashCall{m.call("edit", map[string]string{"path": "shared.txt", "old_string": slot + "\n", "new_string": want + "\n"}), mark()}
-	case 2:
-		if n, err := strconv.Atoi(part); err == nil && n%4 == 0 {
-			text := m.call("", nil).ID
-			return "", []crashCall{m.call("write", map[string]string{"path": "new/" + text + ".txt", "content": text + "\n"}), mark()}
-		}
-		return "", []crashCall{mark()}
 	}
-	return "Part " + part + " is done.", nil
+	switch {
+	case turns > 15 || behind > 1:
+		return "Part " + part + " is done.", nil
+	case slot == "":
+		return "I look.", []crashCall{m.call("read", map[string]string{"path": sharedFile}), mark()}
+	case slot != want:
+		return "", []crashCall{m.call("edit", map[string]string{"path": sharedFile, "old_string": slot + "\n", "new_string": want + "\n"}), mark()}
+	case !edited:
+		return "It is done already.", nil
+	}
+	if n, err := strconv.Atoi(part); err == nil && n%4 == 0 && behind == 0 {
+		text := m.call("", nil).ID
+		return "", []crashCall{m.call("write", map[string]string{"path": "new/" + text + ".txt", "content": text + "\n"}), mark()}
+	}
+	return "", []crashCall{mark()}
 }
 
 // markFile is where commands without a sandbox leave their marks, a line each.
