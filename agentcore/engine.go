@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -60,7 +61,9 @@ type Options struct {
 	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the engine, which waits
 	// for it; nil means that nobody is told.
 	TrustChanged func()
-	Logger       *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash  crash.Hook
+	Logger *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -82,6 +85,7 @@ type Engine struct {
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
 	local     *LocalServers
+	crash     crash.Hook
 	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
@@ -145,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
@@ -161,7 +165,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -380,6 +384,9 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 	select {
 	case <-r.done:
 	case <-ctx.Done():
+		if r.snapshot().Status.Final() {
+			<-r.done // nobody hears of an end that would not survive a crash; the store answers every commit
+		}
 	}
 	return r.snapshot(), nil
 }

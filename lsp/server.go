@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -45,7 +46,9 @@ type Options struct {
 	ModelSilence time.Duration
 	// Redactor knows secrets; nil means that the engine makes one.
 	Redactor *secret.Redactor
-	Logger   *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash  crash.Hook
+	Logger *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the

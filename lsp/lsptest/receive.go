@@ -25,6 +25,9 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	e.heard++
 	e.maySpeak(r)
 	if r.Notif {
+		if e.options.Heard != nil {
+			e.options.Heard(r.Method, params)
+		}
 		e.notified(r.Method, params)
 		return
 	}
