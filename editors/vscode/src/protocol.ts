@@ -58,7 +58,7 @@ export type LSPAny = string | number | number | number | boolean | null | LSPObj
 export type LSPArray = LSPAny[];
 
 /** Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know. */
-export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | RunFinished;
+export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | EventsTrimmed | RunFinished;
 
 /** How far a child says that its task is done. */
 export type ChildStatus =
@@ -484,7 +484,7 @@ export interface Todo {
 
 /** What all events have: the envelope. */
 export interface EventHeader {
-  /** Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one. */
+  /** Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a client was too slow (EventsTrimmed). */
   seq: Sequence;
   /** The session that it happened in. */
   session: SessionID;
@@ -722,6 +722,14 @@ export interface Notice extends EventHeader {
   hint?: string;
 }
 
+/** This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored. */
+export interface EventsTrimmed extends EventHeader {
+  /** The event's name. */
+  type: 'EventsTrimmed';
+  /** How many events are missing. */
+  missing: number;
+}
+
 /** A run has ended; nothing of it follows. */
 export interface RunFinished extends EventHeader {
   /** The event's name. */
@@ -760,7 +768,7 @@ export interface Support {
   asks?: boolean;
   /** Client: it answers `agent/question`. Server: it can send it. */
   questions?: boolean;
-  /** Client: it answers `agent/model/generate`. Server: it can send it. */
+  /** Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send it. */
   models?: boolean;
   /** Client: it answers `agent/diagnostics`. Server: it can send it. */
   diagnostics?: boolean;
@@ -1186,9 +1194,9 @@ export interface Transcript {
 
 /** Params of `agent/subscribe`. */
 export interface SubscribeParams {
-  /** The session; absent means all sessions of this connection's workspace, also those to come. */
+  /** The session, of whatever process; absent means the window's own, which is made where there is none yet. */
   session?: SessionID;
-  /** The number of the last event that the client has of the session. Only with `session`. */
+  /** The number of the last event that the client has of the session; absent means none, and that it starts from the snapshot. */
   since?: Sequence;
 }
 
@@ -1480,6 +1488,26 @@ export interface Explanation {
 export interface NoParams {
 }
 
+/** Params of `agent/models`: for which run the choice is shown. */
+export interface ModelsParams {
+  /** Its agent; absent means the default one. */
+  agent?: string;
+  /** The model that `agent/run` would name. */
+  model?: string;
+}
+
+/** What may decide which model a run takes. */
+export interface ModelCandidate {
+  /** Where the name comes from, in words, such as `the agent's definition`. */
+  source: string;
+  /** The model that it names, as `provider/model` where that is known, else a provider; absent where it names none. */
+  name?: string;
+  /** Why it counts, or why not. */
+  reason?: string;
+  /** Whether it decides. */
+  chosen: boolean;
+}
+
 /** A model that can be chosen. */
 export interface ModelInfo {
   /** `provider/model`, or the name of a preset. */
@@ -1498,7 +1526,9 @@ export interface ModelInfo {
 export interface ModelList {
   /** The models, available ones first. */
   models: ModelInfo[];
-  /** The model that a run takes where nothing names one. */
+  /** What is looked at, in order, up to the one that decides. */
+  order: ModelCandidate[];
+  /** The model that the run would take. */
   default: string;
   /** Why that one. */
   reason: string;
@@ -1688,30 +1718,50 @@ export interface ModelTool {
 export interface GenerateParams {
   /** The run that asks. */
   run: RunID;
-  /** Which of the editor's models; absent means its choice. */
+  /** Which of the editor's models, an `id` of `agent/model/lend`; absent means its choice. */
   model?: string;
   /** The system prompt. */
   system: string;
-  /** The conversation. */
+  /** The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message of the role `tool` behind it. */
   messages: ModelMessage[];
   /** The tools on offer. */
   tools: ModelTool[];
+  /** The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all the same are not made. */
+  noCalls?: boolean;
   /** The limit of the answer; absent and 0 mean the model's own. */
   maxTokens?: TokenCount;
   /** Absent means the model's own. */
   temperature?: number;
-  /** Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart of the kind `text` or `reasoning`. */
+  /** Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for showing; what counts is the result. */
   partialResultToken?: ProgressToken;
 }
 
 /** Result of `agent/model/generate`. */
 export interface GenerateResult {
-  /** The whole answer, also where pieces were sent before. */
+  /** The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`, `reasoning` and `call`. A call without an `id` gets one. */
   message: ModelMessage;
-  /** Why the model stopped. */
+  /** Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it may be, or the model declined. */
   stop: 'end' | 'calls' | 'length' | 'refused';
-  /** What it cost, where that is known. */
+  /** What it used, where that is known. Without it the tokens are estimated. */
   usage?: Usage;
+}
+
+/** A model that the editor lends. */
+export interface LentModel {
+  /** The editor's own name of it. Runs use it as `editor/ID`. */
+  id: string;
+  /** A name for people. */
+  title?: string;
+  /** How many tokens a request and its answer may have together, where it is known. */
+  contextTokens?: TokenCount;
+  /** It cannot call tools, and is offered none. */
+  noCalls?: boolean;
+}
+
+/** Params of `agent/model/lend`. */
+export interface LendModelsParams {
+  /** The models, the one to take where none is named first. */
+  models: LentModel[];
 }
 
 /** Params of `agent/diagnostics`. */
@@ -1858,7 +1908,7 @@ export interface Requests {
   'agent/session/fork': { params: ForkSessionParams; result: SessionForked };
   /** Shows the conversation of a run: what it goes on with, where it resumed another one, and its own messages. What was deleted is missing; then `parent` names a message that is not there. */
   'agent/transcript': { params: TranscriptParams; result: Transcript };
-  /** Asks for the state of sessions and for `agent/event` from then on, until the connection ends. It is the client's consent to `agent/event`. A second one for the same session starts over. */
+  /** Asks for the state of sessions and for `agent/event` from then on, until the connection ends. It is the client's consent to `agent/event`. Events come behind the answer. A second one for the same session starts over. Of a session that another process has open, the stored events come, a moment later than there. */
   'agent/subscribe': { params: SubscribeParams; result: SubscribeResult };
   /** Lists proposed edits with their hunks. */
   'agent/proposals': { params: ProposalsParams; result: ProposalList };
@@ -1880,8 +1930,10 @@ export interface Requests {
   'agent/revoke': { params: RevokeParams; result: null };
   /** Explains how a call would be decided: which rule, from which layer, and what an "always" would allow. Nothing is run. */
   'agent/explain': { params: ExplainParams; result: Explanation };
-  /** Lists the models that can be chosen, and the one that would be. */
-  'agent/models': { params: NoParams; result: ModelList };
+  /** Lists the models that can be chosen, the one that a run would take, and why. Providers are asked for nothing: whether one answers is told by `agentls doctor --models`. */
+  'agent/models': { params: ModelsParams; result: ModelList };
+  /** Tells which models the editor lends by `agent/model/generate`, each time that this changes; the last list counts, and an empty one takes them all back. Without it the editor's choice of a model is lent, as `editor`, once `models` was announced. A client that did not announce `models` gets the error `unsupported`. */
+  'agent/model/lend': { params: LendModelsParams; result: null };
   /** Sums up tokens, cost, time and outcomes of stored runs. Each request to a model is counted once; only in a row for a single run, what its children used is counted as well. `run` and `session` that are not stored are the error `not_found`. */
   'agent/usage': { params: UsageParams; result: UsageReport };
   /** Lists the skills. */
@@ -1898,7 +1950,7 @@ export interface ServerRequests {
   'agent/ask': { params: Ask; result: AskAnswer | null };
   /** Asks the user something on behalf of an agent. Null means that the user closed it; it stays open until it expires. No answers leave it to the agent. */
   'agent/question': { params: Question; result: QuestionAnswer | null };
-  /** Asks the editor's own language model for one turn. */
+  /** Asks the editor's own language model for one turn. While it is answered the client sends pieces to `partialResultToken`; one that sends neither a piece nor the answer for two minutes is taken back by `$/cancelRequest`, as is one whose run was cancelled. An answer that the model declined is no error but `stop: "refused"`. An error's `kind` says what can be done about it: `rate_limit`, `overloaded`, `server`, `network` and `protocol` are tried again, a few times; `context_overflow` has the conversation shortened; `auth` (the user does not lend the model), `not_found` (there is no such model), `invalid` and any other end the run, with the error's `detail` and `hint`. */
   'agent/model/generate': { params: GenerateParams; result: GenerateResult };
   /** Asks for the diagnostics that the editor has from its other language servers. */
   'agent/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnostics };
