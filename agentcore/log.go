@@ -146,6 +146,9 @@ func (l *eventLog) countLocked(session event.SessionID) {
 func (l *eventLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return // an engine may be closed twice
+	}
 	l.closed = true
 	close(l.ended)
 	close(l.grown)
