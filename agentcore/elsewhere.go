@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -16,6 +17,7 @@ import (
 func (e *Engine) interruptDead(ctx context.Context) error {
 	interrupted, err := e.store.MarkInterrupted(ctx)
 	if err == nil {
+		e.crash.Reach(crash.Marked)
 		var variables []string
 		for _, former := range interrupted {
 			variables = append(variables, runVariable(former.ID))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -107,6 +108,7 @@ func (r *run) mergeLayer() bool {
 	} else if !r.session.merge(r.ctx, merge) {
 		return false
 	}
+	r.engine.crash.Reach(crash.Merging)
 	r.storeMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -46,6 +47,8 @@ type Options struct {
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
 	OpenModel func(Choice) (model.Model, error)
+	// Editor is what an editor lends; nil where there is none.
+	Editor Editor
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
@@ -58,7 +61,9 @@ type Options struct {
 	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the engine, which waits
 	// for it; nil means that nobody is told.
 	TrustChanged func()
-	Logger       *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash  crash.Hook
+	Logger *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -71,6 +76,7 @@ type Engine struct {
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
+	editor    Editor              // nil where there is none
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
 	stateDir  string // absolute
@@ -78,7 +84,9 @@ type Engine struct {
 	grants    grants
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
-	client    *http.Client  // of all models, so that runs share connections
+	local     *LocalServers
+	crash     crash.Hook
+	client    *http.Client // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -141,10 +149,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
+	e.local = &LocalServers{Client: e.client, Getenv: e.getenv}
 	for _, t := range o.Tools {
 		e.tools[t.Spec().Name] = t
 	}
@@ -156,7 +165,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -376,6 +385,9 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 	select {
 	case <-r.done:
 	case <-ctx.Done():
+		if r.snapshot().Status.Final() {
+			<-r.done // nobody hears of an end that would not survive a crash; the store answers every commit
+		}
 	}
 	return r.snapshot(), nil
 }

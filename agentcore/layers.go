@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/store"
@@ -134,6 +135,7 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 	}
 	s.proposal.Remark(hunks, interruptedDetail)
 	s.told()
+	s.engine.crash.Reach(crash.Remerged)
 	var batch store.Batch
 	for _, row := range left.LayerFiles {
 		if !unread[row.Path] {
@@ -182,5 +184,6 @@ func (s *Session) adoptProposals(ctx context.Context) error {
 	}
 	s.hunksStored(hunks)
 	s.proposal.Restore(hunks)
+	s.engine.crash.Reach(crash.Adopted)
 	return s.adoptLayers(left)
 }

@@ -147,7 +147,7 @@ func (l *eventLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return
+		return // an engine may be closed twice
 	}
 	l.closed = true
 	close(l.ended)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,6 +85,8 @@ type run struct {
 	skills      *skill.Set
 	request     RunRequest
 	model       model.Model
+	preset      sampling // of the preset that the model was chosen by, for children that inherit it
+	sampling    sampling
 	limits      agent.Limits
 	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former      *former    // what it goes on with; nil for a run that begins anew
@@ -225,6 +228,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		r.depth = parent.depth + 1
 		choice.Parent = parent.model.Name()
+		r.preset = parent.preset
 		from = parent.ctx
 		r.layer = parent.layer.Fork()
 	} else {
@@ -232,9 +236,19 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r.rights = r.newRights()
 	r.chooseTools()
-	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
+	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
+		choice.Former = request.former.model
+	}
+	choice = choice.with(cfg)
+	r.model, err = e.openModel(choice)
+	if err != nil && choice.Former != "" { // it cannot be had any more
+		choice.Former = ""
+		r.model, err = e.openModel(choice)
+	}
+	if err != nil {
 		return nil, err
 	}
+	r.preset, r.sampling = choice.sampling(r.preset, definition)
 	definitionLimits := definition.LimitsAt(r.depth)
 	r.limits = definitionLimits
 	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)

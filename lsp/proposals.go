@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -112,6 +113,7 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 			a.fail(id, a.refusal)
 		}
 	}
+	s.options.Crash.Reach(crash.Confirmed)
 	return &a.result, s.settle(ctx, a.session)
 }
 
@@ -190,10 +192,12 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		a.divide()
 		return false, nil
 	}
+	s.options.Crash.Reach(crash.Accepting)
 	answer, err := s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
 	if err != nil {
 		return false, err
 	}
+	s.options.Crash.Reach(crash.Answered)
 	if a.refusal = answer.refusal; a.refusal != "" {
 		moved := s.moved(edits)
 		if err := s.survey(ctx, a, plan, edits, answer.failed); err != nil {

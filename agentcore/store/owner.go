@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -72,7 +73,7 @@ func (o owners) scan() (living int, dead []string, err error) {
 		if entry.Name() == openingLock {
 			continue
 		}
-		alive, err := o.alive(entry.Name())
+		alive, err := o.lives(entry.Name())
 		if err != nil {
 			return 0, nil, err
 		}
@@ -83,6 +84,37 @@ func (o owners) scan() (living int, dead []string, err error) {
 		}
 	}
 	return living, dead, nil
+}
+
+// lives is alive, but for what a process that was killed has left in the middle of starting another: a copy of it that holds its files until it
+// notices. Where there is no process of that number its lock is waited for, though not for long: the process may be one of
+// another container.
+func (o owners) lives(id string) (bool, error) {
+	retry := time.NewTicker(2 * time.Millisecond)
+	defer retry.Stop()
+	for begin := time.Now(); ; <-retry.C {
+		alive, err := o.alive(id)
+		if err != nil || !alive || runs(id) || time.Since(begin) > ghostTime {
+			return alive, err
+		}
+	}
+}
+
+// ghostTime bounds the wait for the lock of a process that is not there.
+const ghostTime = 500 * time.Millisecond
+
+// runs reports whether there is a process with the number that an id begins with, or nobody can tell.
+func runs(id string) bool {
+	number, _, _ := strings.Cut(id, "-")
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 0 {
+		return true
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return false // as Windows says it
+	}
+	return !errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // alive reports whether the process with this id still has the store open.

@@ -30,6 +30,8 @@ type EditorOptions struct {
 	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of the
 	// server's made it or the user. It is called under the editor's lock and must not use the editor.
 	Changed func(uri, before, after string, byServer bool)
+	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same conditions.
+	Heard func(method string, params json.RawMessage)
 	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
 	// folder that they are in.
 	Foreign string
@@ -82,6 +84,8 @@ type Editor struct {
 	answers       []answer
 	prompts       []prompt          // that the user has yet to answer
 	withdrawn     []string          // texts of prompts that the server took back
+	loans         []loan            // what it lends, in order
+	unanswered    []*jsonrpc2.Request
 	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text
 	applied       []EditAnswer
