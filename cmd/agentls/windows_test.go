@@ -18,8 +18,8 @@ import (
 // started is the answer to agent/run.
 type started struct{ Session, Run string }
 
-// ask sends a request and decodes its result.
-func ask[T any](s *served, method, params string) T {
+// requested sends a request and decodes its result.
+func requested[T any](s *served, method, params string) T {
 	s.desk.Helper()
 	raw, err := s.Call(s.desk.ctx, method, json.RawMessage(params))
 	if err != nil {
@@ -80,18 +80,18 @@ func TestTwoWindows(t *testing.T) {
 	l := &loopback{turns: 3, tasks: children, held: make(chan struct{})}
 	d := newBench(t, 0, l)
 	one, two := d.serve("rich"), d.serve("neovim")
-	run := ask[started](one, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
+	run := requested[started](one, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
 	subscription := fmt.Sprintf(`{"session":%q,"since":0}`, run.Session)
-	ask[any](one, "agent/subscribe", subscription)
-	ask[any](two, "agent/subscribe", subscription)
+	requested[any](one, "agent/subscribe", subscription)
+	requested[any](two, "agent/subscribe", subscription)
 	l.atOnce(children)
 	d.waitFor("the second window shows the tree", func() bool {
-		tree := ask[struct {
+		tree := requested[struct {
 			Tree []struct{ ID, Parent, Status string }
 		}](two, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
 		return len(tree) == children+1 && tree[0].ID == run.Run && tree[1].Parent == run.Run && tree[1].Status == "running"
 	})
-	transcript := ask[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
+	transcript := requested[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
 	if len(transcript.Messages) == 0 || !strings.Contains(transcript.Messages[0].Text, delegates) {
 		t.Errorf("the transcript is %+v", transcript)
 	}
@@ -137,14 +137,14 @@ text Done.
 	d.env = append(d.env, scriptVariable+"="+turns)
 	one := d.serve("minimal")
 	one.open("a.txt")
-	run := ask[started](one, "agent/run", `{"agent":"coder","prompt":"Write."}`)
+	run := requested[started](one, "agent/run", `{"agent":"coder","prompt":"Write."}`)
 	asks := func(s *served) string {
-		return string(ask[json.RawMessage](s, "agent/asks", fmt.Sprintf(`{"session":%q}`, run.Session)))
+		return string(requested[json.RawMessage](s, "agent/asks", fmt.Sprintf(`{"session":%q}`, run.Session)))
 	}
 	d.waitFor("the question is open", func() bool { return strings.Contains(asks(one), "one.json") })
 	two := d.serve("rich")
-	ask[any](two, "agent/subscribe", fmt.Sprintf(`{"session":%q}`, run.Session))
-	open := ask[struct {
+	requested[any](two, "agent/subscribe", fmt.Sprintf(`{"session":%q}`, run.Session))
+	open := requested[struct {
 		Asks []struct{ ID, Run, Agent string }
 	}](two, "agent/asks", fmt.Sprintf(`{"session":%q}`, run.Session)).Asks
 	if len(open) != 1 || open[0].Run != run.Run || open[0].Agent != "coder" {
@@ -158,7 +158,7 @@ text Done.
 			}
 		}
 	}
-	list := ask[listed](two, "agent/proposals", fmt.Sprintf(`{"session":%q}`, run.Session))
+	list := requested[listed](two, "agent/proposals", fmt.Sprintf(`{"session":%q}`, run.Session))
 	if len(list.Proposals) != 1 || len(list.Proposals[0].Files) != 1 || len(list.Proposals[0].Files[0].Hunks) != 1 || list.Proposals[0].Files[0].Hunks[0].After != "2nd\n" {
 		t.Fatalf("the second window sees the proposals %+v", list)
 	}
@@ -228,12 +228,12 @@ func TestSlowEditor(t *testing.T) {
 	valve := v
 	d.through = nil
 	watching := d.serve("neovim")
-	subscription := fmt.Sprintf(`{"session":%q,"since":0}`, ask[struct {
+	subscription := fmt.Sprintf(`{"session":%q,"since":0}`, requested[struct {
 		Sessions []struct{ Session struct{ ID string } }
 	}](slow, "agent/subscribe", `{}`).Sessions[0].Session.ID)
-	run := ask[started](slow, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
+	run := requested[started](slow, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
 	valve.close()
-	ask[any](watching, "agent/subscribe", subscription)
+	requested[any](watching, "agent/subscribe", subscription)
 	if result := watching.wait(event.RunID(run.Run)); result.Status != event.StatusCompleted || len(result.Children) != children {
 		t.Errorf("the run ends with %+v", result)
 	}
@@ -266,11 +266,11 @@ func TestKilledAndResumed(t *testing.T) {
 	l := &loopback{turns: 3, tasks: children, held: make(chan struct{})}
 	d := newBench(t, 0, l)
 	killed, beside := d.serve("rich"), d.serve("neovim")
-	own := ask[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
+	own := requested[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
 	l.atOnce(1)
-	run := ask[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
+	run := requested[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
 	l.atOnce(1 + children)
-	ask[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
+	requested[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
 	killed.signal(syscall.SIGKILL)
 	killed.ends(-1)
 	if result := beside.wait(event.RunID(run.Run)); result.Status != event.StatusInterrupted {
@@ -350,7 +350,7 @@ call bash {"command":"sleep 1000"}
 			d.must(exitOK, "trust", d.dir, "--yes")
 			s := d.serve("neovim")
 			s.open("a.txt")
-			run := ask[started](s, "agent/run", `{"agent":"coder","prompt":"Go."}`)
+			run := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Go."}`)
 			d.waitFor("both commands run", func() bool { return len(d.commandsOf()) >= 2 })
 			s.faults = func() []string { return nil } // what is under way is cut off
 			end(s)
@@ -360,7 +360,7 @@ call bash {"command":"sleep 1000"}
 			if err := next.Until(d.ctx, "the question", func() bool { return len(next.prompts("“coder: Go.” was interrupted")) == 1 }); err != nil {
 				t.Fatal(err)
 			}
-			tree := ask[struct{ Tree []struct{ Status string } }](next, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
+			tree := requested[struct{ Tree []struct{ Status string } }](next, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
 			if len(tree) != 2 || tree[0].Status != "interrupted" || tree[1].Status != "interrupted" {
 				t.Errorf("the runs are %+v", tree)
 			}
