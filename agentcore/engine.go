@@ -58,7 +58,9 @@ type Options struct {
 	// for it; nil means that nobody is told.
 	TrustChanged func()
 	// Crash is called at the points that tests end the process at; nil is for everybody else.
-	Crash  crash.Hook
+	Crash crash.Hook
+	// Now is the clock by which retention tells age; nil means time.Now.
+	Now    func() time.Time
 	Logger *slog.Logger
 }
 
@@ -80,7 +82,8 @@ type Engine struct {
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
 	crash     crash.Hook
-	client    *http.Client // of all models, so that runs share connections
+	now       func() time.Time // for retention alone
+	client    *http.Client     // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -130,6 +133,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -143,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, logger: o.Logger,
+		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, now: o.Now, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}

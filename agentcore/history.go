@@ -156,10 +156,23 @@ func (e *Engine) shownRuns(ctx context.Context, id event.SessionID) ([]store.Run
 	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Role == RoleHidden }), nil
 }
 
-// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database, and what its runs left in
-// the state folder. One that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and
+// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database and in its backups, and what its runs
+// left in the state folder. Damaged databases that hold something of it are removed. One that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and
 // findings go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
 func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
+	deleted := e.deleteSession(ctx, id)
+	var refused *Error
+	if deleted != nil && (!errors.As(deleted, &refused) || refused.Kind != "not_found") {
+		return deleted
+	}
+	// Also for one that is not there any more: who deleted it may have been cut off here.
+	if err := e.store.ForgetInCopies(ctx, id); err != nil {
+		return &Error{Kind: "store", Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err), Hint: "remove the files that it names", Cause: err}
+	}
+	return deleted
+}
+
+func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 	if _, err := e.storedSession(ctx, id); err != nil {
 		return err
 	}
@@ -227,17 +240,27 @@ func (s *Session) end(ctx context.Context) error {
 }
 
 // Retain deletes the finished sessions that are older than the configuration keeps them, and the oldest ones while the state takes more room than it
-// may; it returns how many. Then it gives their space back to the disk. Sessions that a living process has open stay.
+// may; it returns how many. Then it gives their space back to the disk. Sessions that a living process has open stay. While the clock is not to be
+// believed nothing goes for its age.
 func (e *Engine) Retain(ctx context.Context) (int, error) {
-	c, deleted := e.Config(), 0
-	if c.RetentionDays > 0 {
-		n, err := e.DeleteOlder(ctx, time.Now().AddDate(0, 0, -c.RetentionDays))
+	c, deleted, now := e.Config(), 0, e.now()
+	steady, err := e.store.ClockSteady(ctx, now)
+	if err != nil {
+		return deleted, err
+	}
+	if !steady {
+		e.logger.Info("nothing is deleted by its age today, since the clock has jumped", "now", now)
+	}
+	if steady && c.RetentionDays > 0 {
+		n, err := e.DeleteOlder(ctx, now.AddDate(0, 0, -c.RetentionDays))
 		if deleted += len(n); err != nil {
 			return deleted, err
 		}
 	}
-	if err := e.forgetStrays(ctx); err != nil {
-		return deleted, err
+	if steady {
+		if err := errors.Join(e.forgetStrays(ctx), e.store.ForgetCopies(now)); err != nil {
+			return deleted, err
+		}
 	}
 	if c.RetentionSize > 0 {
 		n, err := e.shrink(ctx, c.RetentionSize)
@@ -270,7 +293,7 @@ func (e *Engine) DeleteOlder(ctx context.Context, before time.Time) ([]event.Ses
 
 // deleteFinished deletes a session, but where another process was quicker to use or delete it.
 func (e *Engine) deleteFinished(ctx context.Context, id event.SessionID) (bool, error) {
-	err := e.DeleteSession(ctx, id)
+	err := e.deleteSession(ctx, id)
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Kind == "in_use" || refused.Kind == "not_found") {
 		return false, nil

@@ -161,6 +161,9 @@ func TestEveryVersionIsRead(t *testing.T) {
 	if *update {
 		s := newStore(t)
 		mustCommit(t, s, everything())
+		if _, err := s.ClockSteady(testContext(t), time.UnixMicro(1_790_000_000_000_000)); err != nil {
+			t.Fatal(err)
+		}
 		for version := 1; version <= len(embedded); version++ {
 			if _, err := os.Stat(dumpOf(version)); err == nil {
 				continue

@@ -9,3 +9,10 @@ UPDATE run SET copied = 1 WHERE turns = 0 AND input_tokens = 0 AND output_tokens
 DROP INDEX run_usage;
 CREATE INDEX run_usage ON run (created, session, agent, model, status, turns, duration_ms,
     own_input_tokens, own_output_tokens, own_cached_tokens, own_cost) WHERE copied = 0;
+
+-- What the clock said when somebody last looked, and since when it has gone evenly: age counts only by a clock that is believed.
+CREATE TABLE clock (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    seen   INTEGER NOT NULL,
+    steady INTEGER NOT NULL
+);
