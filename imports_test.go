@@ -109,6 +109,7 @@ var imports = map[string]because{
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
 		"agentcore/model":           "streams turns",
+		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
@@ -143,6 +144,9 @@ var imports = map[string]because{
 	"agentcore/event": {},
 	"agentcore/hook":  {},
 	"agentcore/model": {},
+	"agentcore/model/catalog": {
+		"agentcore/model": "context sizes that are known by name",
+	},
 	"agentcore/model/anthropic": {
 		"agentcore/model":                        "implements it",
 		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",

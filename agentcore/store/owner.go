@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/filelock"
 )
 
@@ -134,8 +137,78 @@ func (o owners) alive(id string) (bool, error) {
 	return !free, nil
 }
 
-// register makes this process's file.
-func (o owners) register() (*owner, error) {
+// maxName bounds the name of a process, in bytes.
+const maxName = 200
+
+// name is what a process says that it is, "" where it says nothing or its file cannot be read.
+func (o owners) name(id string) string {
+	f, err := os.Open(filepath.Join(string(o), id))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	name, err := io.ReadAll(io.LimitReader(f, maxName))
+	if err != nil {
+		return "" // some systems let nobody read a locked file
+	}
+	return strings.ToValidUTF8(string(name), "")
+}
+
+// Owner is the process that has a session open.
+type Owner struct {
+	// PID is its process id, 0 where no process has the session.
+	PID int
+	// Name is what it says that it is (Options.Name); it may be empty.
+	Name string
+	// Alive says that the process lives; Own, that it is this one.
+	Alive, Own bool
+}
+
+// String names the process for people.
+func (o Owner) String() string {
+	if o.Name == "" {
+		return fmt.Sprintf("another agentls process (%d)", o.PID)
+	}
+	return fmt.Sprintf("%s (process %d)", o.Name, o.PID)
+}
+
+// Owner returns the process that has a session open, the zero Owner for none, or ErrNotFound where there is no such session.
+func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, error) {
+	var id string
+	err := s.readers.QueryRowContext(ctx, "SELECT ifnull(owner, '') FROM session WHERE id = ?", session).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil || id == "" {
+		return Owner{}, s.explain(fmt.Sprintf("read who has the session %s open", session), err)
+	}
+	folder := ownerFolder(s.path)
+	owner := Owner{Own: id == s.owner.id, Alive: id == s.owner.id, Name: folder.name(id)}
+	pid, _, _ := strings.Cut(id, "-")
+	if owner.PID, err = strconv.Atoi(pid); err != nil {
+		owner.PID = 0
+	}
+	if !owner.Own {
+		if owner.Alive, err = folder.alive(id); err != nil {
+			return Owner{}, err
+		}
+	}
+	return owner, nil
+}
+
+// SessionOf returns the session that a run, proposal, ask or session of this id belongs to, or ErrNotFound.
+func (s *Store) SessionOf(ctx context.Context, id string) (event.SessionID, error) {
+	var session event.SessionID
+	err := s.readers.QueryRowContext(ctx, `SELECT session FROM run WHERE id = ?1 UNION ALL SELECT session FROM proposal WHERE id = ?1
+		UNION ALL SELECT session FROM ask WHERE id = ?1 UNION ALL SELECT id FROM session WHERE id = ?1 LIMIT 1`, id).Scan(&session)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return session, s.explain("find the session of "+id, err)
+}
+
+// register makes this process's file, which tells others its name.
+func (o owners) register(name string) (*owner, error) {
 	f, err := os.CreateTemp(string(o), fmt.Sprintf("%d-*", os.Getpid()))
 	if err != nil {
 		return nil, err
@@ -147,6 +220,8 @@ func (o owners) register() (*owner, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
 	}
+	// The name helps people alone: a process without one is as good.
+	_, _ = f.WriteString(name[:min(len(name), maxName)])
 	return &owner{filepath.Base(f.Name()), f}, nil
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
 	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
 	Redact func(string) string
+	// Name is what this process tells others that it is, such as the editor's name; see [Store.Owner]. It may be empty.
+	Name string
 	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
 	Logger *slog.Logger
 	// Crash is called at the points of the journal, for tests that end the process there.
@@ -120,7 +122,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		return nil, err
 	}
-	s.owner, err = owners.register()
+	s.owner, err = owners.register(options.Name)
 	if err != nil {
 		return nil, err
 	}

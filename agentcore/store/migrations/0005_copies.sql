@@ -16,3 +16,7 @@ CREATE TABLE clock (
     seen   INTEGER NOT NULL,
     steady INTEGER NOT NULL
 );
+
+-- A page of a transcript reads the calls of its messages alone.
+CREATE INDEX tool_call_message ON tool_call (message);
+CREATE INDEX tool_call_unlinked ON tool_call (run) WHERE message IS NULL;
