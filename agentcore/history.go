@@ -65,22 +65,32 @@ func (e *Engine) Sessions(ctx context.Context, filter SessionFilter) (list []Ses
 		at := slices.IndexFunc(rows, func(r store.Session) bool { return r.ID == filter.Before })
 		rows = rows[at+1:] // all of them if there is no such session any more
 	}
-	for _, row := range rows {
-		info, _, err := e.describe(ctx, row)
+	for some := range slices.Chunk(rows, overviewed) {
+		ids := make([]event.SessionID, len(some))
+		for i, row := range some {
+			ids[i] = row.ID
+		}
+		overviews, err := e.store.Overviews(ctx, ids, RoleHidden)
 		if err != nil {
 			return nil, false, err
 		}
-		switch {
-		case info.Runs == 0:
-			// A window has a session as soon as it shows former findings; nobody has done anything in it.
-		case filter.Limit > 0 && len(list) == filter.Limit:
-			return list, true, nil
-		default:
-			list = append(list, info)
+		for _, row := range some {
+			o, ran := overviews[row.ID]
+			switch {
+			case !ran:
+				// A window has a session as soon as it shows former findings; nobody has done anything in it.
+			case filter.Limit > 0 && len(list) == filter.Limit:
+				return list, true, nil
+			default:
+				list = append(list, SessionInfo{Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks, Usage: o.Usage})
+			}
 		}
 	}
 	return list, false, nil
 }
+
+// overviewed is how many sessions are looked at with one query.
+const overviewed = 128
 
 // SessionTree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A session
 // that is not stored is an Error of the kind not_found. It reads the store.

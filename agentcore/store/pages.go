@@ -66,6 +66,62 @@ func (s *Store) StartedBy(ctx context.Context, run event.RunID, but string) (map
 	return started, s.explain(fmt.Sprintf("read the children of run %s", run), err)
 }
 
+// Overview is what a list says of the runs of a session.
+type Overview struct {
+	// Runs counts all, Status is that of the latest root run.
+	Runs   int
+	Status event.Status
+	// Usage is what the roots used with their children.
+	Usage event.Usage
+	// OpenHunks is how many proposed hunks wait for the user.
+	OpenHunks int
+}
+
+// Overviews returns those of the sessions that have runs of another role than the given one, which is not counted.
+func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but string) (map[event.SessionID]Overview, error) {
+	all := map[event.SessionID]Overview{}
+	if len(sessions) == 0 {
+		return all, nil
+	}
+	args := make([]any, len(sessions))
+	for i, id := range sessions {
+		args[i] = id
+	}
+	named := "(?" + strings.Repeat(", ?", len(args)-1) + ")"
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var id event.SessionID
+		var root bool
+		var status event.Status
+		var used event.Usage
+		if err := rows.Scan(&id, &root, &status, &used.InputTokens, &used.OutputTokens, &used.CachedTokens, &used.Cost); err != nil {
+			return err
+		}
+		o, known := all[id]
+		if !known {
+			o.Status, o.Usage = event.StatusPending, event.NoUsage()
+		}
+		if o.Runs++; root { // a child's usage is counted in its parent's
+			o.Status, o.Usage = status, o.Usage.Add(used)
+		}
+		all[id] = o
+		return nil
+	}, "SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run WHERE session IN "+named+
+		" AND role <> ? ORDER BY rowid", append(args, but)...)
+	if err == nil {
+		err = s.each(ctx, func(rows *sql.Rows) error {
+			var id event.SessionID
+			var open int
+			err := rows.Scan(&id, &open)
+			if o, known := all[id]; known {
+				o.OpenHunks = open
+				all[id] = o
+			}
+			return err
+		}, "SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
+	}
+	return all, s.explain("read what was done in sessions", err)
+}
+
 // each calls take for each row of a query.
 func (s *Store) each(ctx context.Context, take func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := s.readers.QueryContext(ctx, query, args...)
