@@ -171,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -228,6 +228,13 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 			r.cancel(failure)
 		}
 	}
+}
+
+// damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
+func (e *Engine) damaged(err error) {
+	e.log.appendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
+		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
+	}})
 }
 
 func storeFailure(err error) *Error {

@@ -426,10 +426,16 @@ func (s *Store) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if isDamage(err) {
-		s.suspect.Store(true)
+	if isDamage(err) && !s.suspect.Swap(true) {
+		if marked := ownerFolder(s.path).markDamage(); marked != nil {
+			err = errors.Join(err, marked)
+		}
 	}
-	switch code := sqliteCode(err); code {
+	code := sqliteCode(err)
+	if code == 0 && isDamage(err) {
+		code = sqlite3.SQLITE_CORRUPT // what a check found
+	}
+	switch code {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
