@@ -41,6 +41,8 @@ var (
 	ErrLocked = errors.New("another process has locked the file")
 	// ErrInUse: the session is open in another process.
 	ErrInUse = errors.New("another agentls process has it open")
+	// ErrGone: the file was deleted, or another one put in its place, while it was open.
+	ErrGone = errors.New("the file is gone")
 	// ErrFull: there was no room for the batch.
 	ErrFull = errors.New("the disk is full")
 )
@@ -80,6 +82,8 @@ type Store struct {
 	readers  *sql.DB
 	owner    *owner
 	recovery *Recovery
+	// opened is the file as it was opened.
+	opened os.FileInfo
 	// suspect is set when SQLite reported damage: the next Open then checks the file.
 	suspect atomic.Bool
 	// checking is the check of a large file beside the work; stopCheck ends it, and checked is closed at its end.
@@ -167,6 +171,9 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		conn.close()
 		return nil, err
+	}
+	if s.opened, err = os.Stat(path); err != nil {
+		return nil, errors.Join(err, conn.close(), s.readers.Close())
 	}
 	s.writer = newWriter(s, conn)
 	go s.writer.run()

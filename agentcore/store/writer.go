@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -171,6 +172,10 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 }
 
 func (w *writer) begin() error {
+	// A file that has no name any more still takes all that is written, and nobody would ever see it again.
+	if now, err := os.Stat(w.store.path); err != nil || !os.SameFile(now, w.store.opened) {
+		return errors.Join(errNotBegun, ErrGone, err)
+	}
 	_, err := w.conn.ExecContext(w.aborted, "BEGIN IMMEDIATE")
 	if err == nil {
 		return nil
@@ -430,6 +435,9 @@ func (s *Store) explain(what string, err error) error {
 		if marked := ownerFolder(s.path).markDamage(); marked != nil {
 			err = errors.Join(err, marked)
 		}
+	}
+	if errors.Is(err, ErrGone) {
+		return fmt.Errorf("%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart agentls, it begins a new one: %w", what, ErrGone, s.path, err)
 	}
 	code := sqliteCode(err)
 	if code == 0 && isDamage(err) {
