@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"net/http"
+	"strings"
 
 	// The formats whose size is read.
 	_ "image/gif"
@@ -52,6 +54,52 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 		return Image{}, "", errors.New("it is an image without pixels")
 	}
 	return picture, note, nil
+}
+
+// otherBytes is how much of a file that is no text is looked at.
+const otherBytes = 16 << 20
+
+// readOther answers what a file is that is no text, where it is an image or a PDF document. ok is false for anything else.
+func readOther(host Host, name string) (result Result, ok bool) {
+	view := host.Files().View()
+	path, err := view.Resolve(name)
+	if err != nil {
+		return Result{}, false
+	}
+	data, err := host.Files().ReadBytes(path, otherBytes)
+	if err != nil {
+		return Result{}, false
+	}
+	shown := view.Relative(path)
+	result.Paths = []string{path}
+	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	switch {
+	case kind == "application/pdf":
+		result.Text = fmt.Sprintf("%s: %s It has %d bytes. The text of PDFs is not read here: turn it into text by a command, such as pdftotext -layout %s -, where there is one, or ask the user what it says.",
+			shown, aboutPDF(data, false), len(data), quoteWord(shown))
+		result.Summary = "PDF document"
+	case strings.HasPrefix(kind, "image/"):
+		picture, note, err := pictureOf(data)
+		result.Summary = kind
+		if err != nil {
+			result.Text = fmt.Sprintf("%s is an image (%s, %d bytes) that is not shown: %v.", shown, kind, len(data), err)
+			break
+		}
+		result.Text, result.Images = shown+": "+note, []Image{picture}
+	default:
+		return Result{}, false
+	}
+	return result, true
+}
+
+// quoteWord is a word as a shell takes it.
+func quoteWord(word string) string {
+	if strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("-_./+,:@%=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0 && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // webpSize reads the size of a WebP picture (RFC 9649, sections 2.4 to 2.7).
