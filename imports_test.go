@@ -105,6 +105,7 @@ var imports = map[string]because{
 		"agentcore/config":          "limits and defaults",
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
+		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
@@ -138,6 +139,14 @@ var imports = map[string]because{
 	},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
+	"agentcore/mcp": {
+		"agentcore/permission":                   "what a reader of a text does not see",
+		"github.com/google/jsonschema-go":        "schemas of tools",
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+	},
+	"agentcore/mcp/mcptest": {
+		"github.com/modelcontextprotocol/go-sdk": "the good server",
+	},
 	"agentcore/model": {},
 	"agentcore/model/anthropic": {
 		"agentcore/model":                        "implements it",
@@ -238,6 +247,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",

@@ -35,6 +35,7 @@ type call struct {
 	refusal   string // why it is not carried out, empty if it is
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
+	version   string       // of the tool of an MCP server that was decided on
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -74,7 +75,7 @@ func (r *run) decide(asked model.Call) *call {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.engine.tools[name]
+	t := r.toolNamed(name)
 	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {

@@ -105,6 +105,7 @@ type run struct {
 	inbox       *inbox
 	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
+	expanded    string // what a command of an MCP server made of the prompt; empty for none
 	created     time.Time
 
 	ctx    context.Context
@@ -366,6 +367,9 @@ func (r *run) work() error {
 	}
 	if r.request.iterates() {
 		return r.iterate()
+	}
+	if err := r.startServers(); err != nil {
+		return err
 	}
 	return r.converse()
 }
