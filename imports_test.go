@@ -27,6 +27,7 @@ var imports = map[string]because{
 		"agentcore":              "the command line runs the engine in its own process",
 		"agentcore/agent":        "lists and checks definitions",
 		"agentcore/config":       "flags, files and environment become the configuration",
+		"agentcore/crash":        "hands on where tests end the process",
 		"agentcore/event":        "ids and events, shown as a live tree",
 		"agentcore/model":        "names and kinds of models",
 		"agentcore/permission":   "how far a folder is trusted",
@@ -51,6 +52,7 @@ var imports = map[string]because{
 		"agentcore":            "drives the engine",
 		"agentcore/agent":      "lists definitions",
 		"agentcore/config":     "editor settings are a configuration layer",
+		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
 		"agentcore/model":      "the editor's own model is a Model",
@@ -103,10 +105,12 @@ var imports = map[string]because{
 	"agentcore": {
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/config":          "limits and defaults",
+		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
 		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
+		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
 		"agentcore/model/offline":   "opened where there is no provider",
@@ -137,6 +141,7 @@ var imports = map[string]because{
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
+	"agentcore/crash": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
 	"agentcore/mcp": {
@@ -148,6 +153,9 @@ var imports = map[string]because{
 		"github.com/modelcontextprotocol/go-sdk": "the good server",
 	},
 	"agentcore/model": {},
+	"agentcore/model/catalog": {
+		"agentcore/model": "context sizes that are known by name",
+	},
 	"agentcore/model/anthropic": {
 		"agentcore/model":                        "implements it",
 		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",
@@ -214,6 +222,7 @@ var imports = map[string]because{
 	},
 	"agentcore/store": {
 		"agentcore/filelock": "knows which processes have it open",
+		"agentcore/crash":    "moments at which tests end the process",
 		"agentcore/event":    "what is stored",
 		"modernc.org/sqlite": "the database",
 	},
