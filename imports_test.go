@@ -55,6 +55,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
+		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",

@@ -431,48 +431,56 @@ type MCPStatus struct {
 	Catalog *mcp.Catalog // nil where it is not ready
 }
 
-// MCPServers lists the MCP servers of the configuration, and those that definitions brought into this session, by name. It reads the
-// configuration of folders that are not trusted, but starts nothing.
+// MCPServers lists the MCP servers of the configuration, those in workspace folders that are not trusted, and those that definitions brought into
+// sessions of this process, by name. It reads the configuration of such folders, but starts nothing.
+func (e *Engine) MCPServers(roots []string, trusted bool) []MCPStatus {
+	return e.mcpServers(e.openSessions(), roots, trusted)
+}
+
+// MCPServers is [Engine.MCPServers] for one session.
 func (s *Session) MCPServers() []MCPStatus {
-	servers, _ := configuredServers(s.engine.Config())
-	s.mcp.mu.Lock()
-	running := maps.Clone(s.mcp.list)
-	s.mcp.mu.Unlock()
+	return s.engine.mcpServers([]*Session{s}, s.roots, s.isTrusted())
+}
+
+func (e *Engine) mcpServers(sessions []*Session, roots []string, trusted bool) []MCPStatus {
+	servers, _ := configuredServers(e.Config())
+	running := map[string]*mcpClient{}
+	for _, s := range sessions {
+		s.mcp.mu.Lock()
+		maps.Copy(running, s.mcp.list)
+		s.mcp.mu.Unlock()
+	}
 	for _, key := range slices.Sorted(maps.Keys(running)) {
-		if one := running[key].server; !slices.ContainsFunc(servers, func(o mcpServer) bool { return o.key() == key }) {
-			servers = append(servers, one)
+		if !slices.ContainsFunc(servers, func(o mcpServer) bool { return o.key() == key }) {
+			servers = append(servers, running[key].server)
 		}
 	}
-	var list []MCPStatus
+	if !trusted {
+		for _, root := range roots {
+			hidden, _ := configuredServers(projectConfig(root))
+			for _, server := range hidden {
+				if !slices.ContainsFunc(servers, func(o mcpServer) bool { return o.name == server.name }) {
+					servers = append(servers, server)
+				}
+			}
+		}
+	}
+	list := make([]MCPStatus, 0, len(servers))
 	for _, server := range servers {
-		status := MCPStatus{Name: server.name, Address: server.address(), From: server.from, State: mcp.Stopped, Layer: config.LayerUser}
+		status := MCPStatus{Name: server.name, Address: e.redactor.Text(server.address()), From: server.from, State: mcp.Stopped, Layer: config.LayerUser}
 		if server.project {
 			status.Layer = config.LayerProject
 		}
 		if client := running[server.key()]; client != nil {
 			var problem error
 			if status.State, status.Catalog, problem = client.Status(); problem != nil {
-				status.Problem = s.engine.redactor.Text(problem.Error())
+				status.Problem = e.redactor.Text(problem.Error())
 			}
 		}
-		if server.project && !s.isTrusted() {
-			status.State, status.Untrusted, status.Problem = mcp.Stopped, true, errUntrustedServer.Error()
+		if server.project && !trusted {
+			status.State, status.Catalog, status.Untrusted, status.Problem = mcp.Stopped, nil, true, errUntrustedServer.Error()
 		}
 		list = append(list, status)
-	}
-	if !s.isTrusted() {
-		for _, root := range s.roots {
-			hidden, _ := configuredServers(projectConfig(root))
-			for _, server := range hidden {
-				if slices.ContainsFunc(list, func(o MCPStatus) bool { return o.Name == server.name }) {
-					continue
-				}
-				list = append(list, MCPStatus{
-					Name: server.name, Address: server.address(), From: server.from, State: mcp.Stopped, Layer: config.LayerProject,
-					Untrusted: true, Problem: errUntrustedServer.Error(),
-				})
-			}
-		}
 	}
 	slices.SortStableFunc(list, func(a, b MCPStatus) int { return strings.Compare(a.Name, b.Name) })
 	return list

@@ -159,7 +159,10 @@ func TestMCPServerIsKilled(t *testing.T) {
 	)
 	w.withServer("good", allowing)
 	id := w.start(coder())
-	w.until(func(e event.Event) bool { p, ok := e.Body.(event.ToolCallProgress); return ok && p.Message == "1 of 3 on the way" })
+	w.until(func(e event.Event) bool {
+		p, ok := e.Body.(event.ToolCallProgress)
+		return ok && p.Message == "1 of 3 on the way"
+	})
 	for _, file := range sessionProcesses(t, w.session.ID) {
 		var pid int
 		if _, err := fmt.Sscanf(file, "/proc/%d/environ", &pid); err != nil {
