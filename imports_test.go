@@ -55,6 +55,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
+		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
@@ -108,6 +109,7 @@ var imports = map[string]because{
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
+		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
 		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
@@ -144,6 +146,14 @@ var imports = map[string]because{
 	"agentcore/crash": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
+	"agentcore/mcp": {
+		"agentcore/permission":                   "what a reader of a text does not see",
+		"github.com/google/jsonschema-go":        "schemas of tools",
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+	},
+	"agentcore/mcp/mcptest": {
+		"github.com/modelcontextprotocol/go-sdk": "the good server",
+	},
 	"agentcore/model": {},
 	"agentcore/model/catalog": {
 		"agentcore/model": "context sizes that are known by name",
@@ -255,6 +265,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",
