@@ -126,7 +126,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 
 // powersOf reads what a stored run was allowed. One from before that was stored has the least.
 func powersOf(row store.Run) powers {
-	p := powers{Mode: permission.Plan}
+	var p powers // the default mode is stored as none
 	if err := json.Unmarshal(row.Permissions, &p); err != nil {
 		return powers{Mode: permission.Plan}
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -46,7 +46,9 @@ type Options struct {
 	ModelSilence time.Duration
 	// Redactor knows secrets; nil means that the engine makes one.
 	Redactor *secret.Redactor
-	Logger   *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash  crash.Hook
+	Logger *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the
@@ -76,8 +78,7 @@ type Server struct {
 	trust       *trust
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
-	subscribeMu sync.Mutex
-	subscribed  map[event.SessionID]context.CancelFunc // ends the sending of a session's events
+	subscriptions subscriptions
 
 	// ready is closed when the engine is there, or openErr says why it is not.
 	ready   chan struct{}
@@ -117,7 +118,7 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 	}
 	s := &Server{
 		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}),
-		accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{},
+		accepting: make(chan struct{}, 1),
 	}
 	s.lending = newLending(s)
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))

@@ -25,6 +25,9 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	e.heard++
 	e.maySpeak(r)
 	if r.Notif {
+		if e.options.Heard != nil {
+			e.options.Heard(r.Method, params)
+		}
 		e.notified(r.Method, params)
 		return
 	}
@@ -80,6 +83,8 @@ func (e *Editor) notified(method string, params json.RawMessage) {
 	case "agent/event":
 		if !e.subscribed {
 			e.fault("agent/event without agent/subscribe")
+		} else {
+			e.event(params)
 		}
 		e.conforms(method, "params", params)
 		e.notifications = append(e.notifications, Notification{method, params})

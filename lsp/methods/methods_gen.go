@@ -153,8 +153,9 @@ type Server interface {
 	// message that is not there.
 	Transcript(ctx context.Context, params *TranscriptParams) (*Transcript, error)
 	// Subscribe answers `agent/subscribe`. Asks for the state of sessions and for `agent/event` from then
-	// on, until the connection ends. It is the client's consent to `agent/event`. A second one for the
-	// same session starts over.
+	// on, until the connection ends. It is the client's consent to `agent/event`. Events come behind the
+	// answer. A second one for the same session starts over. Of a session that another process has open,
+	// the stored events come, a moment later than there.
 	Subscribe(ctx context.Context, params *SubscribeParams) (*SubscribeResult, error)
 	// Proposals answers `agent/proposals`. Lists proposed edits with their hunks.
 	Proposals(ctx context.Context, params *ProposalsParams) (*ProposalList, error)

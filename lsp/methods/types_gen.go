@@ -838,9 +838,11 @@ func (v Transcript) MarshalJSON() ([]byte, error) {
 
 // SubscribeParams are the params of `agent/subscribe`.
 type SubscribeParams struct {
-	// The session; absent means all sessions of this connection's workspace, also those to come.
+	// The session, of whatever process; absent means the window's own, which is made where there is none
+	// yet.
 	Session event.SessionID `json:"session,omitzero"`
-	// The number of the last event that the client has of the session. Only with `session`.
+	// The number of the last event that the client has of the session; absent means none, and that it
+	// starts from the snapshot.
 	Since *uint64 `json:"since,omitzero"`
 }
 
