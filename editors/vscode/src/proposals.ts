@@ -33,8 +33,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   private again = false;
   private typing: NodeJS.Timeout | undefined;
 
-  private readonly replaced = decoration('diffEditor.removedLineBackground', 'editorOverviewRuler.deletedForeground');
-  private readonly conflicting = decoration('inputValidation.warningBackground', 'editorOverviewRuler.warningForeground');
+  private readonly replaced = decoration('editorOverviewRuler.deletedForeground', { backgroundColor: color('diffEditor.removedLineBackground') });
+  private readonly inserted = decoration('editorOverviewRuler.addedForeground', { borderColor: color('charts.green'), borderStyle: 'solid', borderWidth: '2px 0 0 0' });
+  private readonly conflicting = decoration('editorOverviewRuler.warningForeground', { backgroundColor: color('inputValidation.warningBackground') });
 
   constructor(
     private readonly server: Server,
@@ -44,6 +45,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       this.changed,
       this.rewritten,
       this.replaced,
+      this.inserted,
       this.conflicting,
       sessions.onDidChangeProposals(() => void this.refresh()),
       vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: 'untitled' }], this),
@@ -196,19 +198,24 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     for (const editor of vscode.window.visibleTextEditors) {
       const found = this.fileOf(editor.document.uri);
       const hunks = found?.file.hunks.filter(undecided) ?? [];
-      const at = (state: string): vscode.DecorationOptions[] =>
-        hunks.filter((hunk) => hunk.state === state).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk) }));
-      editor.setDecorations(this.replaced, at('open'));
-      editor.setDecorations(this.conflicting, at('conflict'));
+      const at = (which: (hunk: Hunk) => boolean): vscode.DecorationOptions[] =>
+        hunks.filter(which).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk) }));
+      editor.setDecorations(this.replaced, at((hunk) => hunk.state === 'open' && !rangeOf(hunk).isEmpty));
+      editor.setDecorations(this.inserted, at((hunk) => hunk.state === 'open' && rangeOf(hunk).isEmpty));
+      editor.setDecorations(this.conflicting, at((hunk) => hunk.state === 'conflict'));
     }
   }
 }
 
-function decoration(background: string, ruler: string): vscode.TextEditorDecorationType {
+function color(name: string): vscode.ThemeColor {
+  return new vscode.ThemeColor(name);
+}
+
+function decoration(ruler: string, look: vscode.DecorationRenderOptions): vscode.TextEditorDecorationType {
   return vscode.window.createTextEditorDecorationType({
+    ...look,
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor(background),
-    overviewRulerColor: new vscode.ThemeColor(ruler),
+    overviewRulerColor: color(ruler),
     overviewRulerLane: vscode.OverviewRulerLane.Left,
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
   });

@@ -40,6 +40,9 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const run = uri.query;
+    if (uri.fragment === 'answer') {
+      return (await this.server.request('agent/wait', { run })).output;
+    }
     this.shown.set(run, uri);
     const messages: TranscriptMessage[] = [];
     for (;;) {
@@ -53,13 +56,22 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   }
 
   async show(run: RunInfo): Promise<void> {
-    const name = shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
-    await preview(vscode.Uri.from({ scheme, path: `/${name}.md`, query: run.id }));
+    await preview(vscode.Uri.from({ scheme, path: `/${named(run)}.md`, query: run.id }));
+  }
+
+  /** Shows what a run has answered, alone. */
+  async showAnswer(run: RunInfo): Promise<void> {
+    await preview(vscode.Uri.from({ scheme, path: `/Answer: ${named(run)}.md`, query: run.id, fragment: 'answer' }));
   }
 }
 
+/** A name for the document of a run. */
+function named(run: RunInfo): string {
+  return shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
+}
+
 /** Opens a Markdown document as people read it, beside the code. */
-export async function preview(uri: vscode.Uri): Promise<void> {
+async function preview(uri: vscode.Uri): Promise<void> {
   try {
     await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
   } catch {
