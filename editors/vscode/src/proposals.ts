@@ -136,7 +136,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const what = file.change && file.change !== 'modified' ? ` (${file.change})` : '';
       add(line, `$(check) Accept${what}`, 'agentls.proposal.accept', one);
       add(line, '$(x) Reject', 'agentls.proposal.reject', one);
-      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason), 60)}`, 'agentls.showDiff', { proposal, file });
+      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || gist(hunk)), 70)}`, 'agentls.showDiff', { proposal, file });
     }
     return lenses;
   }
@@ -186,12 +186,27 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       this.open.some((proposal) => proposal.files.some((file) => file.hunks.some(undecided))),
     );
     this.decorate();
+    await this.closeDone();
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme === proposedScheme) {
         this.rewritten.fire(document.uri);
       }
     }
     this.changed.fire();
+  }
+
+  /** Closes the diffs of files of which everything is decided. */
+  private async closeDone(): Promise<void> {
+    const done = vscode.window.tabGroups.all
+      .flatMap((group) => group.tabs)
+      .filter((tab) => {
+        const { input } = tab;
+        const side = input instanceof vscode.TabInputTextDiff ? [input.original, input.modified].find((uri) => uri.scheme === proposedScheme) : undefined;
+        return side && !this.fileOf(vscode.Uri.parse(side.query, true))?.file.hunks.some(undecided);
+      });
+    if (done.length > 0) {
+      await vscode.window.tabGroups.close(done, true);
+    }
   }
 
   private decorate(): void {
@@ -205,6 +220,13 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       editor.setDecorations(this.conflicting, at((hunk) => hunk.state === 'conflict'));
     }
   }
+}
+
+/** What a hunk does, where its agent gives no reason. */
+function gist(hunk: Hunk): string {
+  const before = new Set(hunk.before.split(/\r?\n/));
+  const line = hunk.after.split(/\r?\n/).find((line) => line.trim() && !before.has(line));
+  return line === undefined ? 'takes lines out' : `→ ${line.trim()}`;
 }
 
 function color(name: string): vscode.ThemeColor {

@@ -80,7 +80,7 @@ async function preview(uri: vscode.Uri): Promise<void> {
   }
 }
 
-const speakers: { [role: string]: string } = { user: '🧑 Task', assistant: '🤖 Agent' };
+const speakers: { [role: string]: string } = { user: 'Task', assistant: 'Agent' };
 
 function markdown(message: TranscriptMessage): string {
   const parts = [];
@@ -95,10 +95,15 @@ function markdown(message: TranscriptMessage): string {
     parts.push(message.reasoning.replace(/^/gm, '> '));
   }
   if (message.text) {
-    parts.push(message.text);
+    parts.push(message.role === 'user' ? told(message.text) : message.text);
   }
   parts.push(...(message.calls ?? []).map(call));
   return parts.join('\n\n');
+}
+
+/** What a run was told, with what the engine adds in tags as blocks, since Markdown swallows tags. */
+function told(text: string): string {
+  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => `*${name}*\n\n${fenced(body.trim(), '')}`);
 }
 
 const marks: { [status: string]: string } = { ok: '✓', error: '✗', denied: '⃠', cancelled: '⊘' };

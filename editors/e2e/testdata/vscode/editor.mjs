@@ -1,6 +1,6 @@
 // A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -243,4 +243,21 @@ export function check(fine, message) {
   if (!fine) {
     throw new Error(message);
   }
+}
+
+// kill ends the processes of this story whose command line ends in some words.
+export function kill(words) {
+  let killed = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+      if (command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`)) {
+        process.kill(Number(pid), 'SIGKILL');
+        killed++;
+      }
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
+  check(killed > 0, `there is no process ${words}`);
 }

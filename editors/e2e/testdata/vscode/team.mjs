@@ -1,7 +1,7 @@
 // An agent hands work to two children: one asks for permission and proposes edits, the other is stopped in the tree. One edit is
 // accepted and taken back, one is rejected. The model is scripted.
 import { readFileSync } from 'node:fs';
-import { check, story } from './editor.mjs';
+import { check, kill, story } from './editor.mjs';
 
 await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, page) => {
   const say = (text) => console.log(text);
@@ -51,12 +51,18 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.picture('team-6-diff');
   await page.locator('.editor-group-container.active .editor-actions .action-label[aria-label^="Reject the Edits"]').click();
   await editor.until('no proposal', async () => (await editor.row('Proposed edits').count()) === 0);
+  await page.locator('.tab', { hasText: 'proposed by general' }).waitFor({ state: 'detached' });
 
   say('take back what was accepted');
   await editor.openFile('cart.go');
   await editor.command('agentls: Undo the Accepted Edits of a Run');
   await editor.notification('1 edit undone').waitFor();
   await editor.hasText('// first\n');
+
+  say('a server that is killed comes back, and what was done is still known');
+  kill('agentls serve');
+  await editor.notification('ended unexpectedly').waitFor();
+  await editor.row('mend the comments').first().waitFor();
 
   say('read the transcript of a child');
   await editor.row('mend the comments').first().click();
