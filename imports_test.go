@@ -55,6 +55,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
+		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
@@ -108,6 +109,7 @@ var imports = map[string]because{
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
+		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
 		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
@@ -116,6 +118,7 @@ var imports = map[string]because{
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/price":           "what answers cost",
+		"agentcore/network":         "which addresses tools may reach",
 		"agentcore/sandbox":         "commands run in it",
 		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
@@ -143,6 +146,14 @@ var imports = map[string]because{
 	"agentcore/crash": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
+	"agentcore/mcp": {
+		"agentcore/permission":                   "what a reader of a text does not see",
+		"github.com/google/jsonschema-go":        "schemas of tools",
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+	},
+	"agentcore/mcp/mcptest": {
+		"github.com/modelcontextprotocol/go-sdk": "the good server",
+	},
 	"agentcore/model": {},
 	"agentcore/model/catalog": {
 		"agentcore/model": "context sizes that are known by name",
@@ -195,7 +206,9 @@ var imports = map[string]because{
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
+	"agentcore/network": {},
 	"agentcore/sandbox/proxy": {
+		"agentcore/network": "which hosts are allowed, and which addresses anybody's",
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
@@ -218,16 +231,21 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
-		"agentcore/spelling":               "did you mean",
-		"agentcore/event":                  "ids and findings",
-		"agentcore/workspace":              "the view that tools read and write",
-		"github.com/BurntSushi/toml":       "checks the syntax of a file",
-		"github.com/bmatcuk/doublestar/v4": "glob",
-		"github.com/google/jsonschema-go":  "arguments are checked",
-		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
+		"agentcore/spelling":                              "did you mean",
+		"agentcore/event":                                 "ids and findings",
+		"agentcore/network":                               "which addresses pages are fetched from",
+		"agentcore/permission":                            "what nobody sees in a page",
+		"agentcore/workspace":                             "the view that tools read and write",
+		"github.com/JohannesKaufmann/html-to-markdown/v2": "pages for models",
+		"golang.org/x/net":                                "parses pages, and finds out how they are encoded",
+		"github.com/BurntSushi/toml":                      "checks the syntax of a file",
+		"github.com/bmatcuk/doublestar/v4":                "glob",
+		"github.com/google/jsonschema-go":                 "arguments are checked",
+		"go.yaml.in/yaml/v3":                              "checks the syntax of a file",
 	},
 	"agentcore/tool/tooltest": {
 		"agentcore/event":     "ids and findings",
+		"agentcore/network":   "which addresses pages are fetched from",
 		"agentcore/tool":      "a Host in memory, for tests",
 		"agentcore/workspace": "the view of that Host",
 	},
@@ -247,6 +265,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",
