@@ -74,8 +74,9 @@ race:
 	RAPID_SEED=$(SEED) CGO_ENABLED=1 go test -race -vet=off -timeout 20m ./...
 
 e2e: build
+	@.ci/need python3=python3
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
-	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" \
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
 	go test -tags e2e -vet=off -count=1 -timeout 8m ./editors/e2e
 
 probe: build

@@ -169,6 +169,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 				s.write(t, file, text)
 			}
 			s.output.notify("let the other go on", func() { turns.Release(gate) })
+			traffic := s.record(t)
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -179,6 +180,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 			if err := turns.Check(); err != nil {
 				t.Error(err)
 			}
+			judge(t, traffic)
 		})
 	}
 }
@@ -260,6 +262,40 @@ func newStory(t *testing.T, nvim, file string) *story {
 		s.env = append(s.env, name+"="+strings.TrimSpace(string(value)))
 	}
 	return s
+}
+
+// record has the editor start the server by way of a program that writes down what both say, where the probe is there to judge that. It
+// returns the file.
+func (s *story) record(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("AGENTLS_PROBE") == "" {
+		return ""
+	}
+	traffic := filepath.Join(s.home, "traffic.jsonl")
+	s.env = append(s.env, "AGENTLS_RECORD="+filepath.Join(filepath.Dir(s.file), "record.py"), "AGENTLS_TRAFFIC="+traffic)
+	return traffic
+}
+
+// judge has the probe judge what was said, if that was written down.
+func judge(t *testing.T, traffic string) {
+	t.Helper()
+	if _, err := os.Stat(traffic); traffic == "" || errors.Is(err, os.ErrNotExist) {
+		return // the story starts its server without the program
+	}
+	schemas := t.TempDir()
+	text, err := os.ReadFile("../../schema/agent.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(schemas, "agent.schema.json"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := exec.CommandContext(t.Context(), "python3", "testdata/judge.py", os.Getenv("AGENTLS_PROBE"), schemas, traffic).CombinedOutput()
+	if err != nil {
+		t.Errorf("the probe on what was said: %v\n%s", err, verdict)
+		return
+	}
+	t.Logf("the probe on what was said:\n%s", verdict)
 }
 
 // run plays the story to its end. It fails when the story does, when ctx ends it, and when a process is left over.

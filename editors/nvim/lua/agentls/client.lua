@@ -45,6 +45,8 @@ function M.config()
     cmd = o.cmd,
     filetypes = o.filetypes,
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      -- Neovim does take edits of this form.
+      workspace = { workspaceEdit = { documentChanges = true } },
       experimental = {
         agentls = {
           version = protocol.version,
