@@ -118,6 +118,28 @@ func TestPlugin(t *testing.T) {
 	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin)
 }
 
+// TestLend asks the plugin for what it lends. Nothing else is started.
+func TestLend(t *testing.T) {
+	plugin, err := filepath.Abs("../nvim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nvim := range filepath.SplitList(setting(t, "AGENTLS_NVIM")) {
+		t.Run(version(t, nvim), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, nvim, "lend.lua")
+			s.arguments = []string{"--cmd", "set runtimepath^=" + plugin}
+			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+			defer cancel()
+			if err := s.run(ctx); err != nil {
+				t.Errorf("%v\n%s", err, s.output.String())
+			} else {
+				t.Log("\n" + s.output.String())
+			}
+		})
+	}
+}
+
 // poet is a definition that acts once the folder is trusted.
 const poet = `---
 name: poet
