@@ -191,7 +191,10 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 				s.write(t, file, text)
 			}
 			s.output.notify("let the other go on", func() { turns.Release(gate) })
-			traffic := s.record(t)
+			traffic := ""
+			if name == "plugin" {
+				traffic = s.record(t, server)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -287,22 +290,30 @@ func newStory(t *testing.T, nvim, file string) *story {
 }
 
 // record has the editor start the server by way of a program that writes down what both say, where the probe is there to judge that. It
-// returns the file.
-func (s *story) record(t *testing.T) string {
+// returns the file, "" for none.
+func (s *story) record(t *testing.T, server string) string {
 	t.Helper()
 	if os.Getenv("AGENTLS_PROBE") == "" {
 		return ""
 	}
-	traffic := filepath.Join(s.home, "traffic.jsonl")
-	s.env = append(s.env, "AGENTLS_RECORD="+filepath.Join(filepath.Dir(s.file), "record.py"), "AGENTLS_TRAFFIC="+traffic)
+	traffic, recorded := filepath.Join(s.home, "traffic.jsonl"), filepath.Join(s.home, "agentls")
+	recorder, err := filepath.Abs("testdata/record.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = serve ] || exec '%s' \"$@\"\nexec python3 '%s' '%s' '%s' \"$@\"\n", server, recorder, traffic, server)
+	if err := os.WriteFile(recorded, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "AGENTLS_BIN="+recorded)
 	return traffic
 }
 
 // judge has the probe judge what was said, if that was written down.
 func judge(t *testing.T, traffic string) {
 	t.Helper()
-	if _, err := os.Stat(traffic); traffic == "" || errors.Is(err, os.ErrNotExist) {
-		return // the story starts its server without the program
+	if traffic == "" {
+		return
 	}
 	schemas := t.TempDir()
 	text, err := os.ReadFile("../../schema/agent.schema.json")

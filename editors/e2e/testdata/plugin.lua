@@ -68,11 +68,7 @@ check(vim.deep_equal(completions, { 'reject', 'restart', 'review' }), 'completio
 
 say('set up, and open a file')
 answers['agentls.message'] = 'Trust'
-local command = { vim.env.AGENTLS_BIN, 'serve' }
-if vim.env.AGENTLS_RECORD then
-  command = { 'python3', vim.env.AGENTLS_RECORD, vim.env.AGENTLS_TRAFFIC, vim.env.AGENTLS_BIN, 'serve' }
-end
-require('agentls').setup({ cmd = command })
+require('agentls').setup({ cmd = { vim.env.AGENTLS_BIN, 'serve' } })
 check(require('agentls').statusline() == '', 'the status line speaks before there is anything to say')
 vim.cmd.edit('cart.go')
 local file = vim.api.nvim_get_current_buf()
