@@ -249,6 +249,8 @@ type story struct {
 	nvim      string
 	file      string
 	arguments []string
+	// command is the editor with its arguments; nil for Neovim, which plays file.
+	command   []string
 	workspace string
 	home      string
 	env       []string
@@ -334,17 +336,20 @@ func judge(t *testing.T, traffic string) {
 // run plays the story to its end. It fails when the story does, when ctx ends it, and when a process is left over.
 // No process of the story lives on after it.
 func (s *story) run(ctx context.Context) error {
-	arguments := slices.Concat([]string{"--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
-	cmd := exec.CommandContext(ctx, s.nvim, arguments...)
+	command := s.command
+	if command == nil {
+		command = slices.Concat([]string{s.nvim, "--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env = s.workspace, s.env
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	// A process that is left over may hold the output open.
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		err = fmt.Errorf("Neovim was ended by the watchdog: %w", ctx.Err())
+		err = fmt.Errorf("the editor was ended by the watchdog: %w", ctx.Err())
 	} else if err != nil {
-		err = fmt.Errorf("Neovim ended with a failure: %w", err)
+		err = fmt.Errorf("the editor ended with a failure: %w", err)
 	}
 	return errors.Join(err, s.endProcesses())
 }
