@@ -33,6 +33,15 @@ func TestHelix(t *testing.T) {
 	})
 }
 
+// TestVim plays the story in Vim with ALE, in a terminal of Neovim's.
+func TestVim(t *testing.T) {
+	recipe(t, "vim.lua", func(s *story) []string {
+		s.nvim = anyNeovim(t)
+		s.env = append(s.env, "AGENTLS_VIM="+setting(t, "AGENTLS_VIM"))
+		return nil
+	})
+}
+
 // recipe plays a story; command returns what plays it, nil for Neovim.
 func recipe(t *testing.T, file string, command func(s *story) []string) {
 	t.Helper()
