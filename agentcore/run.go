@@ -34,6 +34,8 @@ type RunRequest struct {
 	Title string
 	// Context is what the prompt is about.
 	Context Context
+	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
+	Comment *Comment
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
 	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
@@ -364,10 +366,15 @@ func (r *run) work() error {
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
+	do := r.converse
 	if r.request.iterates() {
-		return r.iterate()
+		do = r.iterate
 	}
-	return r.converse()
+	if err := do(); err != nil {
+		return err
+	}
+	r.takeComment()
+	return nil
 }
 
 // finish stores the end of the run, and waits until that is durable.
@@ -582,6 +589,9 @@ func (r *run) info() RunInfo {
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
+		if c := r.request.Comment; c != nil {
+			info.StartLine = c.StartLine
+		}
 	}
 	return info
 }

@@ -84,7 +84,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		},
 	}
 	if s.client.codeActionLiterals() {
-		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
+		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {

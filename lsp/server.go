@@ -221,6 +221,9 @@ func failed(err error) error {
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
 	}
+	if failure.Kind == string(methods.KindCancelled) {
+		answer.Code = protocol.CodeRequestCancelled
+	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer
 }

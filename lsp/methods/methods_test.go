@@ -173,6 +173,26 @@ func (d *documented) ExplainCode(_ context.Context, p *ExplainCodeParams) (*RunS
 	return answer[RunStarted](d, CommandExplainCode, p)
 }
 
+func (d *documented) Rewrite(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRewrite, p)
+}
+
+func (d *documented) WriteTests(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandWriteTests, p)
+}
+
+func (d *documented) PlanChange(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandPlanChange, p)
+}
+
+func (d *documented) Delegate(_ context.Context, p *DelegateParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandDelegate, p)
+}
+
+func (d *documented) RunComment(_ context.Context, p *RequestParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRunComment, p)
+}
+
 func (d *documented) Fix(_ context.Context, p *FixParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandFix, p)
 }
@@ -426,7 +446,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 func TestCommandsAreSorted(t *testing.T) {
 	commands := Commands()
 	slices.Sort(commands)
-	if len(slices.Compact(commands)) != 33 {
+	if len(slices.Compact(commands)) != 38 {
 		t.Errorf("the commands are %v", commands)
 	}
 }
