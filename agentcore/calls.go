@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
@@ -127,9 +128,11 @@ func (r *run) execute(c *call) model.Result {
 			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(), "not stored"
 			break
 		}
+		r.engine.crash.Reach(crash.Permitted)
 		fallthrough
 	default:
 		status, text, summary = r.perform(c)
+		r.engine.crash.Reach(crash.Made)
 	}
 	finished := time.Now().UTC()
 	row.Status, row.Summary, row.Output, row.Finished = status, summary, text, finished

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -183,6 +184,7 @@ func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	case err != nil:
 		return err
 	}
+	e.crash.Reach(crash.Deleted)
 	return left.remove()
 }
 

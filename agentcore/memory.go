@@ -34,9 +34,9 @@ type memory struct {
 	read   map[string]bool   // files, shown, that earlier messages were about
 }
 
-// begin takes the measure of what is the same in all requests.
-func (m *memory) begin(asked model.Model, system string, tools []model.Tool) {
-	m.window = model.ContextTokens(asked)
+// begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no bound.
+func (m *memory) begin(window int64, system string, tools []model.Tool) {
+	m.window = window
 	m.head = int64(len(system))
 	for _, t := range tools {
 		m.head += int64(len(t.Name) + len(t.Description) + len(t.Schema))
@@ -67,7 +67,7 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 // the definition says that an answer may have, but never takes less than half: prompt and tools alone are that large beside a small context.
 func (r *run) room() int64 {
 	window := r.memory.window
-	return max(window/2, min(window*8/10, window-int64(r.definition.MaxTokens)))
+	return max(window/2, min(window*8/10, window-int64(r.sampling.maxTokens)))
 }
 
 // sizeOf is what messages add to a request, in bytes.

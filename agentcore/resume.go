@@ -21,6 +21,7 @@ import (
 type former struct {
 	run      event.RunID
 	agent    string
+	model    string
 	chain    event.RunID
 	roots    []string // of its session
 	messages []model.Message
@@ -100,7 +101,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the session of the run %s: %w", id, err)
 	}
 	own := powersOf(row)
-	f := &former{run: id, agent: row.Agent, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
+	f := &former{run: id, agent: row.Agent, model: row.Model, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
 	for parent := row.Parent; parent != ""; {
 		above, err := e.store.Run(ctx, parent)
 		if err != nil {
@@ -125,7 +126,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 
 // powersOf reads what a stored run was allowed. One from before that was stored has the least.
 func powersOf(row store.Run) powers {
-	p := powers{Mode: permission.Plan}
+	var p powers // the default mode is stored as none
 	if err := json.Unmarshal(row.Permissions, &p); err != nil {
 		return powers{Mode: permission.Plan}
 	}

@@ -97,7 +97,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -181,8 +181,8 @@ func (s *Server) openEngine(ctx context.Context) error {
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
-		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Logger: s.logger,
-		TrustChanged: s.reloader.touch,
+		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Crash: s.options.Crash, Logger: s.logger,
+		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	})
 	if err != nil {
 		return err

@@ -186,6 +186,14 @@ var compositeFields = []field{
 		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Presets) },
 	},
 	{
+		key: "models", shape: named, entries: modelFields,
+		doc:   "What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls knows of them.",
+		at:    in(func(c *Config) any { return &c.Models }),
+		entry: func() any { return new(Model) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("models", c.Models) },
+		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Models) },
+	},
+	{
 		key: "prices", shape: named, entries: priceFields, wider: never,
 		doc:   "What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.",
 		at:    in(func(c *Config) any { return &c.Prices }),
@@ -285,6 +293,14 @@ var presetFields = []field{
 	},
 }
 
+var modelFields = []field{
+	{
+		key: "context_tokens", most: 1e9, optional: true,
+		doc: "How many tokens a request and its answer may have together. 0: what agentls knows of the model.",
+		at:  in(func(m *Model) any { return &m.ContextTokens }),
+	},
+}
+
 var priceFields = []field{
 	{
 		key: "input", required: true,
@@ -381,6 +397,9 @@ var vendors = map[string]Provider{
 	"openai":    {API: "chat", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 	"gemini":    {BaseURL: "https://generativelanguage.googleapis.com", KeyEnv: "GEMINI_API_KEY"},
 }
+
+// vendorOrder is the order of the vendors.
+var vendorOrder = []string{"anthropic", "openai", "gemini"}
 
 // printable refuses control characters and space around a name.
 func printable(text string) error {

@@ -93,6 +93,7 @@ func newLoader(s Sources) *loader {
 	l := &loader{sources: s, config: &Config{
 		Providers: map[string]Provider{},
 		Presets:   map[string]Preset{},
+		Models:    map[string]Model{},
 		Prices:    map[string]Price{},
 		Hooks:     map[string][]Hook{},
 		MCP:       map[string]MCPServer{},

@@ -142,6 +142,35 @@ type Usage struct {
 	Written int64
 }
 
+// GuessUsage is about what an answer used, where nobody has counted: four bytes are a token, more or less.
+func GuessUsage(request *Request, answer Message) Usage {
+	const bytesPerToken = 4
+	input := len(request.System) + sizeOf(request.Messages...)
+	for _, t := range request.Tools {
+		input += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return Usage{Input: int64(input) / bytesPerToken, Output: int64(sizeOf(answer)) / bytesPerToken}
+}
+
+func sizeOf(messages ...Message) int {
+	size := 0
+	for _, m := range messages {
+		for _, part := range m.Parts {
+			switch p := part.(type) {
+			case Text:
+				size += len(p.Text)
+			case Reasoning:
+				size += len(p.Text) + len(p.Redacted)
+			case Call:
+				size += len(p.Name) + len(p.Arguments)
+			case Result:
+				size += len(p.Text)
+			}
+		}
+	}
+	return size
+}
+
 // Stop is why a turn ended.
 type Stop string
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
 )
 
 //go:embed migrations
@@ -38,7 +40,7 @@ func mustReadMigrations() []migration {
 
 // migrate brings the schema up to date. All steps are one transaction; before it, a copy of a file that
 // is not new is put beside it.
-func migrate(ctx context.Context, conn *connection, path string, steps []migration) error {
+func migrate(ctx context.Context, conn *connection, path string, steps []migration, hook crash.Hook) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
 		return err
@@ -48,13 +50,14 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 			ErrNewer, version, len(steps))
 	}
 	if version == 0 {
-		return takeSteps(ctx, conn, 0, steps)
+		return takeSteps(ctx, conn, 0, steps, hook)
 	}
 	backup, err := backUp(ctx, conn, path, version)
 	if err != nil {
 		return fmt.Errorf("copy the file before its schema is changed: %w", err)
 	}
-	err = takeSteps(ctx, conn, version, steps)
+	hook.Reach(crash.Copied)
+	err = takeSteps(ctx, conn, version, steps, hook)
 	if err != nil && !isDamage(err) {
 		// The file is as it was: a copy from each start would fill the disk.
 		err = errors.Join(err, os.Remove(backup))
@@ -63,7 +66,7 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 }
 
 // takeSteps takes the steps behind the given version in one transaction.
-func takeSteps(ctx context.Context, conn *connection, version int, steps []migration) error {
+func takeSteps(ctx context.Context, conn *connection, version int, steps []migration, hook crash.Hook) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -77,7 +80,12 @@ func takeSteps(ctx context.Context, conn *connection, version int, steps []migra
 			return errors.Join(fmt.Errorf("change the schema by %s: %w", step.name, err), tx.Rollback())
 		}
 	}
-	return tx.Commit()
+	hook.Reach(crash.Stepped)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	hook.Reach(crash.Migrated)
+	return nil
 }
 
 func schemaVersion(ctx context.Context, conn *connection) (int, error) {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
 )
 
 // Recovery says what Open did with a damaged file. Tell the user.
@@ -68,11 +70,12 @@ func finishRecovery(path string) error {
 
 // recoverFile saves what can be read of a damaged file into a new one, and moves the damaged one aside.
 // The caller holds the lock of Open, and no other process has the file open.
-func recoverFile(ctx context.Context, path string, steps []migration, cause error) (*Recovery, error) {
+func recoverFile(ctx context.Context, path string, steps []migration, cause error, hook crash.Hook) (*Recovery, error) {
 	r := &Recovery{MovedTo: path + ".damaged-" + fileTime(), Detail: cause.Error()}
 	if err := r.salvage(ctx, path, steps); err != nil {
 		return nil, fmt.Errorf("save what can be read of the damaged file: %w", err)
 	}
+	hook.Reach(crash.Salvaged)
 	// The log is copied first and removed last: a new file must never meet an old log.
 	if err := copyFile(path+"-wal", r.MovedTo+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
@@ -80,12 +83,14 @@ func recoverFile(ctx context.Context, path string, steps []migration, cause erro
 	if err := os.Rename(path, r.MovedTo); err != nil {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
 	}
+	hook.Reach(crash.MovedAside)
 	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
 	}
 	if err := os.Rename(salvageName(path), path); err != nil {
 		return nil, fmt.Errorf("put the new file in its place: %w", err)
 	}
+	hook.Reach(crash.Replaced)
 	return r, nil
 }
 
@@ -103,7 +108,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 		return err
 	}
 	defer func() { err = errors.Join(err, target.close()) }()
-	if err := migrate(ctx, target, name, steps); err != nil {
+	if err := migrate(ctx, target, name, steps, nil); err != nil {
 		return err
 	}
 	if _, err := target.ExecContext(ctx, "PRAGMA foreign_keys = 0"); err != nil {

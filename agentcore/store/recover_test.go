@@ -19,8 +19,8 @@ func glob(t *testing.T, pattern string) []string {
 	return must(filepath.Glob(pattern))(t)
 }
 
-// crash releases a store as a killed process does: without a trace that it was closed.
-func crash(t *testing.T, s *Store) {
+// abandon releases a store as a killed process does: without a trace that it was closed.
+func abandon(t *testing.T, s *Store) {
 	t.Helper()
 	s.suspect.Store(true)
 	if err := s.Close(testContext(t)); err != nil {
@@ -102,7 +102,7 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 			mustCommit(t, s, seed(id))
 			mustCommit(t, s, Batch{Events: []NewEvent{{Session: id, Body: event.Notice{Message: strings.Repeat("n", 3000)}}}})
 		}
-		crash(t, s)
+		abandon(t, s)
 	}
 	overwrite := func(t *testing.T, path string, from, n int) {
 		f := must(os.OpenFile(path, os.O_RDWR, 0))(t)
@@ -174,10 +174,10 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 func TestDamagedFileInUseIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	ctx := testContext(t)
-	crash(t, must(Open(ctx, path, Options{}))(t))
+	abandon(t, must(Open(ctx, path, Options{}))(t))
 	user := openStore(t, path, Options{})
 	mustCommit(t, user, seed("s1"))
-	crash(t, must(Open(ctx, path, Options{}))(t))
+	abandon(t, must(Open(ctx, path, Options{}))(t))
 	_, err := open(ctx, path, Options{}, append(embedded[:len(embedded):len(embedded)], migration{"like.sql", "SELECT * FROM"}))
 	if err == nil || isDamage(err) {
 		t.Fatalf("a wrong migration is no damage: %v", err)

@@ -22,6 +22,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -56,8 +57,12 @@ type Options struct {
 	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
 	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
 	Redact func(string) string
+	// Name is what this process tells others that it is, such as the editor's name; see [Store.Owner]. It may be empty.
+	Name string
 	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
 	Logger *slog.Logger
+	// Crash is called at the points of the journal, for tests that end the process there.
+	Crash crash.Hook
 	// BusyTimeout is how long a transaction waits for another process; 0 means 5 s.
 	BusyTimeout time.Duration
 }
@@ -117,7 +122,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		return nil, err
 	}
-	s.owner, err = owners.register()
+	s.owner, err = owners.register(options.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +133,14 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 		}
 	}()
 
+	options.Crash.Reach(crash.Registered)
 	conn, err := s.connect(ctx, len(dead) > 0, steps)
 	if isDamage(err) {
 		if living > 0 {
 			return nil, fmt.Errorf("%w, and %d other agentls processes have it open: end them and start again, then it is repaired: %w",
 				ErrDamaged, living, err)
 		}
-		if s.recovery, err = recoverFile(ctx, path, steps, err); err != nil {
+		if s.recovery, err = recoverFile(ctx, path, steps, err, options.Crash); err != nil {
 			return nil, err
 		}
 		options.Logger.Warn("the store was damaged and has been replaced", "movedTo", s.recovery.MovedTo,
@@ -197,7 +203,7 @@ func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*co
 		err = quickCheck(ctx, conn)
 	}
 	if err == nil {
-		err = migrate(ctx, conn, s.path, steps)
+		err = migrate(ctx, conn, s.path, steps, s.options.Crash)
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.close())

@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -84,6 +85,9 @@ func groupLength(jobs []*job) int {
 // that cannot be stored takes no other with it.
 func (w *writer) commitGroup(jobs []*job) {
 	events, err := w.transact(jobs)
+	if err == nil {
+		w.reach(jobs, crash.Durable)
+	}
 	if err != nil && len(jobs) > 1 && !errors.Is(err, errNotBegun) {
 		for i := range jobs {
 			w.commitGroup(jobs[i : i+1])
@@ -98,6 +102,9 @@ func (w *writer) commitGroup(jobs []*job) {
 	if err == nil && len(events) > 0 && w.store.options.Committed != nil {
 		w.store.options.Committed(events)
 	}
+	if err == nil {
+		w.reach(jobs, crash.Published)
+	}
 	err = w.store.explain("save", err)
 	for _, j := range jobs {
 		if err == nil && j.after != nil {
@@ -107,6 +114,33 @@ func (w *writer) commitGroup(jobs []*job) {
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
+	}
+}
+
+// reach tells tests how far the commit of the jobs is, by the first kind of rows that is in them.
+func (w *writer) reach(jobs []*job, far string) {
+	hook := w.store.options.Crash
+	if hook == nil {
+		return
+	}
+	kinds := []struct {
+		name string
+		has  func(*Batch) bool
+	}{
+		{crash.Intent, func(b *Batch) bool {
+			return slices.ContainsFunc(b.ToolCalls, func(c ToolCall) bool { return c.Status == "" })
+		}},
+		{crash.Outcome, func(b *Batch) bool { return len(b.ToolCalls) > 0 }},
+		{crash.End, func(b *Batch) bool {
+			return slices.ContainsFunc(b.Runs, func(r Run) bool { return r.Status.Final() })
+		}},
+		{crash.Edits, func(b *Batch) bool { return len(b.LayerFiles)+len(b.LayerFilesRemoved)+len(b.Hunks) > 0 }},
+		{crash.Rows, func(b *Batch) bool { return !b.empty(nil) || len(b.Events) > 0 }},
+	}
+	for _, kind := range kinds {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return kind.has(&j.batch) }) {
+			hook.Reach(crash.Commit(kind.name, far))
+		}
 	}
 }
 
@@ -126,6 +160,7 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 	}
 	events, err := w.apply(jobs)
 	if err == nil && write {
+		w.reach(jobs, crash.Applied)
 		err = w.exec("COMMIT")
 	}
 	if err != nil && write {

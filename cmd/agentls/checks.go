@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -111,12 +112,16 @@ func withoutPassword(raw string) string {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(dirs config.Dirs, cfg *config.Config) check {
-	name, because := agentcore.Choice{Config: cfg}.Resolve(p.keys(dirs).Get)
-	result := check{Name: "model", Outcome: checkOK, Detail: name + ", because of " + because}
-	if name == agentcore.Offline {
+func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
+	get := p.keys(dirs).Get
+	client := model.NewHTTPClient()
+	defer client.CloseIdleConnections()
+	local := &agentcore.LocalServers{Client: client, Getenv: get}
+	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: get, Local: local.Find})
+	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
+	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
-		result.Detail = "the offline rules, because " + because
+		result.Detail = "the offline rules, because " + resolved.Because
 		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
 	}
 	return result

@@ -81,7 +81,7 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	checks = append(checks, checkConfig(dirs, p.dir, trust, problems)...)
 	checks = append(checks, checkState(ctx, dirs))
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
-	checks = append(checks, p.checkModel(dirs, cfg))
+	checks = append(checks, p.checkModel(ctx, dirs, cfg))
 	checks = append(checks, checkWorkspace(p.dir))
 	checks = append(checks, checkSandbox(ctx, dirs, cfg))
 	return append(checks, <-programs...), nil

@@ -50,6 +50,7 @@ func scripted() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
+	p.crash = crashing(os.Getenv(crashVariable))
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	file := os.Getenv(scriptVariable)

@@ -108,6 +108,27 @@ func TestTree(t *testing.T) { scripted(t, "tree", map[string]string{"cart.go": c
 // TestDelegation cancels the progress of one child, and accepts the edit of another.
 func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{"cart.go": cart}, "") }
 
+// TestPlugin plays a day with the plugin, which is loaded as a package manager would load it.
+func TestPlugin(t *testing.T) {
+	plugin, err := filepath.Abs("../nvim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"cart.go": cart, ".agentls/agents/poet.md": poet}
+	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin)
+}
+
+// poet is a definition that acts once the folder is trusted.
+const poet = `---
+name: poet
+description: Writes poems on code.
+category: [primary]
+icon: "🪶"
+color: "#a855f7"
+---
+You write poems.
+`
+
 // cart is the file that edits are proposed for.
 const cart = `package cart
 
@@ -126,7 +147,7 @@ func Third() {
 
 // scripted plays a story with a model that answers as the story's script says, in each release of the editor. The gate of the script opens when
 // the story prints "let the other go on".
-func scripted(t *testing.T, name string, files map[string]string, gate string) {
+func scripted(t *testing.T, name string, files map[string]string, gate string, arguments ...string) {
 	server := setting(t, "AGENTLS_BIN")
 	text, err := os.ReadFile(filepath.Join("testdata", name+".script"))
 	if err != nil {
@@ -142,6 +163,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string) {
 			provider := httptest.NewServer(wiretest.AnthropicHandler(turns))
 			defer provider.Close()
 			s := newStory(t, nvim, name+".lua")
+			s.arguments = arguments
 			s.env = append(s.env, "AGENTLS_BIN="+server, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
 			for file, text := range files {
 				s.write(t, file, text)
@@ -199,6 +221,7 @@ func TestLeftOverProcess(t *testing.T) {
 type story struct {
 	nvim      string
 	file      string
+	arguments []string
 	workspace string
 	home      string
 	env       []string
@@ -242,7 +265,8 @@ func newStory(t *testing.T, nvim, file string) *story {
 // run plays the story to its end. It fails when the story does, when ctx ends it, and when a process is left over.
 // No process of the story lives on after it.
 func (s *story) run(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, s.nvim, "--clean", "--headless", "-n", "-c", "luafile "+s.file)
+	arguments := slices.Concat([]string{"--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
+	cmd := exec.CommandContext(ctx, s.nvim, arguments...)
 	cmd.Dir, cmd.Env = s.workspace, s.env
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	// A process that is left over may hold the output open.

@@ -1,5 +1,5 @@
 // Generate makes everything that follows from schema/agent.metamodel.json and agent.table.json: Go
-// types and dispatch, the documents and the JSON Schema. Run it with `go generate ./schema`, or
+// types and dispatch, Lua's names and annotations, the documents and the JSON Schema. Run it with `go generate ./schema`, or
 // `go run ./schema/generate` at the root of the module. Another language is another function in
 // outputs.
 package main
@@ -45,10 +45,12 @@ var outputs = []struct {
 	write func(*Model, *Table) ([]byte, error)
 }{
 	{"agentcore/event/events_gen.go", goEvents},
+	{"editors/nvim/lua/agentls/protocol.lua", lua},
 	{"lsp/methods/types_gen.go", goMethodTypes},
 	{"lsp/methods/methods_gen.go", goMethods},
 	{"schema/agent.schema.json", jsonSchema},
 	{"schema/PROTOCOL.md", markdown},
+	{"editors/vscode/src/protocol.ts", typeScript},
 }
 
 // generate reads the sources below root and returns all generated files.

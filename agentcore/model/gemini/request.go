@@ -165,7 +165,7 @@ func parts(list []model.Part) []part {
 				seal = signature
 			}
 		case model.Call:
-			add(part{FunctionCall: &functionCall{ID: vendorsID(p.ID), Name: p.Name, Args: transport.Object(p.Arguments)}})
+			add(part{FunctionCall: &functionCall{ID: vendorsID(p.ID), Name: p.Name, Args: model.Object(p.Arguments)}})
 		case model.Result:
 			response := functionResponse{ID: vendorsID(p.ID), Name: p.Name}
 			if p.Error && p.Text != "" {
@@ -185,7 +185,7 @@ func parts(list []model.Part) []part {
 // vendorsID is the id of a call as the vendor sent it: "" for those that sent none, whose results are told apart by
 // their order.
 func vendorsID(id string) string {
-	if strings.HasPrefix(id, transport.MadeUp) {
+	if strings.HasPrefix(id, model.MadeUp) {
 		return ""
 	}
 	return id

@@ -134,7 +134,7 @@ func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
 			}
 		case model.Call:
 			call := toolCall{ID: part.ID, Type: "function"}
-			call.Function.Name, call.Function.Arguments = part.Name, string(transport.Object(part.Arguments))
+			call.Function.Name, call.Function.Arguments = part.Name, string(model.Object(part.Arguments))
 			if signature != "" {
 				call.ExtraContent = &extraContent{}
 				call.ExtraContent.Google.ThoughtSignature, signature = signature, ""

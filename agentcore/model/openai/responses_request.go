@@ -139,7 +139,7 @@ func items(message model.Message) []item {
 				thoughts = append(thoughts, thought)
 			}
 		case model.Call:
-			out = append(append(out, thoughts...), item{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: string(transport.Object(part.Arguments))})
+			out = append(append(out, thoughts...), item{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: string(model.Object(part.Arguments))})
 			thoughts = nil
 		case model.Result:
 			out = append(out, item{Type: "function_call_output", CallID: part.ID, Output: &part.Text})

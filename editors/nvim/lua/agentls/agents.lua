@@ -1,0 +1,73 @@
+-- The agents: how they look, and the picker.
+
+local async = require('agentls.async')
+local client = require('agentls.client')
+local methods = require('agentls.protocol').methods
+local ui = require('agentls.ui')
+
+local M = {}
+
+---@type table<integer, table<string, agentls.AgentInfo>>
+local known = {}
+
+local function group(agent)
+  local name = 'AgentlsAgent' .. agent.slug:gsub('[^%w]', '_')
+  if agent.color and not pcall(vim.api.nvim_set_hl, 0, name, { fg = agent.color, default = true }) then
+    return 'AgentlsAgent'
+  end
+  return agent.color and name or 'AgentlsAgent'
+end
+
+---Asks for the agents, inside async.go().
+---@return agentls.AgentInfo[], string
+function M.list(lsp, category)
+  local list = client.ask(lsp, methods.ListAgents, category and { category = category } or nil)
+  known[lsp.id] = known[lsp.id] or {}
+  for _, agent in ipairs(list.agents) do
+    known[lsp.id][agent.slug] = agent
+  end
+  return list.agents, list.default
+end
+
+---The icon of an agent, as wide as any other, and its colour.
+---@return string, string
+function M.look(id, slug)
+  local agent = known[id] and known[id][slug]
+  local icon = ui.icon(agent and agent.icon, nil) or (slug:sub(1, 1):upper() .. ' ')
+  return icon .. (' '):rep(2 - vim.fn.strdisplaywidth(icon)), agent and group(agent) or 'AgentlsAgent'
+end
+
+---The agents that are known, for completion; nothing is waited for.
+function M.slugs(category)
+  local found = client.find()
+  local list = {}
+  for slug, agent in pairs(found and known[found.id] or {}) do
+    if vim.list_contains(agent.categories, category) then
+      table.insert(list, slug)
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+---Has the user choose an agent, inside async.go(); nil where he does not.
+---@return agentls.AgentInfo?
+function M.pick(lsp)
+  local list = M.list(lsp, 'primary')
+  local width = 0
+  for _, agent in ipairs(list) do
+    width = math.max(width, vim.fn.strdisplaywidth(agent.title))
+  end
+  return async.await(function(done)
+    ui.select(list, {
+      prompt = 'Agent',
+      kind = 'agentls.agent',
+      format_item = function(agent)
+        local icon = M.look(lsp.id, agent.slug)
+        return ('%s %s%s  %s'):format(icon, agent.title, (' '):rep(width - vim.fn.strdisplaywidth(agent.title)), agent.description)
+      end,
+    }, done)
+  end)
+end
+
+return M
