@@ -68,6 +68,7 @@ type Server struct {
 	live        liveRuns
 	progress    *progressBoard
 	inline      *inlineStatus
+	status      *statusBoard
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches

@@ -112,6 +112,16 @@ func (p *play) wait(args []string) error {
 				return n.Method == "agent/event" && text(lookup(n.Params, "type")) == arg(1) && strings.Contains(string(n.Params), arg(2))
 			})
 		})
+	case "status":
+		return e.wait(p.ctx, what, func() bool {
+			last := ""
+			for _, n := range e.notifications {
+				if n.Method == "agent/status" {
+					last = string(n.Params)
+				}
+			}
+			return strings.Contains(last, arg(1))
+		})
 	case "shown":
 		return e.wait(p.ctx, what, func() bool { return strings.Contains(e.shownText(), arg(1)) })
 	case "text":
