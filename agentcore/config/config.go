@@ -44,10 +44,7 @@ type Config struct {
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
-	// Status line: a template such as "{{agent}} {{activity}}{{#if edits}} · {{edits}} edits{{/if}}", or `!` and a command
-	// for the shell that gets the session as JSON on its standard input, has five seconds, and prints the line. Names: session,
-	// version, project, cwd, git_branch, running, waiting, children, agent, model, title, activity, turn, asks, findings, edits,
-	// tokens, cost. Empty: the built-in one.
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.
 	Statusline string
 	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
 	Sandbox SandboxMode
