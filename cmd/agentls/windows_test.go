@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/lsptest"
 )
 
@@ -367,4 +368,44 @@ call bash {"command":"sleep 1000"}
 			next.quit()
 		})
 	}
+}
+
+// TestSubscribeBehindTrimmedEvents asks for events that the store has trimmed, and for such that it never had: the client is to start from the
+// snapshot. What is still there comes without that.
+func TestSubscribeBehindTrimmedEvents(t *testing.T) {
+	l := &loopback{turns: 6}
+	d := newBench(t, 0, l)
+	s := d.serve("rich")
+	run := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Read a.go."}`)
+	s.wait(event.RunID(run.Run))
+	type answer struct {
+		Reset    bool
+		Sessions []struct{ Seq uint64 }
+	}
+	subscribe := func(since uint64) answer {
+		return requested[answer](s, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":%d}`, run.Session, since))
+	}
+	last := subscribe(0).Sessions[0].Seq
+	s.hears(run.Run)
+	d.stored(func(stored *store.Store) {
+		if err := stored.TrimEvents(d.ctx, event.SessionID(run.Session), 10, last); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for back, reset := range map[uint64]bool{last: true, 20: true, 5: false, 0: false, ^uint64(0): true} {
+		since := last - back // one behind the last for the greatest number
+		if got := subscribe(since); got.Reset != reset || got.Sessions[0].Seq != last {
+			t.Errorf("behind event %d of %d the answer is %+v", since, last, got)
+		}
+		again := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Read a.go again."}`)
+		s.wait(event.RunID(again.Run))
+		s.hears(again.Run) // and the editor sees to it that nothing is missing or comes twice
+		last = subscribe(last).Sessions[0].Seq
+		d.stored(func(stored *store.Store) {
+			if err := stored.TrimEvents(d.ctx, event.SessionID(run.Session), 10, last); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	s.quit()
 }
