@@ -161,6 +161,7 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		if err != nil {
 			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
 		}
+		e.seeAgain(parts)
 		m := model.Message{Role: model.Role(row.Role), Parts: parts}
 		if i == 0 || row.Parent == rows[i-1].ID {
 			messages, ids = append(messages, m), append(ids, row.ID)

@@ -33,6 +33,7 @@ type Session struct {
 	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
 	budget     *budget
+	mcp        mcpClients
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
@@ -86,6 +87,7 @@ type sessionTrust struct {
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
+		s.mcp.end(func(server mcpServer) bool { return server.project })
 		return
 	}
 	t := &sessionTrust{}
@@ -170,6 +172,7 @@ func (s *Session) merge(ctx context.Context, do func()) bool {
 
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
+	s.mcp.close()
 	s.storePlaces()
 	s.proposal.Close()
 	s.mu.Lock()

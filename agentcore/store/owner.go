@@ -33,6 +33,16 @@ type owner struct {
 
 const openingLock = "opening"
 
+// damageMark is the name of a file that says that somebody found the store damaged: it is checked before it is used again.
+const damageMark = "damaged"
+
+func (o owners) markDamage() error {
+	if err := os.WriteFile(filepath.Join(string(o), damageMark), nil, 0o600); err != nil {
+		return fmt.Errorf("note that the file is damaged: %w", err)
+	}
+	return nil
+}
+
 // lockOpening lets one process at a time open the store. It waits until ctx ends, at most 30 s.
 func (o owners) lockOpening(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(string(o), 0o700); err != nil {
