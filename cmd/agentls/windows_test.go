@@ -321,16 +321,17 @@ func TestKilledAndResumed(t *testing.T) {
 	}
 }
 
-// TestEditorVanishes closes the connection without a word, or ends the server by a signal, while a run has a child in the background and a command
-// runs: all of it ends, and is left to the next window.
+// TestEditorVanishes closes the connection without a word, also when nobody has read what the server said for a while, or ends the server by a
+// signal, while a run has a child in the background and commands run: all of it ends, and is left to the next window.
 func TestEditorVanishes(t *testing.T) {
+	vanish := func(s *served) {
+		if err := s.server.Stream.Close(); err != nil {
+			t.Error(err)
+		}
+		s.ends(1)
+	}
 	for name, end := range map[string]func(*served){
-		"the connection ends": func(s *served) {
-			if err := s.server.Stream.Close(); err != nil {
-				t.Error(err)
-			}
-			s.ends(1)
-		},
+		"the connection ends": vanish, "the editor hangs": vanish,
 		"SIGTERM": func(s *served) {
 			s.signal(syscall.SIGTERM)
 			s.ends(exitTerminated)
@@ -349,9 +350,22 @@ call bash {"command":"sleep 1000"}
 `)
 			d.env = append(d.env, scriptVariable+"="+turns)
 			d.must(exitOK, "trust", d.dir, "--yes")
+			hung := &valve{}
+			d.through = func(stream io.ReadWriteCloser) io.ReadWriteCloser {
+				hung.ReadWriteCloser = stream
+				return hung
+			}
 			s := d.serve("neovim")
+			t.Cleanup(hung.open)
+			d.through = nil
 			s.open("a.txt")
 			run := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Go."}`)
+			if name == "the editor hangs" {
+				hung.close()
+				for range 3000 { // each is answered by more than it takes to ask, and no pipe has room for all answers
+					s.Begin("agentls/none", struct{}{})
+				}
+			}
 			d.waitFor("both commands run", func() bool { return len(d.commandsOf()) >= 2 })
 			s.faults = func() []string { return nil } // what is under way is cut off
 			end(s)
