@@ -61,6 +61,15 @@ func (s *served) hears(run string) {
 	}
 }
 
+// sees reports whether a window shows a run with so many children at work, in a session of whatever window.
+func (s *served) sees(session string, children int) bool {
+	s.desk.Helper()
+	tree := requested[struct{ Tree []struct{ ID, Parent, Status string } }](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
+	return len(tree) == children+1 && !slices.ContainsFunc(tree[1:], func(r struct{ ID, Parent, Status string }) bool {
+		return r.Parent != tree[0].ID || r.Status != "running"
+	})
+}
+
 // same expects two editors to have heard the same in the same order.
 func same(t *testing.T, one, two []string) {
 	t.Helper()
@@ -85,13 +94,7 @@ func TestTwoWindows(t *testing.T) {
 	subscription := fmt.Sprintf(`{"session":%q,"since":0}`, run.Session)
 	requested[any](one, "agent/subscribe", subscription)
 	requested[any](two, "agent/subscribe", subscription)
-	l.atOnce(children)
-	d.waitFor("the second window shows the tree", func() bool {
-		tree := requested[struct {
-			Tree []struct{ ID, Parent, Status string }
-		}](two, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
-		return len(tree) == children+1 && tree[0].ID == run.Run && tree[1].Parent == run.Run && tree[1].Status == "running"
-	})
+	d.waitFor("the second window shows the tree", func() bool { return two.sees(run.Session, children) })
 	transcript := requested[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
 	if len(transcript.Messages) == 0 || !strings.Contains(transcript.Messages[0].Text, delegates) {
 		t.Errorf("the transcript is %+v", transcript)
@@ -270,7 +273,7 @@ func TestKilledAndResumed(t *testing.T) {
 	own := requested[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
 	l.atOnce(1)
 	run := requested[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
-	l.atOnce(1 + children)
+	d.waitFor("the children run", func() bool { return beside.sees(run.Session, children) })
 	requested[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
 	killed.signal(syscall.SIGKILL)
 	killed.ends(-1)
