@@ -33,6 +33,7 @@ type call struct {
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
+	version   string       // of the tool of an MCP server that was decided on
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -72,7 +73,7 @@ func (r *run) decide(asked model.Call) *call {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.engine.tools[name]
+	t := r.toolNamed(name)
 	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {

@@ -240,7 +240,7 @@ func (r *run) specOf(call model.Call) (tool.Spec, []byte, bool) {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.engine.tools[name]
+	t := r.toolNamed(name)
 	if t == nil {
 		return tool.Spec{}, nil, false
 	}

@@ -91,6 +91,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
 	}
 	if !row.Status.Final() {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
+			return nil, err
+		}
 		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
 	}
 	if row.Role == RoleHidden {

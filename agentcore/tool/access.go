@@ -33,6 +33,9 @@ func AccessOf(spec Spec, arguments json.RawMessage) Access {
 		return Access{}
 	}
 	var a Access
+	if strings.HasPrefix(spec.Name, "mcp__") {
+		return a // what a server's arguments mean is its own
+	}
 	if named.Path != "" {
 		a.Paths = append(a.Paths, named.Path)
 	}
