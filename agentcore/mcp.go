@@ -398,7 +398,7 @@ func (r *run) clientOptions(server mcpServer) (mcp.Options, error) {
 	for _, root := range r.session.view.Roots() {
 		o.Roots = append(o.Roots, root.Path)
 	}
-	expanded, err := r.engine.expandServer(server)
+	expanded, err := expandServer(server, r.engine.getenv, r.engine.redactor)
 	if err != nil {
 		return o, err
 	}

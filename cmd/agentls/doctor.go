@@ -33,7 +33,7 @@ func (p *process) doctorCommand(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, how commands of agents
+whether they have a key (never the key itself), the model that a run would get and why, MCP servers, how commands of agents
 are kept apart, checkers on PATH, git and the workspace folder. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -82,6 +82,7 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	checks = append(checks, checkState(ctx, dirs))
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
 	checks = append(checks, p.checkModel(ctx, dirs, cfg))
+	checks = append(checks, p.checkServers(dirs, cfg, trust)...)
 	checks = append(checks, checkWorkspace(p.dir))
 	checks = append(checks, checkSandbox(ctx, dirs, cfg))
 	return append(checks, <-programs...), nil
