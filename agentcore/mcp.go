@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -405,9 +406,12 @@ func (r *run) clientOptions(server mcpServer) (mcp.Options, error) {
 	if expanded.url != "" {
 		o.URL, o.Headers = expanded.url, expanded.headers
 		if server.project {
-			o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-				return dialPublic(ctx, network, address, r.config.NetworkAllow)
+			// No private address, unless the user names it.
+			allowed, err := network.Parse(r.config.NetworkAllow)
+			if err != nil {
+				return o, err
 			}
+			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) { return allowed.Dial(ctx, address, nil) }
 		}
 		return o, nil
 	}

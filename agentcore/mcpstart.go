@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -266,25 +264,4 @@ func expandServer(s mcpServer, get func(string) string, redactor *secret.Redacto
 		return expanded, fmt.Errorf("%s is not set, which its configuration names; %s", strings.Join(slices.Compact(missing), ", "), why)
 	}
 	return expanded, nil
-}
-
-// dialPublic connects a server of a project: no private address, unless network.allow names it.
-func dialPublic(ctx context.Context, network, address string, allow []string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, err
-	}
-	for _, ip := range found {
-		ip = ip.Unmap()
-		target := netip.AddrPortFrom(ip, 0).Addr().String()
-		if public := ip.IsGlobalUnicast() && !ip.IsPrivate(); public || slices.Contains(allow, address) || slices.Contains(allow, net.JoinHostPort(target, port)) {
-			return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(target, port))
-		}
-		err = fmt.Errorf("%s leads to %s, which is no public address; to allow it, the user adds %s to network.allow", host, ip, net.JoinHostPort(target, port))
-	}
-	return nil, err
 }

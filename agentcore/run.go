@@ -353,6 +353,17 @@ func (r *run) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
+// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in which it may have been
+// given the place that they left.
+func (r *run) stopped() error {
+	for above := r; above != nil; above = above.parent {
+		if above.ctx.Err() != nil {
+			return context.Cause(above.ctx)
+		}
+	}
+	return nil
+}
+
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
@@ -360,6 +371,9 @@ func (r *run) work() error {
 			return err
 		}
 		defer r.place.leave()
+		if err := r.stopped(); err != nil {
+			return err
+		}
 	}
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })

@@ -437,4 +437,22 @@ func (l *loader) finish() {
 		p.API = cmp.Or(p.API, vendor.API)
 		l.config.Providers[name] = p
 	}
+	l.finishWebsearch()
+}
+
+// searchKeys are where the keys of search engines are by default.
+var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+
+// finishWebsearch completes what is said of the search engine. A vendor's key goes to another address only if the user says so.
+func (l *loader) finishWebsearch() {
+	c := l.config
+	if c.WebsearchKind == "searxng" && c.WebsearchBaseURL == "" {
+		l.origin, l.count = c.origins["websearch.kind"], 0
+		l.tell(SeverityError, "websearch.kind", place{l.origin.Line, min(1, l.origin.Line)},
+			"not used: it is not known where this search engine answers", "add websearch.base_url, such as http://127.0.0.1:8888")
+		c.WebsearchKind = ""
+	}
+	if c.WebsearchKeyEnv == "" && c.WebsearchBaseURL == "" {
+		c.WebsearchKeyEnv = searchKeys[c.WebsearchKind]
+	}
 }
