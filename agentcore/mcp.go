@@ -23,9 +23,10 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
+// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them. Tests, on machines with much to do, wait longer.
+var mcpPatience = 30 * time.Second
+
 const (
-	// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them.
-	mcpPatience = 20 * time.Second
 	// maxServers is how many MCP servers a session may have, and maxExternal how many tools of them a run.
 	maxServers  = 64
 	maxExternal = 256
@@ -420,7 +421,7 @@ var errUntrustedServer = errors.New("it comes from the workspace, which you do n
 
 // clientOptions is how a server is reached, with what its configuration names of the environment put in.
 func (r *run) clientOptions(server mcpServer) (mcp.Options, error) {
-	o := mcp.Options{Name: server.name, Logger: r.engine.logger}
+	o := mcp.Options{Name: server.name, StartTime: 2 * mcpPatience, Logger: r.engine.logger}
 	for _, root := range r.session.view.Roots() {
 		o.Roots = append(o.Roots, root.Path)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -249,6 +250,16 @@ func expandServer(s mcpServer, get func(string) string, redactor *secret.Redacto
 		expanded.command = append(expanded.command, expand(word))
 	}
 	expanded.url = expand(s.url)
+	if u, err := url.Parse(expanded.url); err == nil {
+		if password, ok := u.User.Password(); ok {
+			redactor.Add(s.name+" password", password)
+		}
+		for name, values := range u.Query() {
+			if secretNames.MatchString(name) {
+				redactor.Add(s.name+" "+name, values[0])
+			}
+		}
+	}
 	for name, value := range s.env {
 		expanded.env[name] = learn(name, value)
 	}
