@@ -110,6 +110,7 @@ var imports = map[string]because{
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
 		"agentcore/model":           "streams turns",
+		"agentcore/langserver":      "asks language servers",
 		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
@@ -164,8 +165,13 @@ var imports = map[string]because{
 		"agentcore/model":    "tests of what every wire promises",
 		"go.uber.org/goleak": "no goroutine is left",
 	},
+	"agentcore/langserver": {
+		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
+	},
+	"agentcore/outline": {},
 	"agentcore/model/offline": {
-		"agentcore/model": "implements it",
+		"agentcore/outline": "what lines define",
+		"agentcore/model":   "implements it",
 	},
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
@@ -219,6 +225,7 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/outline":                "symbols without a language server",
 		"agentcore/spelling":               "did you mean",
 		"agentcore/event":                  "ids and findings",
 		"agentcore/workspace":              "the view that tools read and write",

@@ -82,9 +82,9 @@ type Editor struct {
 	notifications []Notification
 	registered    map[string]registration // by id
 	answers       []answer
-	prompts       []prompt          // that the user has yet to answer
-	withdrawn     []string          // texts of prompts that the server took back
-	loans         []loan            // what it lends, in order
+	prompts       []prompt // that the user has yet to answer
+	withdrawn     []string // texts of prompts that the server took back
+	loans         []loan   // what it lends, in order
 	unanswered    []*jsonrpc2.Request
 	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text
