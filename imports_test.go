@@ -56,6 +56,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
+		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
@@ -66,6 +67,7 @@ var imports = map[string]because{
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
 		"lsp/wire":             "the connection",
@@ -96,6 +98,7 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
 	},
+	"lsp/comment": {},
 	"lsp/outline": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
@@ -109,6 +112,7 @@ var imports = map[string]because{
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
 		"agentcore/hook":            "runs hooks",
+		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
 		"agentcore/langserver":      "asks language servers",
 		"agentcore/model/catalog":   "what a local server has",
@@ -118,6 +122,7 @@ var imports = map[string]because{
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/price":           "what answers cost",
+		"agentcore/network":         "which addresses tools may reach",
 		"agentcore/sandbox":         "commands run in it",
 		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
@@ -145,6 +150,14 @@ var imports = map[string]because{
 	"agentcore/crash": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
+	"agentcore/mcp": {
+		"agentcore/permission":                   "what a reader of a text does not see",
+		"github.com/google/jsonschema-go":        "schemas of tools",
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+	},
+	"agentcore/mcp/mcptest": {
+		"github.com/modelcontextprotocol/go-sdk": "the good server",
+	},
 	"agentcore/model": {},
 	"agentcore/model/catalog": {
 		"agentcore/model": "context sizes that are known by name",
@@ -202,7 +215,9 @@ var imports = map[string]because{
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
+	"agentcore/network": {},
 	"agentcore/sandbox/proxy": {
+		"agentcore/network": "which hosts are allowed, and which addresses anybody's",
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
@@ -225,17 +240,22 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
-		"agentcore/outline":                "symbols without a language server",
-		"agentcore/spelling":               "did you mean",
-		"agentcore/event":                  "ids and findings",
-		"agentcore/workspace":              "the view that tools read and write",
-		"github.com/BurntSushi/toml":       "checks the syntax of a file",
-		"github.com/bmatcuk/doublestar/v4": "glob",
-		"github.com/google/jsonschema-go":  "arguments are checked",
-		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
+		"agentcore/outline":                               "symbols without a language server",
+		"agentcore/spelling":                              "did you mean",
+		"agentcore/event":                                 "ids and findings",
+		"agentcore/network":                               "which addresses pages are fetched from",
+		"agentcore/permission":                            "what nobody sees in a page",
+		"agentcore/workspace":                             "the view that tools read and write",
+		"github.com/JohannesKaufmann/html-to-markdown/v2": "pages for models",
+		"golang.org/x/net":                                "parses pages, and finds out how they are encoded",
+		"github.com/BurntSushi/toml":                      "checks the syntax of a file",
+		"github.com/bmatcuk/doublestar/v4":                "glob",
+		"github.com/google/jsonschema-go":                 "arguments are checked",
+		"go.yaml.in/yaml/v3":                              "checks the syntax of a file",
 	},
 	"agentcore/tool/tooltest": {
 		"agentcore/event":     "ids and findings",
+		"agentcore/network":   "which addresses pages are fetched from",
 		"agentcore/tool":      "a Host in memory, for tests",
 		"agentcore/workspace": "the view of that Host",
 	},
@@ -255,6 +275,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",
@@ -378,6 +399,8 @@ func TestDirection(t *testing.T) {
 		{"agentcore", "lsp/methods", false},
 		{"agentcore", "go.lsp.dev/uri", false},
 		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
+		{"agentcore/langserver", "github.com/sourcegraph/jsonrpc2", true},
+		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
 		{"agentcore", "agentcore/model/offline", true},
 		{"agentcore/tool", "agentcore", false},
 		{"agentcore/tool", "go.lsp.dev/protocol", false},
@@ -420,7 +443,8 @@ func floor(folder string) (height int, known bool) {
 // against tells what is wrong with an import, of another package of this module by its folder or of another
 // module; empty where its direction is right.
 func against(folder, name string) string {
-	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+	// The client towards the project's own language servers is at home in a package of its own.
+	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
 		return "nothing in agentcore knows LSP"
 	}
 	from, _ := floor(folder)

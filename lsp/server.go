@@ -68,6 +68,7 @@ type Server struct {
 	live        liveRuns
 	progress    *progressBoard
 	inline      *inlineStatus
+	status      *statusBoard
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches
@@ -76,6 +77,7 @@ type Server struct {
 	acceptor    *acceptor
 	reloader    *reloader
 	trust       *trust
+	recovery    *recovery
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscriptions subscriptions
@@ -230,6 +232,9 @@ func failed(err error) error {
 	answer.Message = failure.Detail
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
+	}
+	if failure.Kind == string(methods.KindCancelled) {
+		answer.Code = protocol.CodeRequestCancelled
 	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer

@@ -117,7 +117,7 @@ var surfaceFields = []field{
 	},
 	{
 		key: "statusline",
-		doc: "Status line: a template, or a command that gets the session as JSON on its standard input. Empty: the built-in one.",
+		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.",
 		at:  in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,
@@ -164,6 +164,21 @@ var storeFields = []field{
 		key: "network.allow", check: checkHost, wider: never,
 		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.",
 		at:  in(func(c *Config) any { return &c.NetworkAllow }),
+	},
+	{
+		key: "websearch.kind", enum: []string{"searxng", "brave", "tavily"}, wider: never,
+		doc: "Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.",
+		at:  in(func(c *Config) any { return &c.WebsearchKind }),
+	},
+	{
+		key: "websearch.base_url", check: checkURL, show: showURL, wider: never,
+		doc: "Where the search engine answers; needed for searxng. Empty: the vendor's.",
+		at:  in(func(c *Config) any { return &c.WebsearchBaseURL }),
+	},
+	{
+		key: "websearch.key_env", check: checkVariable, wider: never,
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.",
+		at:  in(func(c *Config) any { return &c.WebsearchKeyEnv }),
 	},
 }
 

@@ -36,7 +36,7 @@ func (p *process) doctorCommand(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, how commands of agents
+whether they have a key (never the key itself), the model that a run would get and why, the search engine, how commands of agents
 are kept apart, checkers on PATH, git and the workspace folder. With --models, the providers are asked for their models; no
 model is asked anything. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
@@ -90,7 +90,7 @@ func (p *process) examine(ctx context.Context, s *settings, models bool) ([]chec
 	defer client.CloseIdleConnections()
 	local := &agentcore.LocalServers{Client: client, Getenv: p.keys(dirs).Get}
 	chosen, name := p.checkModel(ctx, dirs, cfg, local)
-	checks = append(checks, chosen)
+	checks = append(checks, chosen, p.checkSearch(dirs, cfg))
 	if models {
 		checks = append(checks, p.checkCatalogs(ctx, dirs, cfg, client, local, name)...)
 	}

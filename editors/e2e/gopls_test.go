@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
@@ -71,7 +70,7 @@ func TestGopls(t *testing.T) {
 		{Match: "MAIN", Answer: []script.Step{script.Text("All is found.")}},
 	}
 	s := script.New("gopls", turns...)
-	vendor := httptest.NewServer(wiretest.OpenAIHandler(model.Model(s)))
+	vendor := httptest.NewServer(wiretest.OpenAIHandler(s))
 	defer vendor.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()
@@ -91,7 +90,7 @@ func TestGopls(t *testing.T) {
 	}
 	run("trust", "--yes")
 	if out := run("run", "--agent", "coder", "MAIN: look around."); !strings.Contains(out, "All is found.") {
-		t.Errorf("XX the run says:\n%s", out)
+		t.Errorf("the run says:\n%s", out)
 	}
 	if err := s.Check(); err != nil {
 		t.Error(err)

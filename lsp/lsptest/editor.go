@@ -76,6 +76,7 @@ type Editor struct {
 	pending       map[uint64]*call
 	documents     map[string]*document
 	diagnostics   map[string]published
+	foreign       map[string][]Diagnostic // of other language servers
 	progress      map[string]*Progress
 	order         []*Progress // in the order of their creation
 	messages      []Message

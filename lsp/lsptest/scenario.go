@@ -157,7 +157,7 @@ func (s *Scenario) save() error {
 
 // reserved reports whether a section is not a file of the workspace.
 func reserved(name string) bool {
-	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") || strings.HasPrefix(name, "text/")
+	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") || strings.HasPrefix(name, "text/") || strings.HasPrefix(name, sitePrefix)
 }
 
 // run plays the scenario once.
@@ -214,13 +214,14 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 			return nil, err
 		}
 	}
+	p.openSites(s.archive)
 	for _, f := range s.archive.Files {
 		file := filepath.Join(p.env.Root, filepath.FromSlash(f.Name))
 		switch {
 		case f.Name == "config.toml":
-			file = p.env.File
+			file, f.Data = p.env.File, []byte(p.sited(string(f.Data)))
 		case f.Name == "model.script":
-			if p.env.Script, err = script.Parse(s.name, string(f.Data)); err != nil {
+			if p.env.Script, err = script.Parse(s.name, p.sited(string(f.Data))); err != nil {
 				return nil, err
 			}
 			continue

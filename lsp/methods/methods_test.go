@@ -135,6 +135,10 @@ func (d *documented) DiffProposal(_ context.Context, p *ProposalParams) (*Propos
 	return answer[ProposalDiff](d, MethodDiffProposal, p)
 }
 
+func (d *documented) MCP(_ context.Context, p *NoParams) (*MCPList, error) {
+	return answer[MCPList](d, MethodMCP, p)
+}
+
 func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, error) {
 	return answer[TrustResult](d, MethodTrust, p)
 }
@@ -180,6 +184,26 @@ func (d *documented) Review(_ context.Context, p *ReviewParams) (*RunStarted, er
 
 func (d *documented) ExplainCode(_ context.Context, p *ExplainCodeParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandExplainCode, p)
+}
+
+func (d *documented) Rewrite(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRewrite, p)
+}
+
+func (d *documented) WriteTests(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandWriteTests, p)
+}
+
+func (d *documented) PlanChange(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandPlanChange, p)
+}
+
+func (d *documented) Delegate(_ context.Context, p *DelegateParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandDelegate, p)
+}
+
+func (d *documented) RunComment(_ context.Context, p *RequestParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRunComment, p)
 }
 
 func (d *documented) Fix(_ context.Context, p *FixParams) (*RunStarted, error) {
