@@ -220,6 +220,16 @@ func (s Symbol) called(name string) bool {
 	return before == "" || strings.HasSuffix(strings.NewReplacer("(", "", ")", "", "*", "").Replace(strings.TrimSuffix(strings.TrimSuffix(whole, lastPart(s.Name)), ".")), before)
 }
 
+// calledSo keeps the symbols that have a name; where none has all of it, those whose own name it ends in, since what a symbol is in may
+// be spelled otherwise.
+func calledSo(list []Symbol, name string) []Symbol {
+	exact := slices.DeleteFunc(slices.Clone(list), func(s Symbol) bool { return !s.called(name) })
+	if len(exact) > 0 {
+		return exact
+	}
+	return slices.DeleteFunc(list, func(s Symbol) bool { return lastPart(s.Name) != lastPart(name) })
+}
+
 // lastPart is a name without what it is in: Run of Server.Run or server::run.
 func lastPart(name string) string {
 	if i := strings.LastIndexAny(name, ".:#/"); i >= 0 && i < len(name)-1 {
@@ -235,7 +245,7 @@ func (l *lookup) at(kind SymbolKind) ([]Symbol, error) {
 		if err != nil {
 			return nil, err
 		}
-		named = slices.DeleteFunc(named, func(s Symbol) bool { return !s.called(l.a.Name) })
+		named = calledSo(named, l.a.Name)
 		if kind == FindDefinition || len(named) == 0 {
 			if kind == FindReferences && l.guessed != "" {
 				return l.uses(l.a.Name)
