@@ -4,7 +4,7 @@
 #   make build     bin/agentls
 #   make demo      review a small sample project, with no key and no network
 #   make check     the quick inner loop: format, vet, builds for macOS and Windows, staticcheck, short tests
-#   make test      everything: format, analysis, real Neovim and VS Code, the probe, all tests with the race detector
+#   make test      everything: format, analysis, real editors, the probe, all tests with the race detector
 #   make bench     benchmarks
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
@@ -78,9 +78,13 @@ vscode: build
 	.ci/vsix "$(PREFIX)" "$(AGENTLS)" bin/agentls.vsix
 
 e2e: vscode
+	@.ci/need python3=python3
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
 	code=$$(.ci/vscode "$(PREFIX)" editor) && \
+	editors=$$([ -n "$${AGENTLS_EMACS:-}" ] || .ci/editors "$(PREFIX)") && \
+	while IFS= read -r setting; do [ -z "$$setting" ] || export "$$setting"; done <<<"$$editors" && \
 	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_VSCODE="$$code" AGENTLS_VSIX="$(CURDIR)/bin/agentls.vsix" \
+	AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
 	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/e2e
 
 probe: build

@@ -19,7 +19,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -140,19 +139,15 @@ func withoutPassword(raw string) string {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
-	get := p.keys(dirs).Get
-	client := model.NewHTTPClient()
-	defer client.CloseIdleConnections()
-	local := &agentcore.LocalServers{Client: client, Getenv: get}
-	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: get, Local: local.Find})
+func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *agentcore.LocalServers) (check, string) {
+	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
 	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
 	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
 		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
 	}
-	return result
+	return result, resolved.Name
 }
 
 // checkWorkspace tells what folder a command started here would work on.

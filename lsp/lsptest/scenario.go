@@ -206,7 +206,7 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		File: filepath.Join(base, "config", "agentls", "config.toml"), Log: p.log,
 	}
 	p.env.Vars = map[string]string{
-		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(),
+		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(), "OLLAMA_HOST": "127.0.0.1:9", // not the machine's own
 		"XDG_STATE_HOME": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config"),
 	}
 	for _, dir := range []string{p.env.Root, p.env.State, p.env.Config, p.env.Vars["HOME"]} {
