@@ -92,7 +92,7 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 			names = append(names, name)
 		}
 	}
-	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, Offline: true}
+	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, EditorProvider: true, ollama: true, Offline: true}
 	for name := range cfg.Providers {
 		providers[name] = true
 	}

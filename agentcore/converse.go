@@ -17,7 +17,7 @@ func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
-	r.memory.begin(r.model, r.system, c.tools)
+	r.memory.begin(windowOf(r.config, r.model), r.system, c.tools)
 	r.takeOver()
 	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
 	for r.turn = 1; ; r.turn++ {
@@ -106,8 +106,8 @@ func (r *run) answer(c *conversation, handsOver bool) (model.Done, error) {
 	r.progress("asks "+r.model.Name(), 0)
 	for shortened := false; ; shortened = true {
 		done, err := r.ask(r.ctx, query{model: r.model, request: &model.Request{
-			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.definition.MaxTokens,
-			Temperature: r.definition.Temperature, NoCalls: handsOver, Run: string(r.id),
+			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.maxTokens,
+			Temperature: r.sampling.temperature, NoCalls: handsOver, Run: string(r.id),
 		}})
 		if err == nil {
 			r.memory.learn(done.Usage, r.messages)

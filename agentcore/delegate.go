@@ -169,13 +169,6 @@ func (r *run) awaits(ctx context.Context, children ...*run) error {
 	return ctx.Err()
 }
 
-func waitsFor(children []*run) string {
-	if len(children) == 1 {
-		return "waits for " + children[0].definition.Slug
-	}
-	return fmt.Sprintf("waits for %d children", len(children))
-}
-
 // taskState is the run as the agent sees it that started it.
 func (r *run) taskState() tool.TaskState {
 	result := r.snapshot()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -46,6 +47,8 @@ type Options struct {
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
 	OpenModel func(Choice) (model.Model, error)
+	// Editor is what an editor lends; nil where there is none.
+	Editor Editor
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
@@ -53,10 +56,16 @@ type Options struct {
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
+	// Name is what this process is to a person who looks for it from another one, such as the editor's name; it may be empty.
+	Name string
 	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the engine, which waits
 	// for it; nil means that nobody is told.
 	TrustChanged func()
-	Logger       *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash crash.Hook
+	// Now is the clock by which retention tells age; nil means time.Now.
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // Engine owns the sessions of one process and their store. Its methods may be called from any
@@ -69,6 +78,7 @@ type Engine struct {
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
 	openModel func(Choice) (model.Model, error)
+	editor    Editor              // nil where there is none
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
 	stateDir  string // absolute
@@ -76,7 +86,10 @@ type Engine struct {
 	grants    grants
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
-	client    *http.Client  // of all models, so that runs share connections
+	local     *LocalServers
+	crash     crash.Hook
+	now       func() time.Time // for retention alone
+	client    *http.Client     // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -126,6 +139,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -139,10 +155,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, now: o.Now, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
+	e.local = &LocalServers{Client: e.client, Getenv: e.getenv}
 	for _, t := range o.Tools {
 		e.tools[t.Spec().Name] = t
 	}
@@ -154,21 +171,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.store = e.store
-	interrupted, err := e.store.MarkInterrupted(ctx)
-	if err == nil {
-		var variables []string
-		for _, former := range interrupted {
-			variables = append(variables, runVariable(former.ID))
-		}
-		err = sandbox.EndStrays(variables...)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look for interrupted runs: %w", err), e.store.Close(ctx))
+	if err := e.interruptDead(ctx); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
@@ -181,6 +190,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.wait.Go(func() { e.retains(e.ctx) })
+	e.wait.Go(func() { e.trims(e.ctx) })
 	if o.TrustChanged != nil {
 		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
 	}
@@ -218,6 +228,13 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 			r.cancel(failure)
 		}
 	}
+}
+
+// damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
+func (e *Engine) damaged(err error) {
+	e.log.appendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
+		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
+	}})
 }
 
 func storeFailure(err error) *Error {
@@ -288,6 +305,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 // were interrupted. It reads the disk, and returns when that is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
 		if err := s.adoptProposals(ctx); err != nil {
 			return err
 		}
@@ -367,16 +385,22 @@ func (e *Engine) retire(id event.RunID) {
 }
 
 // Wait returns the result of a run when it has ended and that is durable. When ctx ends first it
-// returns the state of that moment, without an error. A run of an earlier process, or of long ago, has the result
-// that is stored.
+// returns the state of that moment, without an error. A run of another process, or of long ago, has the result
+// that is stored; one that another process works on is waited for, too.
 func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	r, err := e.run(id)
 	if err != nil {
-		return e.formerResult(ctx, id)
+		if err := e.waitElsewhere(ctx, id); err != nil && ctx.Err() == nil {
+			return event.RunResult{}, err
+		}
+		return e.formerResult(context.WithoutCancel(ctx), id)
 	}
 	select {
 	case <-r.done:
 	case <-ctx.Done():
+		if r.snapshot().Status.Final() {
+			<-r.done // nobody hears of an end that would not survive a crash; the store answers every commit
+		}
 	}
 	return r.snapshot(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -78,18 +79,25 @@ func withoutReasoning(messages []model.Message) []model.Message {
 	return list
 }
 
+// summed is the last summary of its conversation that a run gave to a child, and the text that it was made from.
+type summed struct {
+	mu            sync.Mutex
+	text, summary string
+}
+
 // summaryOf has a transcript of the run's conversation summed up. The children that are started in one turn share it.
 func (r *run) summaryOf(text string) (string, error) {
-	r.handOvers.Lock()
-	defer r.handOvers.Unlock()
-	if r.handedText != text {
+	last := &r.summed
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if last.text != text {
 		summary, err := r.consult("summary", "sums up the conversation for a child", text)
 		if err != nil {
 			return "", err
 		}
-		r.handedText, r.handedSummary = text, summary
+		last.text, last.summary = text, summary
 	}
-	return r.handedSummary, nil
+	return last.summary, nil
 }
 
 // writeInherited puts what a child knows of the conversation into its task.

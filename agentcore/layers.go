@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/store"
@@ -21,12 +23,18 @@ type layerAuthor struct {
 	Reason string      `json:"reason"`
 }
 
+// layerRows orders the commits of a run's layer, of which saved is the generation that was last stored. A child's merge changes it, too.
+type layerRows struct {
+	mu    sync.Mutex
+	saved uint64
+}
+
 // withLayer adds to a batch what the run's layer does to files since it was last stored, and hands the batch to submit.
 func (r *run) withLayer(batch store.Batch, submit func(store.Batch)) {
-	r.saving.Lock()
-	defer r.saving.Unlock()
-	changed, dropped, now := r.layer.SavedSince(r.saved)
-	r.saved = now
+	r.rows.mu.Lock()
+	defer r.rows.mu.Unlock()
+	changed, dropped, now := r.layer.SavedSince(r.rows.saved)
+	r.rows.saved = now
 	for _, path := range dropped {
 		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
 	}
@@ -55,8 +63,8 @@ func (r *run) storeMerge() {
 
 // dropLayer forgets what is stored of the run's edits, which no later process shall take over.
 func (r *run) dropLayer() {
-	r.saving.Lock()
-	defer r.saving.Unlock()
+	r.rows.mu.Lock()
+	defer r.rows.mu.Unlock()
 	var batch store.Batch
 	for _, f := range r.layer.Saved() {
 		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: f.Path})
@@ -127,6 +135,7 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 	}
 	s.proposal.Remark(hunks, interruptedDetail)
 	s.told()
+	s.engine.crash.Reach(crash.Remerged)
 	var batch store.Batch
 	for _, row := range left.LayerFiles {
 		if !unread[row.Path] {
@@ -175,5 +184,6 @@ func (s *Session) adoptProposals(ctx context.Context) error {
 	}
 	s.hunksStored(hunks)
 	s.proposal.Restore(hunks)
+	s.engine.crash.Reach(crash.Adopted)
 	return s.adoptLayers(left)
 }

@@ -14,6 +14,8 @@ const (
 	bytesPerToken = 3
 	// leastPerToken bounds how few tokens a provider's count is believed: some count only what they had not cached.
 	leastPerToken = 8
+	// imageTokens is about what the vendors count for an image at most.
+	imageTokens = 1600
 )
 
 // memory is what a run knows of its conversation beside the messages: how much of the model's context it takes, and
@@ -34,9 +36,9 @@ type memory struct {
 	read   map[string]bool   // files, shown, that earlier messages were about
 }
 
-// begin takes the measure of what is the same in all requests.
-func (m *memory) begin(asked model.Model, system string, tools []model.Tool) {
-	m.window = model.ContextTokens(asked)
+// begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no bound.
+func (m *memory) begin(window int64, system string, tools []model.Tool) {
+	m.window = window
 	m.head = int64(len(system))
 	for _, t := range tools {
 		m.head += int64(len(t.Name) + len(t.Description) + len(t.Schema))
@@ -67,7 +69,7 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 // the definition says that an answer may have, but never takes less than half: prompt and tools alone are that large beside a small context.
 func (r *run) room() int64 {
 	window := r.memory.window
-	return max(window/2, min(window*8/10, window-int64(r.definition.MaxTokens)))
+	return max(window/2, min(window*8/10, window-int64(r.sampling.maxTokens)))
 }
 
 // sizeOf is what messages add to a request, in bytes.
@@ -84,7 +86,7 @@ func sizeOf(messages []model.Message) int64 {
 			case model.Call:
 				size += int64(len(p.ID) + len(p.Name) + len(p.Arguments))
 			case model.Result:
-				size += int64(len(p.ID) + len(p.Name) + len(p.Text))
+				size += int64(len(p.ID)+len(p.Name)+len(p.Text)) + int64(len(p.Images))*imageTokens*bytesPerToken
 			}
 		}
 	}

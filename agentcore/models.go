@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,26 +16,48 @@ import (
 	"github.com/agentls/agentls/agentcore/model/openai"
 )
 
-// Choice is what may decide which model a run gets, the first set one wins: the call's override, the
-// definition, the parent, the configuration's default, a provider with a key, the offline rules. Each is
-// "provider/model", a provider's name or a preset; "inherit" in a definition stands for the parent.
-type Choice struct {
-	Override   string
-	Definition string
-	Parent     string
-	Config     *config.Config
-}
-
-func (c Choice) with(cfg *config.Config) Choice {
-	c.Config = cfg
-	if c.Definition == "inherit" {
-		c.Definition = ""
-	}
-	return c
-}
-
 // Offline is the name of the model that is always there.
 const Offline = "offline"
+
+// surroundings are where the engine finds models.
+func (e *Engine) surroundings() Surroundings {
+	return Surroundings{Getenv: e.getenv, Editor: e.editor, Local: e.local.Find}
+}
+
+// lentModel is a model that the editor lends, by its id.
+func (e *Engine) lentModel(id, because string) (model.Model, error) {
+	var models []LentModel
+	lends := false
+	if e.editor != nil {
+		models, lends = e.editor.Lends()
+	}
+	if !lends {
+		return nil, &Error{
+			Kind: "no_model", Detail: because + " asks for the editor's own model, and this editor lends none",
+			Hint: "choose another model, such as " + Offline,
+		}
+	}
+	if len(models) == 0 {
+		if id == "default" {
+			id = ""
+		}
+		return e.editor.LentModel(id), nil
+	}
+	var ids []string
+	for _, m := range models {
+		ids = append(ids, m.ID)
+	}
+	if id == "" || id == "default" && !slices.Contains(ids, id) {
+		id = ids[0]
+	}
+	if !slices.Contains(ids, id) {
+		return nil, &Error{
+			Kind: "unknown_model", Detail: fmt.Sprintf("%s asks for the editor's model %q, which it does not lend", because, id),
+			Hint: "it lends " + strings.Join(ids, ", "),
+		}
+	}
+	return e.editor.LentModel(id), nil
+}
 
 // defaultModels are asked when only a provider is known and its configuration lists no model.
 var defaultModels = map[string]string{
@@ -43,42 +66,18 @@ var defaultModels = map[string]string{
 	"openai":    "gpt-5",
 }
 
-// Resolve returns the name "provider/model" that the choice comes to, and what decided it.
-func (c Choice) Resolve(getenv func(string) string) (name, because string) {
-	for _, candidate := range []struct{ name, because string }{
-		{c.Override, "the call"},
-		{c.Definition, "the agent's definition"},
-		{c.Parent, "the parent run"},
-		{c.Config.DefaultModel, "default_model"},
-	} {
-		if candidate.name == "" {
-			continue
-		}
-		if preset, ok := c.Config.Presets[candidate.name]; ok {
-			if preset.Model == "" {
-				continue
-			}
-			return preset.Model, candidate.because + ", preset " + candidate.name
-		}
-		return candidate.name, candidate.because
-	}
-	for _, provider := range slices.Sorted(maps.Keys(c.Config.Providers)) {
-		p := c.Config.Providers[provider]
-		if _, ok := p.Key(getenv); ok && (defaultModels[p.Kind] != "" || len(p.Models) > 0) {
-			return provider, "the key in " + p.KeyEnv
-		}
-	}
-	return Offline, "no model is configured"
-}
-
 // wireModel makes the model that a choice comes to, on the wires of this module.
 func (e *Engine) wireModel(c Choice) (model.Model, error) {
-	name, because := c.Resolve(e.getenv)
+	resolved := c.Resolve(e.ctx, e.surroundings())
+	name, because := resolved.Name, resolved.Because
 	if name == Offline || strings.HasPrefix(name, Offline+"/") {
 		return offline.New(), nil
 	}
 	provider, id, _ := strings.Cut(name, "/")
-	p, ok := c.Config.Providers[provider]
+	if provider == EditorProvider {
+		return e.lentModel(id, because)
+	}
+	p, ok := e.local.Provider(c.Config, provider)
 	if !ok {
 		return nil, &Error{
 			Kind: "unknown_provider", Detail: fmt.Sprintf("%s asks for the model %q, but there is no provider %q", because, name, provider),
@@ -86,10 +85,7 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 		}
 	}
 	if id == "" {
-		id = defaultModels[p.Kind]
-		if len(p.Models) > 0 {
-			id = p.Models[0]
-		}
+		id = firstModel(p)
 	}
 	if id == "" {
 		return nil, &Error{Kind: "unknown_model", Detail: fmt.Sprintf("%s names the provider %q without a model", because, provider), Hint: "write it as " + provider + "/MODEL"}
@@ -114,4 +110,107 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 		return openai.New(options), nil
 	}
 	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
+}
+
+// ModelInfo is a model that can be chosen.
+type ModelInfo struct {
+	// Name is "provider/model", or that of a preset.
+	Name string
+	// Title is a name for people, empty where there is none.
+	Title string
+	// ContextTokens is the size of its context, 0 where that is not known or has no bound.
+	ContextTokens int64
+	// Available says that a run could use it now, as far as one can tell without asking its server; Reason is why not, and what to do.
+	Available bool
+	Reason    string
+}
+
+// Models lists the models that are set up, those that can be used first, and tells which one a run of an agent (empty for the default one) would take with an
+// override (empty for none). It asks servers of this machine where nothing else is named, for a second at most, and no others.
+func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInfo, Resolved, error) {
+	cfg := e.Config()
+	definition, err := e.find(agent, cfg)
+	if err != nil {
+		return nil, Resolved{}, err
+	}
+	resolved := Choice{Override: override, Definition: definition.Model}.with(cfg).Resolve(ctx, e.surroundings())
+	if provider, id, _ := strings.Cut(resolved.Name, "/"); id == "" {
+		if p, ok := e.local.Provider(cfg, provider); ok && firstModel(p) != "" {
+			resolved.Name = provider + "/" + firstModel(p)
+		}
+	}
+	var list []ModelInfo
+	add := func(m ModelInfo) {
+		if !slices.ContainsFunc(list, func(other ModelInfo) bool { return other.Name == m.Name }) {
+			m.ContextTokens = cmp.Or(m.ContextTokens, contextOf(cfg, m.Name))
+			list = append(list, m)
+		}
+	}
+	for _, name := range cfg.ProviderNames() {
+		p := cfg.Providers[name]
+		reason := ""
+		if _, found := p.Key(e.getenv); p.KeyEnv != "" && !found {
+			reason = "there is no key: set " + p.KeyEnv
+		}
+		ids := p.Models
+		if len(ids) == 0 && defaultModels[p.Kind] != "" && (name == p.Kind) {
+			ids = []string{defaultModels[p.Kind]}
+		}
+		for _, id := range ids {
+			add(ModelInfo{Name: name + "/" + id, Available: reason == "", Reason: reason})
+		}
+	}
+	if e.editor != nil {
+		models, lends := e.editor.Lends()
+		for _, m := range models {
+			add(ModelInfo{Name: EditorProvider + "/" + m.ID, Title: m.Title, ContextTokens: m.ContextTokens, Available: true})
+		}
+		if lends && len(models) == 0 {
+			add(ModelInfo{Name: EditorProvider, Title: "the editor's choice", Available: true})
+		}
+	}
+	for _, c := range resolved.Order {
+		if c.Source == sourceLocal && c.Chosen {
+			add(ModelInfo{Name: c.Name, Available: true})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Presets)) {
+		target := cfg.Presets[name].Model
+		if target == "" {
+			continue
+		}
+		info := ModelInfo{Name: name, Title: "the preset " + name + ": " + target, Available: true, ContextTokens: contextOf(cfg, target)}
+		if _, err := e.wireModel(Choice{Override: name, Config: cfg}); err != nil {
+			info.Available, info.Reason = false, err.Error()
+		}
+		add(info)
+	}
+	add(ModelInfo{Name: Offline, Title: "rules, no language model", Available: true})
+	slices.SortStableFunc(list, func(a, b ModelInfo) int {
+		switch {
+		case a.Available == b.Available:
+			return 0
+		case a.Available:
+			return -1
+		}
+		return 1
+	})
+	return list, resolved, nil
+}
+
+// windowOf is how many tokens a request to a model and its answer may have: what the configuration says, what the model itself does, or what
+// is known of its name; 0 for no bound.
+func windowOf(cfg *config.Config, m model.Model) int64 {
+	if tokens := cfg.ContextTokens(m.Name()); tokens > 0 {
+		return tokens
+	}
+	return model.ContextTokens(m)
+}
+
+// contextOf is the size of a model's context by the configuration, else by its name.
+func contextOf(cfg *config.Config, name string) int64 {
+	if tokens := cfg.ContextTokens(name); tokens > 0 {
+		return tokens
+	}
+	return model.KnownContext(name)
 }

@@ -25,12 +25,16 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
 	}
+	changed := r.external(c, &request)
 	decision := c.narrowed(r.rights.policy.Decide(request, r.rights.grants()))
 	switch decision.Action {
 	case permission.Allow:
 		r.allow(request.Paths)
 		return "", nil
 	case permission.Ask:
+		if changed != "" {
+			decision.Reason = changed + "; " + decision.Reason
+		}
 		answer, err := r.askUser(c, decision, detailOf(request, c))
 		if err != nil {
 			return "", err
@@ -167,70 +171,4 @@ func detailOf(request permission.Request, c *call) string {
 		return permission.Visible(string(c.arguments))
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The function that it
-// returns ends that.
-func (r *run) pause(reason string) (resume func()) {
-	for above := r; above != nil; above = above.parent {
-		above.clock.stop()
-	}
-	goOn := r.waits(reason)
-	return func() {
-		goOn()
-		for above := r; above != nil; above = above.parent {
-			above.clock.start()
-		}
-	}
-}
-
-// awaited is one thing that a run waits for: children, or what the reason says.
-type awaited struct {
-	reason   string
-	children []*run
-}
-
-// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that. Calls of one turn
-// may wait beside each other.
-func (r *run) waits(reason string) (resume func()) { return r.waitsOn(&awaited{reason: reason}) }
-
-func (r *run) waitsOn(w *awaited) (resume func()) {
-	regain := r.place.yield()
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	r.waitings = append(r.waitings, w)
-	r.setStatus(event.StatusWaiting, r.waitReason())
-	return func() {
-		err := regain(r.ctx)
-		r.telling.Lock()
-		defer r.telling.Unlock()
-		r.waitings = slices.DeleteFunc(r.waitings, func(other *awaited) bool { return other == w })
-		switch {
-		case err != nil:
-		case len(r.waitings) > 0:
-			r.setStatus(event.StatusWaiting, r.waitReason())
-		default:
-			r.setStatus(event.StatusRunning, "")
-		}
-	}
-}
-
-// waitReason says what the run waits for: a person before its children, since that is what can be helped.
-func (r *run) waitReason() string {
-	var children []*run
-	seen := map[*run]bool{}
-	for _, w := range slices.Backward(r.waitings) {
-		if w.children == nil {
-			return w.reason
-		}
-		for _, child := range w.children {
-			if !child.ended() && !seen[child] {
-				children, seen[child] = append(children, child), true
-			}
-		}
-	}
-	if len(children) == 0 { // they have ended just now
-		return r.waitings[0].reason
-	}
-	return waitsFor(children)
 }

@@ -21,6 +21,7 @@ import (
 type former struct {
 	run      event.RunID
 	agent    string
+	model    string
 	chain    event.RunID
 	roots    []string // of its session
 	messages []model.Message
@@ -90,6 +91,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
 	}
 	if !row.Status.Final() {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
+			return nil, err
+		}
 		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
 	}
 	if row.Role == RoleHidden {
@@ -100,7 +104,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the session of the run %s: %w", id, err)
 	}
 	own := powersOf(row)
-	f := &former{run: id, agent: row.Agent, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
+	f := &former{run: id, agent: row.Agent, model: row.Model, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
 	for parent := row.Parent; parent != ""; {
 		above, err := e.store.Run(ctx, parent)
 		if err != nil {
@@ -125,7 +129,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 
 // powersOf reads what a stored run was allowed. One from before that was stored has the least.
 func powersOf(row store.Run) powers {
-	p := powers{Mode: permission.Plan}
+	var p powers // the default mode is stored as none
 	if err := json.Unmarshal(row.Permissions, &p); err != nil {
 		return powers{Mode: permission.Plan}
 	}
@@ -157,6 +161,7 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		if err != nil {
 			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
 		}
+		e.seeAgain(parts)
 		m := model.Message{Role: model.Role(row.Role), Parts: parts}
 		if i == 0 || row.Parent == rows[i-1].ID {
 			messages, ids = append(messages, m), append(ids, row.ID)

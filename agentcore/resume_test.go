@@ -31,7 +31,7 @@ func TestResume(t *testing.T) {
 			Expect: []script.Expect{script.Messages(4), script.First("Count the lines."), script.Last("Go on with the task where you left off.")},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"ONE"}`)},
 		},
-		script.Turn{Expect: []script.Expect{script.Messages(6)}, Answer: []script.Step{script.Text("There are two.")}},
+		script.Turn{Expect: []script.Expect{script.Messages(6), script.Result("edit", "Edited a.txt")}, Answer: []script.Step{script.Text("There are two.")}},
 		script.Turn{
 			Expect: []script.Expect{script.Messages(8), script.First("Count the lines."), script.Last("Are you sure?")},
 			Answer: []script.Step{script.Text("Yes.")},

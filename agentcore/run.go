@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +85,8 @@ type run struct {
 	skills      *skill.Set
 	request     RunRequest
 	model       model.Model
+	preset      sampling // of the preset that the model was chosen by, for children that inherit it
+	sampling    sampling
 	limits      agent.Limits
 	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former      *former    // what it goes on with; nil for a run that begins anew
@@ -105,6 +107,7 @@ type run struct {
 	inbox       *inbox
 	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
+	expanded    string // what a command of an MCP server made of the prompt; empty for none
 	created     time.Time
 
 	ctx    context.Context
@@ -120,18 +123,10 @@ type run struct {
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
 
-	// handOvers guards the last summary that children were given, and what it was made from.
-	handOvers                 sync.Mutex
-	handedText, handedSummary string
-
-	// telling orders the changes of what the run waits for, the oldest first.
-	telling  sync.Mutex
-	waitings []*awaited
-
-	// saving orders the commits of the layer, of which saved is the generation that was last stored. A child's merge
-	// changes it, too.
-	saving sync.Mutex
-	saved  uint64
+	// Shared between the goroutines of its calls and of its children, each with its own lock.
+	summed summed
+	waited waitList
+	rows   layerRows
 
 	mu        sync.Mutex
 	status    event.Status
@@ -234,6 +229,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent != nil {
 		r.depth = parent.depth + 1
 		choice.Parent = parent.model.Name()
+		r.preset = parent.preset
 		from = parent.ctx
 		r.layer = parent.layer.Fork()
 	} else {
@@ -241,9 +237,19 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r.rights = r.newRights()
 	r.chooseTools()
-	if r.model, err = e.openModel(choice.with(cfg)); err != nil {
+	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
+		choice.Former = request.former.model
+	}
+	choice = choice.with(cfg)
+	r.model, err = e.openModel(choice)
+	if err != nil && choice.Former != "" { // it cannot be had any more
+		choice.Former = ""
+		r.model, err = e.openModel(choice)
+	}
+	if err != nil {
 		return nil, err
 	}
+	r.preset, r.sampling = choice.sampling(r.preset, definition)
 	definitionLimits := definition.LimitsAt(r.depth)
 	r.limits = definitionLimits
 	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
@@ -347,6 +353,17 @@ func (r *run) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
+// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in which it may have been
+// given the place that they left.
+func (r *run) stopped() error {
+	for above := r; above != nil; above = above.parent {
+		if above.ctx.Err() != nil {
+			return context.Cause(above.ctx)
+		}
+	}
+	return nil
+}
+
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
@@ -354,6 +371,9 @@ func (r *run) work() error {
 			return err
 		}
 		defer r.place.leave()
+		if err := r.stopped(); err != nil {
+			return err
+		}
 	}
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
@@ -367,167 +387,10 @@ func (r *run) work() error {
 	if r.request.iterates() {
 		return r.iterate()
 	}
-	return r.converse()
-}
-
-// finish stores the end of the run, and waits until that is durable.
-func (r *run) finish(err error) {
-	r.mu.Lock()
-	r.finished = time.Now().UTC()
-	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
-	r.result.Turns = r.turn
-	if r.result.Output == "" {
-		r.result.Output = r.lastText
-	}
-	switch {
-	case err == nil:
-		r.status = event.StatusCompleted
-	case errors.Is(err, errTimeout):
-		r.status = event.StatusTimeout
-		r.result.Reason = "timeout"
-		r.result.Error = &event.Failure{
-			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", r.limits.Timeout),
-			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
-		}
-	case errors.Is(err, errShutdown):
-		r.status = event.StatusInterrupted
-		r.result.Reason = "agentls was shut down"
-	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
-		r.status = event.StatusCancelled
-		r.result.Reason = "cancelled"
-	default:
-		r.status = event.StatusFailed
-		failure := Explain(err)
-		r.result.Reason = failure.Kind
-		r.result.Error = &failure
-	}
-	r.result.Status = r.status
-	if len(r.touched) > 0 {
-		r.result.Proposal = r.session.proposalID
-	}
-	r.result.Result = r.childResult()
-	result := r.result
-	r.mu.Unlock()
-	if result.Status == event.StatusCompleted && result.Reason == "" {
-		r.session.clearFormer(r)
-	}
-	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
-		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
-	// The store answers every commit, also with an error; there is nothing to cancel here.
-	if err := commit.Wait(context.Background()); err != nil {
-		r.unstored(err)
-	}
-}
-
-// unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
-func (r *run) unstored(err error) {
-	failure := Explain(storeFailure(err))
-	r.mu.Lock()
-	r.status = event.StatusFailed
-	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure
-	result := r.result
-	r.mu.Unlock()
-	r.engine.log.appendUnsaved(event.Event{
-		Session: r.session.ID, Run: r.id, Time: time.Now().UTC(),
-		Body: event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage},
-	})
-}
-
-// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was stopped, is left out; where
-// the engine ends, the rows of the layer are left to the next process.
-func (r *run) lastMerge() error {
-	if r.mergeLayer() {
-		return nil
-	}
-	if errors.Is(context.Cause(r.ctx), errShutdown) {
-		r.notice(event.NoticeWarning, "the edits of its last turn wait for the next start, since agentls was shut down while the editor applied others", "")
-		return nil
-	}
-	r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
-	r.dropLayer()
-	return nil
-}
-
-// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports false where it could not, since
-// the run was stopped while the editor applied others.
-func (r *run) mergeLayer() bool {
-	changes := r.layer.Changes()
-	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
-		return true
-	}
-	for _, c := range changes {
-		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
-	}
-	var report workspace.MergeReport
-	var err error
-	merge := func() { report, err = r.layer.Merge() }
-	if r.parent != nil {
-		merge()
-	} else if !r.session.merge(r.ctx, merge) {
-		return false
-	}
-	r.storeMerge()
-	if err != nil {
-		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
-		return true
-	}
-	for _, c := range report.Conflicts {
-		r.collides(c)
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
-			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
-	}
-	r.session.linkHunks(report.Hunks)
-	return true
-}
-
-// fanOut runs one child per file and waits for all of them.
-func (r *run) fanOut() error {
-	r.inbox.refuse() // it has no turns
-	var children []*run
-	for _, path := range r.request.Each {
-		child, err := r.engine.newRun(r.session, r, RunRequest{
-			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			PermissionMode: r.request.PermissionMode, // they are this run, in parts
-			Iterations:     r.request.Iterations, Until: r.request.Until,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
-		})
-		if err == nil {
-			_, err = r.engine.launch(child)
-		}
-		if err != nil {
-			r.cancel(err)
-			break
-		}
-		children = append(children, child)
-	}
-	var failed []error
-	r.place.yield() // for good: it has nothing to do afterwards
-	for i, child := range children {
-		<-child.done // a child ends soon after its context does, and its context is below ours
-		result := child.snapshot()
-		name := r.session.view.Relative(r.request.Each[i])
-		if result.Status != event.StatusCompleted {
-			reason := result.Reason
-			if result.Error != nil {
-				reason = result.Error.Detail
-			}
-			failed = append(failed, fmt.Errorf("%s: %s: %s", name, result.Status, reason))
-		}
-		r.lastText += fmt.Sprintf("## %s\n\n%s\n\n", name, result.Output)
-		r.mergeLayer()
-		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
-	}
-	if _, err := r.goOn("its children have ended"); err != nil {
+	if err := r.startServers(); err != nil {
 		return err
 	}
-	if len(failed) == len(children) && len(failed) > 0 {
-		return &Error{Kind: "children_failed", Detail: errors.Join(failed...).Error(), Cause: errors.Join(failed...)}
-	}
-	for _, err := range failed {
-		r.notice(event.NoticeWarning, err.Error(), "run the agent on that file alone to see more")
-	}
-	return nil
+	return r.converse()
 }
 
 func (r *run) role() string {

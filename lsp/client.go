@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -24,6 +25,14 @@ type client struct {
 	name       string
 	caps       protocol.ClientCapabilities
 	answerTime time.Duration
+}
+
+// title is what the editor calls itself, for a person who looks for this window from another one.
+func (c *client) title() string {
+	if c.name == "" {
+		return "an editor"
+	}
+	return permission.Visible(c.name)
 }
 
 // call asks the editor, and waits for its answer no longer than answerTime.

@@ -155,6 +155,7 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 		session, err = s.current(ctx, request.Title)
 	} else {
 		session, err = engine.Session(id)
+		err = engine.Elsewhere(ctx, string(id), err)
 	}
 	if err != nil {
 		return nil, err

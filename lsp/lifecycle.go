@@ -64,6 +64,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
+	s.recovery = &recovery{server: s}
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -97,7 +98,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -181,8 +182,8 @@ func (s *Server) openEngine(ctx context.Context) error {
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
-		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Logger: s.logger,
-		TrustChanged: s.reloader.touch,
+		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Crash: s.options.Crash, Logger: s.logger,
+		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	})
 	if err != nil {
 		return err
@@ -220,6 +221,7 @@ func (s *Server) welcome(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
+	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.

@@ -2,17 +2,12 @@ package lsp
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"time"
-
-	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -78,7 +73,10 @@ func (s *Server) Cancel(ctx context.Context, p *methods.CancelParams) error {
 	if err != nil {
 		return err
 	}
-	return engine.Cancel(p.Run)
+	if err = engine.Cancel(p.Run); err == nil || engine.Ended(ctx, p.Run) {
+		return nil
+	}
+	return engine.Elsewhere(ctx, string(p.Run), err)
 }
 
 // Steer answers `agent/steer`.
@@ -87,7 +85,7 @@ func (s *Server) Steer(ctx context.Context, p *methods.SteerParams) error {
 	if err != nil {
 		return err
 	}
-	return engine.Steer(p.Run, p.Message)
+	return engine.Elsewhere(ctx, string(p.Run), engine.Steer(p.Run, p.Message))
 }
 
 // Resume answers `agent/resume`.
@@ -100,106 +98,25 @@ func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.
 	if err != nil {
 		return nil, err
 	}
+	s.recovery.resumed(p.Run)
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
-}
-
-// Subscribe answers `agent/subscribe` and sends `agent/event` from then on.
-func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id := p.Session
-	if id == "" {
-		session, err := s.current(ctx, "")
-		if err != nil {
-			return nil, err
-		}
-		id = session.ID
-	}
-	if session, err := engine.Session(id); err == nil {
-		if err := session.Flush(ctx); err != nil {
-			return nil, fmt.Errorf("store the session before reading it: %w", err)
-		}
-	}
-	snapshot, err := s.snapshot(ctx, engine, id)
-	if err != nil {
-		return nil, err
-	}
-	since := snapshot.Seq
-	if p.Since != nil {
-		since = *p.Since
-	}
-	events := engine.Subscribe(id, since)
-	forward, stop := context.WithCancel(s.background)
-	s.subscribeMu.Lock()
-	if former := s.subscribed[id]; former != nil {
-		former()
-	}
-	s.subscribed[id] = stop
-	s.subscribeMu.Unlock()
-	s.goes(func(context.Context) {
-		defer stop()
-		s.forward(forward, id, events)
-	})
-	return &methods.SubscribeResult{Sessions: []methods.SessionSnapshot{*snapshot}}, nil
-}
-
-// forward sends the events of a session at the client's own speed.
-func (s *Server) forward(ctx context.Context, id event.SessionID, events *agentcore.Subscription) {
-	client := methods.Client{Conn: s.conn}
-	for {
-		e, err := events.Next(ctx)
-		if err == nil {
-			err = client.Event(ctx, &e)
-		}
-		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, agentcore.ErrClosed) {
-				s.logger.Error("events are no longer sent", "session", id, "error", err)
-				s.tell(ctx, protocol.MessageTypeError, "agentls can send no more events of this session: "+err.Error()+". Subscribe again")
-			}
-			return
-		}
-	}
-}
-
-func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id event.SessionID) (*methods.SessionSnapshot, error) {
-	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
-	seq, err := engine.Store().LastSeq(ctx, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("read the last event of the session %s: %w", id, err)
-	}
-	info, tree, err := engine.SessionTree(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
-	if session, err := engine.Session(id); err == nil {
-		snapshot.Findings = session.Findings("")
-		for _, ask := range session.Asks() {
-			snapshot.Asks = append(snapshot.Asks, askOf(ask))
-		}
-		if session.Undecided() {
-			snapshot.Proposals = []methods.Proposal{s.proposalOf(session)}
-		}
-	}
-	return snapshot, nil
 }
 
 // Proposals answers `agent/proposals`.
 func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*methods.ProposalList, error) {
-	if _, err := s.open(ctx); err != nil {
+	engine, err := s.open(ctx)
+	if err != nil {
 		return nil, err
 	}
 	list := &methods.ProposalList{}
 	session := s.opened()
 	switch {
 	case p.Session != "" && (session == nil || session.ID != p.Session):
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no open session %q", p.Session), Hint: "list the sessions with agent/sessions"}
+		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)
 	case session != nil && session.Undecided():
 		list.Proposals = append(list.Proposals, s.proposalOf(session))
 	}
-	return list, nil
+	return list, err
 }
 
 // AcceptProposal answers `agent/proposal/accept`.

@@ -14,9 +14,16 @@ import (
 
 // Asks answers `agent/asks`.
 func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskList, error) {
-	session, err := s.ofSession(ctx, p.Session)
+	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, err
+	}
+	session := s.opened()
+	if p.Session != "" {
+		if session, err = engine.Session(p.Session); err != nil {
+			asks, err := s.storedAsks(ctx, engine, p.Session)
+			return &methods.AskList{Asks: asks}, err
+		}
 	}
 	list := &methods.AskList{}
 	if session != nil {
@@ -30,21 +37,13 @@ func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskL
 	return list, nil
 }
 
-// ofSession is the open session of that id or, for "", the window's, which is nil where nothing was started yet.
-func (s *Server) ofSession(ctx context.Context, id event.SessionID) (*agentcore.Session, error) {
-	engine, err := s.open(ctx)
-	if err != nil || id == "" {
-		return s.opened(), err
-	}
-	return engine.Session(id)
-}
-
 // AnswerAsk answers `agent/ask/answer`.
 func (s *Server) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) error {
-	if _, err := s.open(ctx); err != nil {
+	engine, err := s.open(ctx)
+	if err != nil {
 		return err
 	}
-	return s.answerAsk(p)
+	return engine.Elsewhere(ctx, string(p.Ask), s.answerAsk(p))
 }
 
 // Grants answers `agent/grants`.

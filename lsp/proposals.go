@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -112,6 +113,7 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 			a.fail(id, a.refusal)
 		}
 	}
+	s.options.Crash.Reach(crash.Confirmed)
 	return &a.result, s.settle(ctx, a.session)
 }
 
@@ -190,10 +192,12 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		a.divide()
 		return false, nil
 	}
+	s.options.Crash.Reach(crash.Accepting)
 	answer, err := s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
 	if err != nil {
 		return false, err
 	}
+	s.options.Crash.Reach(crash.Answered)
 	if a.refusal = answer.refusal; a.refusal != "" {
 		moved := s.moved(edits)
 		if err := s.survey(ctx, a, plan, edits, answer.failed); err != nil {
@@ -389,15 +393,16 @@ func (s *Server) moved(edits []workspace.FileEdit) bool {
 
 // chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
 func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*agentcore.Session, []event.HunkID, error) {
-	if _, err := s.open(ctx); err != nil {
+	engine, err := s.open(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
 	session := s.opened()
 	if session == nil || session.ProposalID() != p.Proposal {
-		return nil, nil, &agentcore.Error{
+		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &agentcore.Error{
 			Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
 			Hint: "list the proposals with agent/proposals",
-		}
+		})
 	}
 	if len(p.Hunks) > 0 && len(p.Files) == 0 {
 		return session, slices.Clone(p.Hunks), nil
@@ -416,11 +421,15 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 // proposalOf is the session's proposal on the wire.
 func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 	run, agent := session.Proposing()
-	p := methods.Proposal{
+	return s.withFiles(methods.Proposal{
 		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: session.Title(),
-	}
+	}, session.Hunks())
+}
+
+// withFiles adds the hunks to a proposal, by file.
+func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Proposal {
 	byPath := map[string]int{}
-	for _, h := range session.Hunks() {
+	for _, h := range hunks {
 		at, ok := byPath[h.Path]
 		if !ok {
 			at = len(p.Files)

@@ -23,6 +23,12 @@ func inProcess(env lsptest.Env) (*lsptest.Server, error) {
 		Version: "test", Getenv: env.Getenv, Dirs: config.Dirs{Config: env.Config, State: env.State, File: env.File},
 		Logger: slog.New(slog.NewTextHandler(env.Log, nil)),
 	}
+	if patience := env.Getenv("MODEL_SILENCE"); patience != "" { // of a scenario alone
+		var err error
+		if o.ModelSilence, err = time.ParseDuration(patience); err != nil {
+			return nil, err
+		}
+	}
 	if patience := env.Getenv("ANSWER_TIME"); patience != "" { // of a scenario alone
 		var err error
 		if o.AnswerTime, err = time.ParseDuration(patience); err != nil {

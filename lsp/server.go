@@ -20,7 +20,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -42,9 +42,13 @@ type Options struct {
 	OpenModel func(agentcore.Choice) (model.Model, error)
 	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers. 0 means a minute.
 	AnswerTime time.Duration
+	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
+	ModelSilence time.Duration
 	// Redactor knows secrets; nil means that the engine makes one.
 	Redactor *secret.Redactor
-	Logger   *slog.Logger
+	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	Crash  crash.Hook
+	Logger *slog.Logger
 }
 
 // Server serves one editor. The reading goroutine of its connection owns the documents and the
@@ -68,13 +72,14 @@ type Server struct {
 	refresher   *refresher
 	launches    launches
 	asks        *asker
+	lending     *lending
 	acceptor    *acceptor
 	reloader    *reloader
 	trust       *trust
+	recovery    *recovery
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
-	subscribeMu sync.Mutex
-	subscribed  map[event.SessionID]context.CancelFunc // ends the sending of a session's events
+	subscriptions subscriptions
 
 	// ready is closed when the engine is there, or openErr says why it is not.
 	ready   chan struct{}
@@ -109,10 +114,14 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 	if o.AnswerTime <= 0 {
 		o.AnswerTime = time.Minute
 	}
+	if o.ModelSilence <= 0 {
+		o.ModelSilence = 2 * time.Minute
+	}
 	s := &Server{
 		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}),
-		accepting: make(chan struct{}, 1), subscribed: map[event.SessionID]context.CancelFunc{},
+		accepting: make(chan struct{}, 1),
 	}
+	s.lending = newLending(s)
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
 	return s
@@ -157,6 +166,8 @@ func (s *Server) notify(ctx context.Context, method string, params jsonrpc2.RawM
 		return decoded(params, s.didChangeConfiguration)
 	case protocol.MethodWindowWorkDoneProgressCancel:
 		return decoded(params, s.cancelProgress)
+	case protocol.MethodProgress:
+		return s.progressed(params)
 	case protocol.MethodSetTrace:
 		return decoded(params, func(p *protocol.SetTraceParams) error { s.trace.set(p.Value); return nil })
 	}

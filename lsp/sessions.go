@@ -97,11 +97,9 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 		return err
 	}
 	s.session.CompareAndSwap(session, nil)
-	s.subscribeMu.Lock()
-	if stop := s.subscribed[p.Session]; stop != nil {
-		stop()
+	if former := s.subscriptions.of(p.Session); former != nil {
+		former.stop()
 	}
-	s.subscribeMu.Unlock()
 	s.diagnostics.touch(shown...)
 	s.refresher.proposalChanged(session.ProposalID())
 	return nil

@@ -60,10 +60,18 @@ type Config struct {
 	RetryMaxElapsed time.Duration
 	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
 	NetworkAllow []string
+	// Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.
+	WebsearchKind string
+	// Where the search engine answers; needed for searxng. Empty: the vendor's.
+	WebsearchBaseURL string
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.
+	WebsearchKeyEnv string
 	// Model providers by name; anthropic, openai and gemini are always there.
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.
 	Presets map[string]Preset
+	// What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls knows of them.
+	Models map[string]Model
 	// What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.
 	Prices map[string]Price
 	// Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.
@@ -149,16 +157,32 @@ type Price struct {
 
 // Price returns the price that is set for a model, and whether there is one: that of its own name, else that of the
 // longest name with a * at its end that fits.
-func (c *Config) Price(model string) (Price, bool) {
-	if p, ok := c.Prices[model]; ok {
-		return p, true
+func (c *Config) Price(model string) (Price, bool) { return byName(c.Prices, model) }
+
+// Model is what is known of a model: [models."PROVIDER/MODEL"].
+type Model struct {
+	// How many tokens a request and its answer may have together. 0: what agentls knows of the model.
+	ContextTokens int64
+}
+
+// ContextTokens returns the size of a model's context that is set for its own name, else for the longest name with a * at its end
+// that fits; 0 where none is.
+func (c *Config) ContextTokens(model string) int64 {
+	m, _ := byName(c.Models, model)
+	return m.ContextTokens
+}
+
+// byName returns the value of a name, else that of the longest name with a * at its end that fits.
+func byName[T any](values map[string]T, name string) (T, bool) {
+	if value, ok := values[name]; ok {
+		return value, true
 	}
-	var found Price
+	var found T
 	longest := -1
-	for name, p := range c.Prices {
-		prefix, ok := strings.CutSuffix(name, "*")
-		if ok && len(prefix) > longest && strings.HasPrefix(model, prefix) {
-			found, longest = p, len(prefix)
+	for pattern, value := range values {
+		prefix, ok := strings.CutSuffix(pattern, "*")
+		if ok && len(prefix) > longest && strings.HasPrefix(name, prefix) {
+			found, longest = value, len(prefix)
 		}
 	}
 	return found, longest >= 0

@@ -165,6 +165,21 @@ var storeFields = []field{
 		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.",
 		at:  in(func(c *Config) any { return &c.NetworkAllow }),
 	},
+	{
+		key: "websearch.kind", enum: []string{"searxng", "brave", "tavily"}, wider: never,
+		doc: "Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.",
+		at:  in(func(c *Config) any { return &c.WebsearchKind }),
+	},
+	{
+		key: "websearch.base_url", check: checkURL, show: showURL, wider: never,
+		doc: "Where the search engine answers; needed for searxng. Empty: the vendor's.",
+		at:  in(func(c *Config) any { return &c.WebsearchBaseURL }),
+	},
+	{
+		key: "websearch.key_env", check: checkVariable, wider: never,
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.",
+		at:  in(func(c *Config) any { return &c.WebsearchKeyEnv }),
+	},
 }
 
 // compositeFields are the keys that hold tables.
@@ -184,6 +199,14 @@ var compositeFields = []field{
 		entry: func() any { return new(Preset) },
 		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("presets", c.Presets) },
 		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Presets) },
+	},
+	{
+		key: "models", shape: named, entries: modelFields,
+		doc:   "What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls knows of them.",
+		at:    in(func(c *Config) any { return &c.Models }),
+		entry: func() any { return new(Model) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("models", c.Models) },
+		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Models) },
 	},
 	{
 		key: "prices", shape: named, entries: priceFields, wider: never,
@@ -285,6 +308,14 @@ var presetFields = []field{
 	},
 }
 
+var modelFields = []field{
+	{
+		key: "context_tokens", most: 1e9, optional: true,
+		doc: "How many tokens a request and its answer may have together. 0: what agentls knows of the model.",
+		at:  in(func(m *Model) any { return &m.ContextTokens }),
+	},
+}
+
 var priceFields = []field{
 	{
 		key: "input", required: true,
@@ -381,6 +412,9 @@ var vendors = map[string]Provider{
 	"openai":    {API: "chat", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 	"gemini":    {BaseURL: "https://generativelanguage.googleapis.com", KeyEnv: "GEMINI_API_KEY"},
 }
+
+// vendorOrder is the order of the vendors.
+var vendorOrder = []string{"anthropic", "openai", "gemini"}
 
 // printable refuses control characters and space around a name.
 func printable(text string) error {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -98,6 +99,19 @@ func (c *Config) Origin(key string) Origin {
 		return o
 	}
 	return c.origins[key[:strings.LastIndexByte(key, ']')+1]]
+}
+
+// ProviderNames returns the names of the providers in the order in which they are looked at and listed: those that somebody has
+// added, as they stand in the files, then the vendors, which are always there.
+func (c *Config) ProviderNames() []string {
+	names := slices.SortedFunc(maps.Keys(c.Providers), func(a, b string) int {
+		first, second := c.Origin("providers."+quoteKey(a)), c.Origin("providers."+quoteKey(b))
+		return cmp.Or(
+			cmp.Compare(slices.Index(vendorOrder, a), slices.Index(vendorOrder, b)),
+			cmp.Compare(first.Layer, second.Layer), cmp.Compare(first.Line, second.Line), strings.Compare(a, b),
+		)
+	})
+	return names
 }
 
 // Values yields every effective value in a stable order: that of the documentation, names sorted, lists in order.

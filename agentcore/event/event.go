@@ -44,10 +44,10 @@ type Unknown struct {
 func (u Unknown) EventType() string { return u.Type }
 
 // Transient reports whether an event is published but not stored: the pieces of a message that
-// is still being written, and progress, which the next event replaces.
+// is still being written, progress, which the next event replaces, and what one reader alone is told.
 func Transient(b Body) bool {
 	switch b.(type) {
-	case TextDelta, ReasoningDelta, RunProgress, ToolCallProgress:
+	case TextDelta, ReasoningDelta, RunProgress, ToolCallProgress, EventsTrimmed:
 		return true
 	}
 	return false

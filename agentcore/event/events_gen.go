@@ -459,6 +459,14 @@ type Notice struct {
 	Hint string `json:"hint,omitempty"`
 }
 
+// EventsTrimmed: this client was so slow that events which it has not been sent are kept no longer: up
+// to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is
+// sent in the place of what is missing, and never stored.
+type EventsTrimmed struct {
+	// How many events are missing.
+	Missing int `json:"missing"`
+}
+
 // RunFinished: a run has ended; nothing of it follows.
 type RunFinished struct {
 	// The final status.
@@ -528,6 +536,9 @@ func (Compacted) EventType() string { return "Compacted" }
 // EventType returns "Notice".
 func (Notice) EventType() string { return "Notice" }
 
+// EventType returns "EventsTrimmed".
+func (EventsTrimmed) EventType() string { return "EventsTrimmed" }
+
 // EventType returns "RunFinished".
 func (RunFinished) EventType() string { return "RunFinished" }
 
@@ -572,6 +583,8 @@ func decodeBody(eventType string, raw json.RawMessage) (Body, error) {
 		return decodeAs[Compacted](raw)
 	case "Notice":
 		return decodeAs[Notice](raw)
+	case "EventsTrimmed":
+		return decodeAs[EventsTrimmed](raw)
 	case "RunFinished":
 		return decodeAs[RunFinished](raw)
 	}

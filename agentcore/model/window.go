@@ -15,7 +15,7 @@ func ContextTokens(m Model) int64 {
 	if sized, ok := m.(Sized); ok {
 		return sized.ContextTokens()
 	}
-	return contextOf(m.Name())
+	return KnownContext(m.Name())
 }
 
 // unknownContext is assumed of a model that no line of contexts is about. A guess that is too small costs a summary too
@@ -38,8 +38,9 @@ var contexts = map[string]int64{
 	"phi3": 131_072, "phi-3": 131_072, "phi4": 16_384, "phi-4": 16_384,
 }
 
-// contextOf looks a model up by its name, "provider/model". Resellers put the vendor between both.
-func contextOf(name string) int64 {
+// KnownContext returns how many tokens a request to a model and its answer may have together by its name, "provider/model"; 0 for no
+// bound. Resellers put the vendor between both. What is assumed of an unknown model is safe for those of this time.
+func KnownContext(name string) int64 {
 	provider, id, _ := strings.Cut(name, "/")
 	if provider == "offline" {
 		return 0 // rules read their own conversation, however long

@@ -382,9 +382,9 @@ func (c Command) argv() ([]string, error) {
 }
 
 // environ is the environment of commands.
-func (b *Box) environ(dir, home, tmp string) []string {
+func (b *Box) environ(c Command, dir, home, tmp string) []string {
 	env := map[string]string{"PATH": os.Getenv("PATH")}
-	for _, pair := range b.options.Env {
+	for _, pair := range slices.Concat(b.options.Env, c.Env) {
 		if key, value, ok := strings.Cut(pair, "="); ok {
 			env[key] = value
 		}
@@ -438,7 +438,7 @@ func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir strin
 	}
 	b.commands++
 	own := fmt.Sprintf("%s=%s-%d", commandVariable, filepath.Base(b.dir), b.commands)
-	return argv, append(b.environ(dir, "", filepath.Join(b.dir, "tmp")), own), dir, nil
+	return argv, append(b.environ(c, dir, "", filepath.Join(b.dir, "tmp")), own), dir, nil
 }
 
 // commandVariable is in the environment of commands without walls; its value is no other command's.
@@ -450,7 +450,7 @@ func (b *Box) startBare(c Command, roots []folder, output *spool) (child, error)
 	if err != nil {
 		return nil, err
 	}
-	return startBare(argv, env, dir, c.Stdin, output)
+	return startBare(argv, env, dir, c.stdin(), output)
 }
 
 // lookPath finds a program by the PATH of an environment.
@@ -472,7 +472,16 @@ func lookPath(name string, env []string, dir string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
+// stdin is the standard input of a command, nil for an empty one.
+func (c Command) stdin() io.Reader {
+	switch {
+	case c.Input != nil:
+		return c.Input // itself, so that nobody has to copy
+	case c.Stdin != nil:
+		return bytes.NewReader(c.Stdin)
+	}
+	return nil
+}
 
 // sweep deletes the folders of boxes whose process is gone.
 func sweep(stateDir string) error {

@@ -48,7 +48,7 @@ func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, er
 			return nil, err
 		}
 	}
-	return b.machine.launcher.launch(s, wrap, in, c.Stdin, output)
+	return b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
 }
 
 // newView shows a workspace folder as an overlay or as a copy.
@@ -193,16 +193,25 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 			s.Layers = append(s.Layers, l)
 		case *copyView:
 			s.Binds = append(s.Binds, bind{v.dir, f.real, true})
+		case *liveView:
+			secrets, _, err := (&overlayView{view: v.view}).scan(o.Secret)
+			if err != nil {
+				return spec{}, err
+			}
+			s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})
 		}
-		s.Writable = append(s.Writable, f.real)
 		if f.given != f.real {
 			s.Links[f.given] = f.real
 		}
+		if _, live := f.view.(*liveView); live {
+			continue // it is read-only as a whole
+		}
+		s.Writable = append(s.Writable, f.real)
 		for _, p := range o.Protected {
 			s.ReadOnly = append(s.ReadOnly, filepath.Join(f.real, p))
 		}
 	}
-	s.Env = b.environ(dir, envHome, "/tmp")
+	s.Env = b.environ(c, dir, envHome, "/tmp")
 	if o.Network.Gate != nil && !o.Network.Open && !c.Offline {
 		gate := o.Network.Gate()
 		s.Gate, s.Env = &gate, append(s.Env, gate.Env...)

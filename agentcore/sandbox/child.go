@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"io"
 	"os/exec"
 	"time"
 )
@@ -46,15 +47,12 @@ type bare struct {
 	started  chan struct{}
 }
 
-func startBare(argv, env []string, dir string, stdin []byte, output *spool) (*bare, error) {
+func startBare(argv, env []string, dir string, stdin io.Reader, output *spool) (*bare, error) {
 	path, err := lookPath(argv[0], env, dir)
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdout: output, Stderr: output.stderr(), WaitDelay: waitDelay}
-	if stdin != nil {
-		cmd.Stdin = newReader(stdin)
-	}
+	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdin: stdin, Stdout: output.stdout(), Stderr: output.stderr(), WaitDelay: waitDelay}
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -4,10 +4,10 @@ package sandbox
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -114,7 +114,7 @@ type confined struct {
 
 // launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
 // program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
-func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, output *spool) (c *confined, err error) {
+func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, output *spool) (c *confined, err error) {
 	s.Counted = in != nil
 	if in != nil {
 		defer func() {
@@ -196,11 +196,9 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin []byte, outp
 		}
 		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
 	}
-	if stdin != nil {
-		cmd.Stdin = bytes.NewReader(stdin)
-	}
+	cmd.Stdin = stdin
 	if output != nil {
-		cmd.Stdout, cmd.Stderr = output, output.stderr()
+		cmd.Stdout, cmd.Stderr = output.stdout(), output.stderr()
 	}
 	if in != nil {
 		folder, err := os.Open(in.dir)

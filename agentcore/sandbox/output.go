@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,16 @@ type spool struct {
 
 	// errors takes standard error, nil where both go the same way. It is set before the command starts.
 	errors *spool
+	// pipe takes standard output in the spool's place, where it is not nil. It is set before the command starts.
+	pipe *os.File
+}
+
+// stdout is where standard output goes.
+func (s *spool) stdout() io.Writer {
+	if s.pipe != nil {
+		return s.pipe
+	}
+	return s
 }
 
 // split makes standard error go its own way, of which only what memory keeps is kept.

@@ -22,7 +22,7 @@ type Process struct {
 }
 
 // Start starts a command and does not wait for it. It runs on a synced copy of the workspace, made now, since a mounted
-// overlay would not notice what changes below it; what it writes stays in that copy, and Result has no changes. The
+// overlay would not notice what changes below it, or on the folder itself, read-only, where c.Live is set; what it writes stays in that copy, and Result has no changes. The
 // process ends with the box at the latest, or after c.Timeout, if that is set. ctx only bounds the start.
 func (b *Box) Start(ctx context.Context, c Command) (*Process, error) {
 	if err := b.use(); err != nil {
@@ -60,6 +60,14 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 	}()
 	for i, texts := range b.split(c.Overlay) {
 		f := b.roots[i]
+		if c.Live && (b.report.Level == Full || b.report.Level == Bubblewrap) {
+			base, err := b.newBaseView(f.real)
+			if err != nil {
+				return nil, err
+			}
+			roots = append(roots, folder{f.given, f.real, &liveView{base}})
+			continue
+		}
 		view, err := b.newCopyView(f.real, filepath.Join(dir, fmt.Sprintf("root%d", i)), b.report.Level == Copy)
 		if err != nil {
 			return nil, err
@@ -78,6 +86,7 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 		}
 	}
 	output := b.newSpool()
+	output.pipe = c.Output
 	started := time.Now()
 	ch, err := b.startBackground(c, dir, roots, output)
 	if err != nil {
@@ -104,11 +113,24 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 			// Kill, the box's end or the time limit.
 			p.result.Exit, p.result.Signal, err = 128+9, "SIGKILL", nil
 		}
-		p.result.Notes = append(p.result.Notes, "it ran on a copy of the workspace, which is gone with it")
+		if !c.Live {
+			p.result.Notes = append(p.result.Notes, "it ran on a copy of the workspace, which is gone with it")
+		}
 		p.err = errors.Join(p.err, err, clean())
 	}()
 	return p, nil
 }
+
+// liveView shows a workspace folder as it is on the disk.
+type liveView struct{ view }
+
+func (v *liveView) seed(map[string]Text) error { return nil }
+
+func (v *liveView) collect() (found, error) { return found{}, nil }
+
+func (v *liveView) layOver(*copyView) error { return nil }
+
+func (v *liveView) close() error { return v.disk.Close() }
 
 // Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer is in
 // memory is left out, and said.

@@ -154,6 +154,15 @@ type Command struct {
 	Offline bool
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
+	// Input and Output are the ends of pipes for the standard input and output of a command that the caller speaks with, for Start alone.
+	// The caller closes them once Start has returned. What [Process.Output] returns is then standard error.
+	Input, Output *os.File
+	// Env are variables that this command gets beside those of the box, as KEY=value.
+	Env []string
+	// Live shows the folders of the workspace as they are on the disk, read-only and without a copy, also what changes while the command
+	// runs; for Start alone. A box without walls makes a copy all the same. Files that may hold secrets are hidden if they are there at
+	// the start.
+	Live bool
 	// Timeout ends the command; zero is that of the limits.
 	Timeout time.Duration
 	// SplitErrors keeps standard error apart from standard output.

@@ -51,7 +51,7 @@ func TestAdopt(t *testing.T) {
 	former := must(Open(ctx, path, Options{}))(t)
 	mustCommit(t, former, leftovers("dead", "/w"))
 	mustCommit(t, former, leftovers("elsewhere", "/w2"))
-	crash(t, former)
+	abandon(t, former)
 	other := openStore(t, path, Options{})
 	mustCommit(t, other, leftovers("living", "/w"))
 	s := openStore(t, path, Options{})

@@ -6,7 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
 )
 
 //go:embed migrations
@@ -38,7 +43,7 @@ func mustReadMigrations() []migration {
 
 // migrate brings the schema up to date. All steps are one transaction; before it, a copy of a file that
 // is not new is put beside it.
-func migrate(ctx context.Context, conn *connection, path string, steps []migration) error {
+func migrate(ctx context.Context, conn *connection, path string, steps []migration, hook crash.Hook) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
 		return err
@@ -48,22 +53,22 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 			ErrNewer, version, len(steps))
 	}
 	if version == 0 {
-		return takeSteps(ctx, conn, 0, steps)
+		return takeSteps(ctx, conn, 0, steps, hook)
 	}
 	backup, err := backUp(ctx, conn, path, version)
 	if err != nil {
 		return fmt.Errorf("copy the file before its schema is changed: %w", err)
 	}
-	err = takeSteps(ctx, conn, version, steps)
+	hook.Reach(crash.Copied)
+	err = takeSteps(ctx, conn, version, steps, hook)
 	if err != nil && !isDamage(err) {
-		// The file is as it was: a copy from each start would fill the disk.
-		err = errors.Join(err, os.Remove(backup))
+		return fmt.Errorf("%w; the file is as it was, and the version of agentls that it is from still reads it; a copy lies in %s", err, backup)
 	}
 	return err
 }
 
 // takeSteps takes the steps behind the given version in one transaction.
-func takeSteps(ctx context.Context, conn *connection, version int, steps []migration) error {
+func takeSteps(ctx context.Context, conn *connection, version int, steps []migration, hook crash.Hook) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -77,7 +82,12 @@ func takeSteps(ctx context.Context, conn *connection, version int, steps []migra
 			return errors.Join(fmt.Errorf("change the schema by %s: %w", step.name, err), tx.Rollback())
 		}
 	}
-	return tx.Commit()
+	hook.Reach(crash.Stepped)
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	hook.Reach(crash.Migrated)
+	return nil
 }
 
 func schemaVersion(ctx context.Context, conn *connection) (int, error) {
@@ -88,7 +98,8 @@ func schemaVersion(ctx context.Context, conn *connection) (int, error) {
 	return version, nil
 }
 
-// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name.
+// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. It takes the place of former copies of that
+// version, since a migration that fails at each start would fill the disk.
 func backUp(ctx context.Context, conn *connection, path string, version int) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -102,7 +113,20 @@ func backUp(ctx context.Context, conn *connection, path string, version int) (st
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(name))
 	}
-	return name, nil
+	former, err := filepath.Glob(globbed(path) + fmt.Sprintf(".v%d-*.backup", version))
+	if err != nil {
+		return "", err
+	}
+	former = slices.DeleteFunc(former, func(other string) bool { return other == name })
+	return name, removeAll(former...)
+}
+
+// globbed is a path as a pattern for it alone.
+func globbed(path string) string {
+	if filepath.Separator == '\\' {
+		return path // there the backslash quotes nothing (filepath.Match)
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // fileTime is the present in a form for file names.

@@ -2,14 +2,19 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/filelock"
 )
 
@@ -27,6 +32,16 @@ type owner struct {
 }
 
 const openingLock = "opening"
+
+// damageMark is the name of a file that says that somebody found the store damaged: it is checked before it is used again.
+const damageMark = "damaged"
+
+func (o owners) markDamage() error {
+	if err := os.WriteFile(filepath.Join(string(o), damageMark), nil, 0o600); err != nil {
+		return fmt.Errorf("note that the file is damaged: %w", err)
+	}
+	return nil
+}
 
 // lockOpening lets one process at a time open the store. It waits until ctx ends, at most 30 s.
 func (o owners) lockOpening(ctx context.Context) (release func(), err error) {
@@ -68,7 +83,7 @@ func (o owners) scan() (living int, dead []string, err error) {
 		if entry.Name() == openingLock {
 			continue
 		}
-		alive, err := o.alive(entry.Name())
+		alive, err := o.lives(entry.Name())
 		if err != nil {
 			return 0, nil, err
 		}
@@ -79,6 +94,37 @@ func (o owners) scan() (living int, dead []string, err error) {
 		}
 	}
 	return living, dead, nil
+}
+
+// lives is alive, but for what a process that was killed has left in the middle of starting another: a copy of it that holds its files until it
+// notices. Where there is no process of that number its lock is waited for, though not for long: the process may be one of
+// another container.
+func (o owners) lives(id string) (bool, error) {
+	retry := time.NewTicker(2 * time.Millisecond)
+	defer retry.Stop()
+	for begin := time.Now(); ; <-retry.C {
+		alive, err := o.alive(id)
+		if err != nil || !alive || runs(id) || time.Since(begin) > ghostTime {
+			return alive, err
+		}
+	}
+}
+
+// ghostTime bounds the wait for the lock of a process that is not there.
+const ghostTime = 500 * time.Millisecond
+
+// runs reports whether there is a process with the number that an id begins with, or nobody can tell.
+func runs(id string) bool {
+	number, _, _ := strings.Cut(id, "-")
+	pid, err := strconv.Atoi(number)
+	if err != nil || pid <= 0 {
+		return true
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return false // as Windows says it
+	}
+	return !errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // alive reports whether the process with this id still has the store open.
@@ -101,8 +147,138 @@ func (o owners) alive(id string) (bool, error) {
 	return !free, nil
 }
 
-// register makes this process's file.
-func (o owners) register() (*owner, error) {
+// maxName bounds the name of a process, in bytes.
+const maxName = 200
+
+// name is what a process says that it is, "" where it says nothing or its file cannot be read.
+func (o owners) name(id string) string {
+	f, err := os.Open(filepath.Join(string(o), id))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	name, err := io.ReadAll(io.LimitReader(f, maxName))
+	if err != nil {
+		return "" // some systems let nobody read a locked file
+	}
+	return strings.ToValidUTF8(string(name), "")
+}
+
+// Owner is the process that has a session open.
+type Owner struct {
+	// PID is its process id, 0 where no process has the session.
+	PID int
+	// Name is what it says that it is (Options.Name); it may be empty.
+	Name string
+	// Alive says that the process lives; Own, that it is this one.
+	Alive, Own bool
+}
+
+// String names the process for people.
+func (o Owner) String() string {
+	if o.Name == "" {
+		return fmt.Sprintf("another agentls process (%d)", o.PID)
+	}
+	return fmt.Sprintf("%s (process %d)", o.Name, o.PID)
+}
+
+// Owner returns the process that has a session open, the zero Owner for none, or ErrNotFound where there is no such session.
+func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, error) {
+	var id string
+	err := s.readers.QueryRowContext(ctx, "SELECT ifnull(owner, '') FROM session WHERE id = ?", session).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	if err != nil || id == "" {
+		return Owner{}, s.explain(fmt.Sprintf("read who has the session %s open", session), err)
+	}
+	folder := ownerFolder(s.path)
+	owner := Owner{Own: id == s.owner.id, Alive: id == s.owner.id, Name: folder.name(id)}
+	pid, _, _ := strings.Cut(id, "-")
+	if owner.PID, err = strconv.Atoi(pid); err != nil {
+		owner.PID = 0
+	}
+	if !owner.Own {
+		if owner.Alive, err = folder.alive(id); err != nil {
+			return Owner{}, err
+		}
+	}
+	return owner, nil
+}
+
+// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, oldest first, once: whoever gets
+// them tells the user, and no other process, nor a later one, gets them again. Sessions of living processes are left alone.
+// MarkInterrupted comes before it.
+func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
+	var taken []Run
+	take := func(w *writer) ([]event.Event, error) {
+		var err error
+		taken, err = w.takeInterrupted(roots)
+		return nil, err
+	}
+	if err := s.submitOwn(take, nil).Wait(ctx); err != nil {
+		return nil, err // the writer may still be at it
+	}
+	return taken, nil
+}
+
+// takeInterrupted closes the sessions that are open although their process has ended: that they are is what says that nobody was told.
+func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
+	ctx := context.Background() // as in every statement of the writer
+	folder := ownerFolder(w.store.path)
+	alive := map[string]bool{w.store.owner.id: true, "": false}
+	var runs []Run
+	for _, root := range roots {
+		open, err := selectRows[ownedSession](ctx, w.conn, ownedTable,
+			"WHERE state = 'open' AND EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?) ORDER BY created, id", root)
+		if err != nil {
+			return nil, fmt.Errorf("read which sessions are open: %w", err)
+		}
+		for _, session := range open {
+			lives, known := alive[session.owner]
+			if !known {
+				if lives, err = folder.alive(session.owner); err != nil {
+					return nil, err
+				}
+				alive[session.owner] = lives
+			}
+			if lives {
+				continue
+			}
+			if err := w.exec("UPDATE session SET state = 'closed', owner = NULL WHERE id = ?", session.ID); err != nil {
+				return nil, fmt.Errorf("close session %s: %w", session.ID, err)
+			}
+			left, err := selectRows[Run](ctx, w.conn, runTable,
+				"WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' ORDER BY created, id", session.ID)
+			if err != nil {
+				return nil, fmt.Errorf("read the interrupted runs of session %s: %w", session.ID, err)
+			}
+			runs = append(runs, left...)
+		}
+	}
+	return runs, nil
+}
+
+// Resumable reports whether a run has a conversation to go on with.
+func (s *Store) Resumable(ctx context.Context, run event.RunID) (bool, error) {
+	var has bool
+	err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM message WHERE run = ?)", run).Scan(&has)
+	return has, s.explain(fmt.Sprintf("look for messages of run %s", run), err)
+}
+
+// SessionOf returns the session that a run, proposal, ask or session of this id belongs to, or ErrNotFound.
+func (s *Store) SessionOf(ctx context.Context, id string) (event.SessionID, error) {
+	var session event.SessionID
+	err := s.readers.QueryRowContext(ctx, `SELECT session FROM run WHERE id = ?1 UNION ALL SELECT session FROM proposal WHERE id = ?1
+		UNION ALL SELECT session FROM ask WHERE id = ?1 UNION ALL SELECT id FROM session WHERE id = ?1 LIMIT 1`, id).Scan(&session)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return session, s.explain("find the session of "+id, err)
+}
+
+// register makes this process's file, which tells others its name.
+func (o owners) register(name string) (*owner, error) {
 	f, err := os.CreateTemp(string(o), fmt.Sprintf("%d-*", os.Getpid()))
 	if err != nil {
 		return nil, err
@@ -114,6 +290,8 @@ func (o owners) register() (*owner, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
 	}
+	// The name helps people alone: a process without one is as good.
+	_, _ = f.WriteString(name[:min(len(name), maxName)])
 	return &owner{filepath.Base(f.Name()), f}, nil
 }
 

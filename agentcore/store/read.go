@@ -41,13 +41,13 @@ func (s *Store) Run(ctx context.Context, id event.RunID) (Run, error) {
 // Runs returns the runs of a session, in the order of their creation.
 func (s *Store) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
 	return many[Run](ctx, s, runTable, fmt.Sprintf("the runs of session %s", session),
-		"WHERE session = ? ORDER BY created, id", session)
+		"WHERE session = ? ORDER BY rowid", session) // the clock may jump
 }
 
 // Children returns the runs that a run made, in the order of their creation.
 func (s *Store) Children(ctx context.Context, run event.RunID) ([]Run, error) {
 	return many[Run](ctx, s, runTable, fmt.Sprintf("the children of run %s", run),
-		"WHERE parent_run = ? ORDER BY created, id", run)
+		"WHERE parent_run = ? ORDER BY rowid", run)
 }
 
 // Messages returns the conversation of a run, in order.
@@ -65,7 +65,7 @@ func (s *Store) MessageRun(ctx context.Context, id event.MessageID) (event.RunID
 // ToolCalls returns the calls of a run, in the order of their intents.
 func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
 	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
-		"WHERE run = ? ORDER BY intent, id", run)
+		"WHERE run = ? ORDER BY rowid", run)
 }
 
 // LayerFiles returns the files of all layers of a session: its own first, then its runs'.
@@ -219,17 +219,49 @@ func (s *Store) LastSeq(ctx context.Context, session event.SessionID) (uint64, e
 	return last, s.explain(fmt.Sprintf("read the last event number of session %s", session), err)
 }
 
-// TrimEvents removes the events of a session but for the newest keep, after what was submitted before.
-func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int) error {
-	trim := func(w *writer) ([]event.Event, error) {
-		err := w.exec("DELETE FROM event WHERE session = ?1 AND seq <= (SELECT last_seq FROM session WHERE id = ?1) - ?2",
-			session, max(keep, 0))
-		if err != nil {
-			return nil, fmt.Errorf("trim the events of session %s: %w", session, err)
-		}
-		return nil, nil
+// SeqRange returns the number of the oldest stored event of a session, which is one above the newest where none is stored, and that
+// of the newest event, stored or trimmed. The error is ErrNotFound where there is no such session.
+func (s *Store) SeqRange(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
+	err = s.readers.QueryRowContext(ctx, `SELECT ifnull((SELECT min(seq) FROM event WHERE session = ?1), last_seq + 1), last_seq
+		FROM session WHERE id = ?1`, session).Scan(&first, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
 	}
-	return s.submitOwn(trim, nil).Wait(ctx)
+	return first, last, s.explain(fmt.Sprintf("read the event numbers of session %s", session), err)
+}
+
+// trimStep is how many events are removed in one transaction, which holds up other commits for a moment only.
+const trimStep = 250
+
+// TrimEvents removes the events of a session but for the newest keep and those with a number above read, after what was submitted before. It does so
+// in short transactions, between which others commit, and stops where ctx ends.
+func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int, read uint64) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("trim the events of session %s: %w", session, context.Cause(ctx))
+		}
+		var trimmed int64
+		trim := func(w *writer) ([]event.Event, error) {
+			statement, err := w.statement(`DELETE FROM event WHERE session = ?1 AND seq <= min((SELECT last_seq FROM session WHERE id = ?1) - ?2,
+				(SELECT min(seq) FROM event WHERE session = ?1) + ?3 - 1, ?4)`)
+			if err == nil {
+				var result sql.Result
+				if result, err = statement.ExecContext(context.Background(), session, max(keep, 0), trimStep, int64(min(read, math.MaxInt64))); err == nil {
+					trimmed, err = result.RowsAffected()
+				}
+			}
+			if err != nil {
+				return nil, fmt.Errorf("trim the events of session %s: %w", session, err)
+			}
+			return nil, nil
+		}
+		if err := s.submitOwn(trim, nil).Wait(ctx); err != nil {
+			return err
+		}
+		if trimmed < trimStep {
+			return nil
+		}
+	}
 }
 
 // InterruptedReason is the reason of a run that MarkInterrupted found.
@@ -250,6 +282,31 @@ func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
 		return nil, err
 	}
 	return interrupted, nil
+}
+
+// Deserted reports whether a session has runs that count as alive although their process has ended, for MarkInterrupted.
+func (s *Store) Deserted(ctx context.Context, session event.SessionID) (bool, error) {
+	deserted, err := s.deserted(ctx, session)
+	return deserted, s.explain(fmt.Sprintf("look whether the runs of session %s are alive", session), err)
+}
+
+func (s *Store) deserted(ctx context.Context, session event.SessionID) (bool, error) {
+	rows, err := s.readers.QueryContext(ctx,
+		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting') AND session = ?", session)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var owner string
+		if err := rows.Scan(&owner); err != nil {
+			return false, err
+		}
+		if alive, err := ownerFolder(s.path).alive(owner); err != nil || !alive {
+			return err == nil, err
+		}
+	}
+	return false, rows.Err()
 }
 
 func (w *writer) markInterrupted() ([]Run, []event.Event, error) {

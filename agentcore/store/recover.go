@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
 )
 
 // Recovery says what Open did with a damaged file. Tell the user.
@@ -19,6 +21,36 @@ type Recovery struct {
 	Saved int
 	// Detail is what SQLite found, and what of which table could not be read, in words for a person.
 	Detail string
+}
+
+// checkedAtOnce is the size in bytes up to which a file is checked before it is used: that takes about a millisecond for each megabyte.
+const checkedAtOnce = 48 << 20
+
+func isLarge(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > checkedAtOnce
+}
+
+// checkLater checks a large file that was not closed by the given processes, whose traces go when it is found sound. Where it is damaged the
+// next Open repairs it; where the check is cut short the next Open begins it again.
+func (s *Store) checkLater(ctx context.Context, dead []string) {
+	conn, err := dial(ctx, s.path, s.options.BusyTimeout, reading)
+	if err == nil {
+		err = errors.Join(quickCheck(ctx, conn), conn.close())
+	}
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		ownerFolder(s.path).forget(dead)
+	case isDamage(err):
+		err = s.explain("check the file after an unclean end", err)
+		s.options.Logger.Error("the store is damaged", "error", err)
+		if s.options.Damaged != nil {
+			s.options.Damaged(err)
+		}
+	default:
+		s.options.Logger.Warn("the store could not be checked after an unclean end; the next start tries again", "error", err)
+	}
 }
 
 // quickCheck reads the whole file (PRAGMA quick_check) and returns ErrDamaged if it is not sound.
@@ -68,11 +100,12 @@ func finishRecovery(path string) error {
 
 // recoverFile saves what can be read of a damaged file into a new one, and moves the damaged one aside.
 // The caller holds the lock of Open, and no other process has the file open.
-func recoverFile(ctx context.Context, path string, steps []migration, cause error) (*Recovery, error) {
+func recoverFile(ctx context.Context, path string, steps []migration, cause error, hook crash.Hook) (*Recovery, error) {
 	r := &Recovery{MovedTo: path + ".damaged-" + fileTime(), Detail: cause.Error()}
 	if err := r.salvage(ctx, path, steps); err != nil {
 		return nil, fmt.Errorf("save what can be read of the damaged file: %w", err)
 	}
+	hook.Reach(crash.Salvaged)
 	// The log is copied first and removed last: a new file must never meet an old log.
 	if err := copyFile(path+"-wal", r.MovedTo+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
@@ -80,12 +113,14 @@ func recoverFile(ctx context.Context, path string, steps []migration, cause erro
 	if err := os.Rename(path, r.MovedTo); err != nil {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
 	}
+	hook.Reach(crash.MovedAside)
 	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
 		return nil, fmt.Errorf("move the damaged file aside: %w", err)
 	}
 	if err := os.Rename(salvageName(path), path); err != nil {
 		return nil, fmt.Errorf("put the new file in its place: %w", err)
 	}
+	hook.Reach(crash.Replaced)
 	return r, nil
 }
 
@@ -103,7 +138,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 		return err
 	}
 	defer func() { err = errors.Join(err, target.close()) }()
-	if err := migrate(ctx, target, name, steps); err != nil {
+	if err := migrate(ctx, target, name, steps, nil); err != nil {
 		return err
 	}
 	if _, err := target.ExecContext(ctx, "PRAGMA foreign_keys = 0"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -430,7 +431,7 @@ func TestTrimmedEventsKeepTheirNumbers(t *testing.T) {
 		mustCommit(t, s, notice)
 	}
 	for _, keep := range []int{2, 0} {
-		if err := s.TrimEvents(ctx, "s1", keep); err != nil {
+		if err := s.TrimEvents(ctx, "s1", keep, math.MaxUint64); err != nil {
 			t.Fatal(err)
 		}
 		events := must(s.Events(ctx, "s1", 0, 0))(t)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -84,6 +86,9 @@ func groupLength(jobs []*job) int {
 // that cannot be stored takes no other with it.
 func (w *writer) commitGroup(jobs []*job) {
 	events, err := w.transact(jobs)
+	if err == nil {
+		w.reach(jobs, crash.Durable)
+	}
 	if err != nil && len(jobs) > 1 && !errors.Is(err, errNotBegun) {
 		for i := range jobs {
 			w.commitGroup(jobs[i : i+1])
@@ -98,15 +103,45 @@ func (w *writer) commitGroup(jobs []*job) {
 	if err == nil && len(events) > 0 && w.store.options.Committed != nil {
 		w.store.options.Committed(events)
 	}
+	if err == nil {
+		w.reach(jobs, crash.Published)
+	}
 	err = w.store.explain("save", err)
 	for _, j := range jobs {
 		if err == nil && j.after != nil {
 			j.after(w)
 		}
-		if err != nil && w.store.options.Failed != nil {
+		if err != nil && j.own == nil && w.store.options.Failed != nil { // whoever asked for a transaction of the store's own has the error
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
+	}
+}
+
+// reach tells tests how far the commit of the jobs is, by the first kind of rows that is in them.
+func (w *writer) reach(jobs []*job, far string) {
+	hook := w.store.options.Crash
+	if hook == nil {
+		return
+	}
+	kinds := []struct {
+		name string
+		has  func(*Batch) bool
+	}{
+		{crash.Intent, func(b *Batch) bool {
+			return slices.ContainsFunc(b.ToolCalls, func(c ToolCall) bool { return c.Status == "" })
+		}},
+		{crash.Outcome, func(b *Batch) bool { return len(b.ToolCalls) > 0 }},
+		{crash.End, func(b *Batch) bool {
+			return slices.ContainsFunc(b.Runs, func(r Run) bool { return r.Status.Final() })
+		}},
+		{crash.Edits, func(b *Batch) bool { return len(b.LayerFiles)+len(b.LayerFilesRemoved)+len(b.Hunks) > 0 }},
+		{crash.Rows, func(b *Batch) bool { return !b.empty(nil) || len(b.Events) > 0 }},
+	}
+	for _, kind := range kinds {
+		if slices.ContainsFunc(jobs, func(j *job) bool { return kind.has(&j.batch) }) {
+			hook.Reach(crash.Commit(kind.name, far))
+		}
 	}
 }
 
@@ -126,6 +161,7 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 	}
 	events, err := w.apply(jobs)
 	if err == nil && write {
+		w.reach(jobs, crash.Applied)
 		err = w.exec("COMMIT")
 	}
 	if err != nil && write {
@@ -136,6 +172,10 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 }
 
 func (w *writer) begin() error {
+	// A file that has no name any more still takes all that is written, and nobody would ever see it again.
+	if now, err := os.Stat(w.store.path); err != nil || !os.SameFile(now, w.store.opened) {
+		return errors.Join(errNotBegun, ErrGone, err)
+	}
 	_, err := w.conn.ExecContext(w.aborted, "BEGIN IMMEDIATE")
 	if err == nil {
 		return nil
@@ -391,10 +431,19 @@ func (s *Store) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if isDamage(err) {
-		s.suspect.Store(true)
+	if isDamage(err) && !s.suspect.Swap(true) {
+		if marked := ownerFolder(s.path).markDamage(); marked != nil {
+			err = errors.Join(err, marked)
+		}
 	}
-	switch code := sqliteCode(err); code {
+	if errors.Is(err, ErrGone) {
+		return fmt.Errorf("%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart agentls, it begins a new one: %w", what, ErrGone, s.path, err)
+	}
+	code := sqliteCode(err)
+	if code == 0 && isDamage(err) {
+		code = sqlite3.SQLITE_CORRUPT // what a check found
+	}
+	switch code {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

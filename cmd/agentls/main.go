@@ -22,6 +22,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -52,6 +53,8 @@ type process struct {
 
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(agentcore.Choice) (model.Model, error)
+	// crash is called at the points that tests end the process at; nil is for everybody else.
+	crash crash.Hook
 }
 
 // screen is an output and what it can show.

@@ -50,6 +50,7 @@ func scripted() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
+	p.crash = crashing(os.Getenv(crashVariable))
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	file := os.Getenv(scriptVariable)
@@ -85,6 +86,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("AGENTLS_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("OLLAMA_HOST", "127.0.0.1:9") // not the machine's own
 			if file := filepath.Join(e.WorkDir, "model"); exists(file) {
 				e.Setenv(scriptVariable, file)
 			}

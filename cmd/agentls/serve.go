@@ -40,7 +40,7 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 				return err
 			}
 			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
-				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Redactor: p.redactor(), Logger: logger,
+				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Redactor: p.redactor(), Crash: p.crash, Logger: logger,
 			})
 			err = errors.Join(err, done())
 			if err != nil || code != 0 {

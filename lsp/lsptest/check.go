@@ -348,6 +348,9 @@ func (e *Editor) checkError(c *call, failure *jsonrpc2.Error) {
 }
 
 func (e *Editor) checkResult(c *call, result json.RawMessage) {
+	if c.method == "agent/subscribe" || c.command == "agentls.subscribe" {
+		e.subscribedTo(c, result)
+	}
 	switch {
 	case c.method == "initialize":
 		e.initialized(result)

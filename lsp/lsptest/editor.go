@@ -30,6 +30,8 @@ type EditorOptions struct {
 	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of the
 	// server's made it or the user. It is called under the editor's lock and must not use the editor.
 	Changed func(uri, before, after string, byServer bool)
+	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same conditions.
+	Heard func(method string, params json.RawMessage)
 	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
 	// folder that they are in.
 	Foreign string
@@ -82,6 +84,8 @@ type Editor struct {
 	answers       []answer
 	prompts       []prompt          // that the user has yet to answer
 	withdrawn     []string          // texts of prompts that the server took back
+	loans         []loan            // what it lends, in order
+	unanswered    []*jsonrpc2.Request
 	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text
 	applied       []EditAnswer
@@ -96,6 +100,7 @@ type Editor struct {
 	faults        []string
 	trace         []string
 	subscribed    bool
+	events        map[string]uint64 // the number of the last event, by session
 	refreshes     map[string]int
 	heard         int // requests and notifications of the server
 }
@@ -143,7 +148,7 @@ func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
 		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}), news: make(chan struct{}),
 		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{}, diagnostics: map[string]published{},
 		progress: map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{}, written: map[string]bool{},
-		refreshes: map[string]int{}, known: map[string]int{},
+		refreshes: map[string]int{}, known: map[string]int{}, events: map[string]uint64{},
 	}
 	c := codec{fault: e.lockedFault, trace: e.record}
 	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(stream, c), incoming{e},

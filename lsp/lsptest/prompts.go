@@ -141,6 +141,14 @@ func (e *Editor) withdraw(params json.RawMessage) {
 		e.fault("$/cancelRequest: bad params %s", shorten(string(params)))
 		return
 	}
+	for i, r := range e.unanswered {
+		if r.ID == p.ID {
+			e.unanswered = slices.Delete(e.unanswered, i, i+1)
+			e.withdrawn = append(e.withdrawn, r.Method)
+			e.reply(r, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
+			return
+		}
+	}
 	for i, one := range e.prompts {
 		if one.request.ID == p.ID {
 			e.prompts = slices.Delete(e.prompts, i, i+1)

@@ -25,6 +25,9 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	e.heard++
 	e.maySpeak(r)
 	if r.Notif {
+		if e.options.Heard != nil {
+			e.options.Heard(r.Method, params)
+		}
 		e.notified(r.Method, params)
 		return
 	}
@@ -32,6 +35,8 @@ func (e *Editor) receive(r *jsonrpc2.Request) {
 	switch {
 	case errors.Is(err, errHeld):
 		e.hold(r)
+	case errors.Is(err, errSilent):
+		e.unanswered = append(e.unanswered, r)
 	case err != nil:
 		var code *jsonrpc2.Error
 		if !errors.As(err, &code) {
@@ -78,6 +83,8 @@ func (e *Editor) notified(method string, params json.RawMessage) {
 	case "agent/event":
 		if !e.subscribed {
 			e.fault("agent/event without agent/subscribe")
+		} else {
+			e.event(params)
 		}
 		e.conforms(method, "params", params)
 		e.notifications = append(e.notifications, Notification{method, params})
@@ -131,7 +138,7 @@ func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
 	if method == "agent/question" {
 		return e.askQuestion(params)
 	}
-	return nil, methodNotFound(method)
+	return e.answerLoan(method, params)
 }
 
 func (e *Editor) message(method string, params json.RawMessage) Message {

@@ -30,7 +30,7 @@ func (p *play) do(l line) error {
 	}
 	setup := map[string]verb{
 		"encoding": {1, 3, p.setEncoding}, "init": {1, 1, p.setInit}, "settings": {1, 1, p.setSettings},
-		"env": {1, -1, p.setEnv}, "file": {3, 3, p.makeFile},
+		"env": {1, -1, p.setEnv}, "announce": {1, -1, p.announce}, "file": {3, 3, p.makeFile},
 	}
 	if v, ok := setup[l.verb]; ok && !(l.verb == "settings" && p.editor != nil) {
 		if p.editor != nil {
@@ -62,7 +62,7 @@ func (p *play) do(l line) error {
 		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command}, "request": {1, 2, p.request},
 		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
 		"lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
-		"answer": {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose}, "unable": {0, 0, p.unable}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
+		"answer": {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose}, "unable": {0, 0, p.unable}, "lend": {3, 3, p.lend}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
 		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.

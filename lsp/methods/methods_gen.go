@@ -43,6 +43,7 @@ const (
 	MethodRevoke          = "agent/revoke"
 	MethodExplain         = "agent/explain"
 	MethodModels          = "agent/models"
+	MethodLendModels      = "agent/model/lend"
 	MethodUsage           = "agent/usage"
 	MethodSkills          = "agent/skills"
 	MethodMCP             = "agent/mcp"
@@ -87,6 +88,7 @@ const (
 	CommandRevoke          = "agentls.revoke"
 	CommandExplain         = "agentls.permission.explain"
 	CommandModels          = "agentls.models"
+	CommandLendModels      = "agentls.model.lend"
 	CommandUsage           = "agentls.usage"
 	CommandSkills          = "agentls.skills"
 	CommandMCP             = "agentls.mcp"
@@ -151,8 +153,9 @@ type Server interface {
 	// message that is not there.
 	Transcript(ctx context.Context, params *TranscriptParams) (*Transcript, error)
 	// Subscribe answers `agent/subscribe`. Asks for the state of sessions and for `agent/event` from then
-	// on, until the connection ends. It is the client's consent to `agent/event`. A second one for the
-	// same session starts over.
+	// on, until the connection ends. It is the client's consent to `agent/event`. Events come behind the
+	// answer. A second one for the same session starts over. Of a session that another process has open,
+	// the stored events come, a moment later than there.
 	Subscribe(ctx context.Context, params *SubscribeParams) (*SubscribeResult, error)
 	// Proposals answers `agent/proposals`. Lists proposed edits with their hunks.
 	Proposals(ctx context.Context, params *ProposalsParams) (*ProposalList, error)
@@ -179,10 +182,21 @@ type Server interface {
 	// Explain answers `agent/explain`. Explains how a call would be decided: which rule, from which layer,
 	// and what an "always" would allow. Nothing is run.
 	Explain(ctx context.Context, params *ExplainParams) (*Explanation, error)
+	// Models answers `agent/models`. Lists the models that can be chosen, the one that a run would take,
+	// and why. Providers are asked for nothing: whether one answers is told by `agentls doctor --models`.
+	Models(ctx context.Context, params *ModelsParams) (*ModelList, error)
+	// LendModels answers `agent/model/lend`. Tells which models the editor lends by
+	// `agent/model/generate`, each time that this changes; the last list counts, and an empty one takes
+	// them all back. Without it the editor's choice of a model is lent, as `editor`, once `models` was
+	// announced. A client that did not announce `models` gets the error `unsupported`.
+	LendModels(ctx context.Context, params *LendModelsParams) error
 	// Usage answers `agent/usage`. Sums up tokens, cost, time and outcomes of stored runs. Each request to
 	// a model is counted once; only in a row for a single run, what its children used is counted as well.
 	// `run` and `session` that are not stored are the error `not_found`.
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
+	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
+	// definitions in use, and their state. Nothing is started.
+	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
 	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
 	// lies in a folder acts before that.
 	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
@@ -249,8 +263,14 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.Revoke)
 	case MethodExplain:
 		result, err = call(ctx, params, s.Explain)
+	case MethodModels:
+		result, err = call(ctx, params, s.Models)
+	case MethodLendModels:
+		result, err = callNoResult(ctx, params, s.LendModels)
 	case MethodUsage:
 		result, err = call(ctx, params, s.Usage)
+	case MethodMCP:
+		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
 		result, err = call(ctx, params, s.Trust)
 	default:
@@ -262,9 +282,7 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
 	switch name {
-	case MethodModels, CommandModels,
-		MethodSkills, CommandSkills,
-		MethodMCP, CommandMCP:
+	case MethodSkills, CommandSkills:
 		return true
 	}
 	return false
@@ -318,7 +336,10 @@ func Commands() []string {
 		CommandGrants,
 		CommandRevoke,
 		CommandExplain,
+		CommandModels,
+		CommandLendModels,
 		CommandUsage,
+		CommandMCP,
 		CommandTrust,
 	}
 }
@@ -385,6 +406,8 @@ func CommandMethod(command string) string {
 		return MethodExplain
 	case CommandModels:
 		return MethodModels
+	case CommandLendModels:
+		return MethodLendModels
 	case CommandUsage:
 		return MethodUsage
 	case CommandSkills:
@@ -451,8 +474,14 @@ func (c Client) Question(ctx context.Context, params *Question) (*QuestionAnswer
 	return requestNullable[QuestionAnswer](ctx, c.Conn, MethodQuestion, params)
 }
 
-// Generate sends `agent/model/generate`. Asks the editor's own language model for one turn. Only for a
-// client that announced `experimental.agentls.models`.
+// Generate sends `agent/model/generate`. Asks the editor's own language model for one turn. While it is
+// answered the client sends pieces to `partialResultToken`; one that sends neither a piece nor the
+// answer for two minutes is taken back by `$/cancelRequest`, as is one whose run was cancelled. An
+// answer that the model declined is no error but `stop: "refused"`. An error's `kind` says what can be
+// done about it: `rate_limit`, `overloaded`, `server`, `network` and `protocol` are tried again, a few
+// times; `context_overflow` has the conversation shortened; `auth` (the user does not lend the model),
+// `not_found` (there is no such model), `invalid` and any other end the run, with the error's `detail`
+// and `hint`. Only for a client that announced `experimental.agentls.models`.
 func (c Client) Generate(ctx context.Context, params *GenerateParams) (*GenerateResult, error) {
 	return request[GenerateResult](ctx, c.Conn, MethodGenerate, params)
 }

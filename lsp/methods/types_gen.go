@@ -274,7 +274,8 @@ type Support struct {
 	Asks bool `json:"asks,omitzero"`
 	// Client: it answers `agent/question`. Server: it can send it.
 	Questions bool `json:"questions,omitzero"`
-	// Client: it answers `agent/model/generate`. Server: it can send it.
+	// Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has.
+	// Server: it can send it.
 	Models bool `json:"models,omitzero"`
 	// Client: it answers `agent/diagnostics`. Server: it can send it.
 	Diagnostics bool `json:"diagnostics,omitzero"`
@@ -837,9 +838,11 @@ func (v Transcript) MarshalJSON() ([]byte, error) {
 
 // SubscribeParams are the params of `agent/subscribe`.
 type SubscribeParams struct {
-	// The session; absent means all sessions of this connection's workspace, also those to come.
+	// The session, of whatever process; absent means the window's own, which is made where there is none
+	// yet.
 	Session event.SessionID `json:"session,omitzero"`
-	// The number of the last event that the client has of the session. Only with `session`.
+	// The number of the last event that the client has of the session; absent means none, and that it
+	// starts from the snapshot.
 	Since *uint64 `json:"since,omitzero"`
 }
 
@@ -1236,6 +1239,27 @@ type Explanation struct {
 type NoParams struct {
 }
 
+// ModelsParams are the params of `agent/models`: for which run the choice is shown.
+type ModelsParams struct {
+	// Its agent; absent means the default one.
+	Agent string `json:"agent,omitzero"`
+	// The model that `agent/run` would name.
+	Model string `json:"model,omitzero"`
+}
+
+// ModelCandidate is what may decide which model a run takes.
+type ModelCandidate struct {
+	// Where the name comes from, in words, such as `the agent's definition`.
+	Source string `json:"source"`
+	// The model that it names, as `provider/model` where that is known, else a provider; absent where it
+	// names none.
+	Name string `json:"name,omitzero"`
+	// Why it counts, or why not.
+	Reason string `json:"reason,omitzero"`
+	// Whether it decides.
+	Chosen bool `json:"chosen"`
+}
+
 // ModelInfo is a model that can be chosen.
 type ModelInfo struct {
 	// `provider/model`, or the name of a preset.
@@ -1254,7 +1278,9 @@ type ModelInfo struct {
 type ModelList struct {
 	// The models, available ones first.
 	Models []ModelInfo `json:"models"`
-	// The model that a run takes where nothing names one.
+	// What is looked at, in order, up to the one that decides.
+	Order []ModelCandidate `json:"order"`
+	// The model that the run would take.
 	Default string `json:"default"`
 	// Why that one.
 	Reason string `json:"reason"`
@@ -1265,6 +1291,9 @@ func (v ModelList) MarshalJSON() ([]byte, error) {
 	type plain ModelList
 	if v.Models == nil {
 		v.Models = []ModelInfo{}
+	}
+	if v.Order == nil {
+		v.Order = []ModelCandidate{}
 	}
 	return json.Marshal(plain(v))
 }
@@ -1361,8 +1390,13 @@ type MCPServer struct {
 	State MCPState `json:"state"`
 	// Why it failed.
 	Error *event.Failure `json:"error,omitzero"`
+	// Its command or URL, for people; without what may be a key.
+	Address string `json:"address"`
 	// Names of its tools, as agents call them.
 	Tools []string `json:"tools"`
+	// Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for
+	// `agent/run`.
+	Prompts []MCPPrompt `json:"prompts"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -1371,7 +1405,39 @@ func (v MCPServer) MarshalJSON() ([]byte, error) {
 	if v.Tools == nil {
 		v.Tools = []string{}
 	}
+	if v.Prompts == nil {
+		v.Prompts = []MCPPrompt{}
+	}
 	return json.Marshal(plain(v))
+}
+
+// MCPPrompt is a prompt of an MCP server.
+type MCPPrompt struct {
+	// Its name, as users call it.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Its arguments, in order.
+	Arguments []MCPArgument `json:"arguments"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MCPPrompt) MarshalJSON() ([]byte, error) {
+	type plain MCPPrompt
+	if v.Arguments == nil {
+		v.Arguments = []MCPArgument{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MCPArgument is an argument of a prompt.
+type MCPArgument struct {
+	// Its name.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Whether the prompt needs it.
+	Required bool `json:"required"`
 }
 
 // MCPList is the result of `agent/mcp`.
@@ -1517,20 +1583,25 @@ type ModelTool struct {
 type GenerateParams struct {
 	// The run that asks.
 	Run event.RunID `json:"run"`
-	// Which of the editor's models; absent means its choice.
+	// Which of the editor's models, an `id` of `agent/model/lend`; absent means its choice.
 	Model string `json:"model,omitzero"`
 	// The system prompt.
 	System string `json:"system"`
-	// The conversation.
+	// The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result
+	// in the message of the role `tool` behind it.
 	Messages []ModelMessage `json:"messages"`
 	// The tools on offer.
 	Tools []ModelTool `json:"tools"`
+	// The answer is to be a text: the tools are listed only since the conversation has calls of them.
+	// Calls that come all the same are not made.
+	NoCalls bool `json:"noCalls,omitzero"`
 	// The limit of the answer; absent and 0 mean the model's own.
 	MaxTokens int64 `json:"maxTokens,omitzero" min:"0"`
 	// Absent means the model's own.
 	Temperature *float64 `json:"temperature,omitzero"`
-	// Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart of the
-	// kind `text` or `reasoning`.
+	// Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the
+	// kind `text` or `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a
+	// call begins. Pieces are for showing; what counts is the result.
 	PartialResultToken protocol.ProgressToken `json:"partialResultToken,omitzero"`
 }
 
@@ -1548,12 +1619,41 @@ func (v GenerateParams) MarshalJSON() ([]byte, error) {
 
 // GenerateResult is the result of `agent/model/generate`.
 type GenerateResult struct {
-	// The whole answer, also where pieces were sent before.
+	// The whole answer of the role `assistant`, also where pieces were sent before, with parts of the
+	// kinds `text`, `reasoning` and `call`. A call without an `id` gets one.
 	Message ModelMessage `json:"message"`
-	// Why the model stopped.
+	// Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is
+	// as long as it may be, or the model declined.
 	Stop string `json:"stop"`
-	// What it cost, where that is known.
+	// What it used, where that is known. Without it the tokens are estimated.
 	Usage *event.Usage `json:"usage,omitzero"`
+}
+
+// LentModel is a model that the editor lends.
+type LentModel struct {
+	// The editor's own name of it. Runs use it as `editor/ID`.
+	ID string `json:"id"`
+	// A name for people.
+	Title string `json:"title,omitzero"`
+	// How many tokens a request and its answer may have together, where it is known.
+	ContextTokens int64 `json:"contextTokens,omitzero" min:"0"`
+	// It cannot call tools, and is offered none.
+	NoCalls bool `json:"noCalls,omitzero"`
+}
+
+// LendModelsParams are the params of `agent/model/lend`.
+type LendModelsParams struct {
+	// The models, the one to take where none is named first.
+	Models []LentModel `json:"models"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v LendModelsParams) MarshalJSON() ([]byte, error) {
+	type plain LendModelsParams
+	if v.Models == nil {
+		v.Models = []LentModel{}
+	}
+	return json.Marshal(plain(v))
 }
 
 // EditorDiagnosticsParams are the params of `agent/diagnostics`.

@@ -159,6 +159,8 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	if method == methodShutdown {
 		defer c.shutdownDone()
 	}
+	behind := &following{}
+	requestCtx = context.WithValue(requestCtx, followingKey{}, behind)
 	raw, err := c.work(requestCtx, method, req.Params()) // owned since Async
 	if err != nil {
 		if errors.Is(err, context.Canceled) && context.Cause(ctx) == errCancelled {
@@ -166,6 +168,7 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 		}
 		return nil, onWire(err)
 	}
+	c.stream.follow(id, behind.take())
 	return raw, nil
 }
 

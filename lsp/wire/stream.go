@@ -54,6 +54,8 @@ type Stream struct {
 	closeOnce sync.Once
 	closeErr  error
 
+	followers followers
+
 	calls atomic.Int64 // our own calls so far; their ids run from 1 to this
 
 	owed   tally         // requests read and not yet answered
@@ -181,14 +183,22 @@ func (s *Stream) refuse(r *rejection) error {
 // not looked at, since a frame that has begun must be finished.
 func (s *Stream) Write(_ context.Context, msg jsonrpc2.Message) (int64, error) {
 	response := false
+	var behind []func()
 	n, err := s.write(func(dst []byte) []byte {
 		start := len(dst)
 		dst = jsonrpc2.AppendMessage(dst, msg)
-		response = bytes.HasPrefix(dst[start:], responsePrefix)
+		if response = bytes.HasPrefix(dst[start:], responsePrefix); response {
+			behind = s.takeFollower(dst[start:])
+		}
 		return dst
 	})
 	if response {
 		s.owed.add(-1)
+	}
+	if err == nil {
+		for _, do := range behind {
+			do()
+		}
 	}
 	return n, err
 }

@@ -50,6 +50,7 @@ var outputs = []struct {
 	{"lsp/methods/methods_gen.go", goMethods},
 	{"schema/agent.schema.json", jsonSchema},
 	{"schema/PROTOCOL.md", markdown},
+	{"editors/vscode/src/protocol.ts", typeScript},
 }
 
 // generate reads the sources below root and returns all generated files.

@@ -154,7 +154,7 @@ func (c *claude) read(x *transport.Exchange, request *model.Request, decoder sse
 		if ended {
 			done := answer.done()
 			if len(done.Message.Calls()) > 0 {
-				transport.UniqueIDs(&done.Message, request.Messages)
+				model.UniqueIDs(&done.Message, request.Messages)
 			}
 			yield(done, nil)
 			x.Drain()

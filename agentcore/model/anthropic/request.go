@@ -10,7 +10,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system prompt, the last
@@ -158,7 +157,7 @@ func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
 				out = append(out, sdk.NewThinkingBlock(part.Signature, part.Text))
 			}
 		case model.Call:
-			out = append(out, sdk.NewToolUseBlock(part.ID, transport.Object(part.Arguments), part.Name))
+			out = append(out, sdk.NewToolUseBlock(part.ID, model.Object(part.Arguments), part.Name))
 		case model.Result:
 			result := sdk.ToolResultBlockParam{ToolUseID: part.ID}
 			if part.Error {
@@ -166,6 +165,10 @@ func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
 			}
 			if part.Text != "" {
 				result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: part.Text}}}
+			}
+			for _, image := range part.Images {
+				block := sdk.NewImageBlockBase64(image.MediaType, image.Base64())
+				result.Content = append(result.Content, sdk.ToolResultBlockParamContentUnion{OfImage: block.OfImage})
 			}
 			out = append(out, sdk.ContentBlockParamUnion{OfToolResult: &result})
 		}

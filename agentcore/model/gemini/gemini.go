@@ -217,7 +217,7 @@ func (g *gemini) read(x *transport.Exchange, request *model.Request, response *h
 		}
 		done := answer.done()
 		if len(done.Message.Calls()) > 0 {
-			transport.UniqueIDs(&done.Message, request.Messages)
+			model.UniqueIDs(&done.Message, request.Messages)
 		}
 		yield(done, nil)
 		x.Drain()

@@ -164,7 +164,7 @@ func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssest
 			c.takesReasoning.Store(true)
 		}
 		if len(done.Message.Calls()) > 0 {
-			transport.UniqueIDs(&done.Message, request.Messages)
+			model.UniqueIDs(&done.Message, request.Messages)
 		}
 		yield(done, nil)
 		x.Drain()

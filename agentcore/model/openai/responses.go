@@ -119,7 +119,7 @@ func (r *responder) read(x *transport.Exchange, request *model.Request, decoder 
 		if output.complete() {
 			done := output.done()
 			if len(done.Message.Calls()) > 0 {
-				transport.UniqueIDs(&done.Message, request.Messages)
+				model.UniqueIDs(&done.Message, request.Messages)
 			}
 			yield(done, nil)
 			x.Drain()

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -54,21 +53,6 @@ func TestOverflow(t *testing.T) {
 	} {
 		if got := (Fault{Message: said}).Sort(http.StatusBadRequest); got != want {
 			t.Errorf("%q is %s, want %s", said, got, want)
-		}
-	}
-}
-
-func TestObject(t *testing.T) {
-	for in, want := range map[string]string{
-		``: `{}`, ` `: `{}`, `{"a":1}`: `{"a":1}`, " {}\n": `{}`,
-		`{"a":`:       `{"invalid_arguments":"{\"a\":"}`,
-		`"{\"a\":"`:   `{"invalid_arguments":"{\"a\":"}`,
-		`[1]`:         `{"invalid_arguments":"[1]"}`,
-		`null`:        `{"invalid_arguments":""}`,
-		`{"a":1}junk`: `{"invalid_arguments":"{\"a\":1}junk"}`,
-	} {
-		if got := Object(json.RawMessage(in)); string(got) != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
 }

@@ -36,6 +36,7 @@ M.methods = {
   Revoke = 'agent/revoke',
   Explain = 'agent/explain',
   Models = 'agent/models',
+  LendModels = 'agent/model/lend',
   Usage = 'agent/usage',
   Skills = 'agent/skills',
   MCP = 'agent/mcp',
@@ -80,6 +81,7 @@ M.commands = {
   Revoke = 'agentls.revoke',
   Explain = 'agentls.permission.explain',
   Models = 'agentls.models',
+  LendModels = 'agentls.model.lend',
   Usage = 'agentls.usage',
   Skills = 'agentls.skills',
   MCP = 'agentls.mcp',
@@ -306,7 +308,7 @@ M.commands = {
 ---@alias agentls.LSPArray agentls.LSPAny[]
 
 ---Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know.
----@alias agentls.Event agentls.RunCreated|agentls.RunStatusChanged|agentls.RunProgress|agentls.TurnStarted|agentls.TextDelta|agentls.ReasoningDelta|agentls.MessageCommitted|agentls.ToolCallStarted|agentls.ToolCallProgress|agentls.ToolCallFinished|agentls.AskOpened|agentls.AskResolved|agentls.FindingReported|agentls.FindingCleared|agentls.ProposalChanged|agentls.TodoChanged|agentls.RetryScheduled|agentls.Compacted|agentls.Notice|agentls.RunFinished
+---@alias agentls.Event agentls.RunCreated|agentls.RunStatusChanged|agentls.RunProgress|agentls.TurnStarted|agentls.TextDelta|agentls.ReasoningDelta|agentls.MessageCommitted|agentls.ToolCallStarted|agentls.ToolCallProgress|agentls.ToolCallFinished|agentls.AskOpened|agentls.AskResolved|agentls.FindingReported|agentls.FindingCleared|agentls.ProposalChanged|agentls.TodoChanged|agentls.RetryScheduled|agentls.Compacted|agentls.Notice|agentls.EventsTrimmed|agentls.RunFinished
 
 ---A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's `Range`.
 ---@class agentls.Span
@@ -378,7 +380,7 @@ M.commands = {
 
 ---What all events have: the envelope.
 ---@class agentls.EventHeader
----@field seq agentls.Sequence Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one.
+---@field seq agentls.Sequence Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a client was too slow (EventsTrimmed).
 ---@field session agentls.SessionID The session that it happened in.
 ---@field run? agentls.RunID The run that it happened to; absent for an event of the whole session.
 ---@field time agentls.Timestamp When it happened.
@@ -516,6 +518,11 @@ M.commands = {
 ---@field message string What happened.
 ---@field hint? string What the user can do.
 
+---This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored.
+---@class agentls.EventsTrimmed: agentls.EventHeader
+---@field type '"EventsTrimmed"' The event's name.
+---@field missing integer How many events are missing.
+
 ---A run has ended; nothing of it follows.
 ---@class agentls.RunFinished: agentls.EventHeader
 ---@field type '"RunFinished"' The event's name.
@@ -539,7 +546,7 @@ M.commands = {
 ---@field version string The version of this protocol that the side speaks.
 ---@field asks? boolean Client: it answers `agent/ask`. Server: it can send it.
 ---@field questions? boolean Client: it answers `agent/question`. Server: it can send it.
----@field models? boolean Client: it answers `agent/model/generate`. Server: it can send it.
+---@field models? boolean Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send it.
 ---@field diagnostics? boolean Client: it answers `agent/diagnostics`. Server: it can send it.
 ---@field symbols? boolean Client: it answers `agent/symbols`. Server: it can send it.
 
@@ -788,8 +795,8 @@ M.commands = {
 
 ---Params of `agent/subscribe`.
 ---@class agentls.SubscribeParams
----@field session? agentls.SessionID The session; absent means all sessions of this connection's workspace, also those to come.
----@field since? agentls.Sequence The number of the last event that the client has of the session. Only with `session`.
+---@field session? agentls.SessionID The session, of whatever process; absent means the window's own, which is made where there is none yet.
+---@field since? agentls.Sequence The number of the last event that the client has of the session; absent means none, and that it starts from the snapshot.
 
 ---A session at one moment.
 ---@class agentls.SessionSnapshot
@@ -961,6 +968,18 @@ M.commands = {
 ---No members.
 ---@class agentls.NoParams
 
+---Params of `agent/models`: for which run the choice is shown.
+---@class agentls.ModelsParams
+---@field agent? string Its agent; absent means the default one.
+---@field model? string The model that `agent/run` would name.
+
+---What may decide which model a run takes.
+---@class agentls.ModelCandidate
+---@field source string Where the name comes from, in words, such as `the agent's definition`.
+---@field name? string The model that it names, as `provider/model` where that is known, else a provider; absent where it names none.
+---@field reason? string Why it counts, or why not.
+---@field chosen boolean Whether it decides.
+
 ---A model that can be chosen.
 ---@class agentls.ModelInfo
 ---@field name string `provider/model`, or the name of a preset.
@@ -972,7 +991,8 @@ M.commands = {
 ---Result of `agent/models`.
 ---@class agentls.ModelList
 ---@field models agentls.ModelInfo[] The models, available ones first.
----@field default string The model that a run takes where nothing names one.
+---@field order agentls.ModelCandidate[] What is looked at, in order, up to the one that decides.
+---@field default string The model that the run would take.
 ---@field reason string Why that one.
 
 ---Params of `agent/usage`.
@@ -1019,7 +1039,21 @@ M.commands = {
 ---@field layer agentls.Layer Where it comes from.
 ---@field state agentls.MCPState Its state.
 ---@field error? agentls.Failure Why it failed.
+---@field address string Its command or URL, for people; without what may be a key.
 ---@field tools string[] Names of its tools, as agents call them.
+---@field prompts agentls.MCPPrompt[] Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`.
+
+---A prompt of an MCP server.
+---@class agentls.MCPPrompt
+---@field name string Its name, as users call it.
+---@field description? string What it is for.
+---@field arguments agentls.MCPArgument[] Its arguments, in order.
+
+---An argument of a prompt.
+---@class agentls.MCPArgument
+---@field name string Its name.
+---@field description? string What it is for.
+---@field required boolean Whether the prompt needs it.
 
 ---Result of `agent/mcp`.
 ---@class agentls.MCPList
@@ -1085,19 +1119,31 @@ M.commands = {
 ---Params of `agent/model/generate`: one turn of the editor's own language model.
 ---@class agentls.GenerateParams
 ---@field run agentls.RunID The run that asks.
----@field model? string Which of the editor's models; absent means its choice.
+---@field model? string Which of the editor's models, an `id` of `agent/model/lend`; absent means its choice.
 ---@field system string The system prompt.
----@field messages agentls.ModelMessage[] The conversation.
+---@field messages agentls.ModelMessage[] The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message of the role `tool` behind it.
 ---@field tools agentls.ModelTool[] The tools on offer.
+---@field noCalls? boolean The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all the same are not made.
 ---@field maxTokens? agentls.TokenCount The limit of the answer; absent and 0 mean the model's own.
 ---@field temperature? number Absent means the model's own.
----@field partialResultToken? agentls.ProgressToken Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart of the kind `text` or `reasoning`.
+---@field partialResultToken? agentls.ProgressToken Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for showing; what counts is the result.
 
 ---Result of `agent/model/generate`.
 ---@class agentls.GenerateResult
----@field message agentls.ModelMessage The whole answer, also where pieces were sent before.
----@field stop '"end"'|'"calls"'|'"length"'|'"refused"' Why the model stopped.
----@field usage? agentls.Usage What it cost, where that is known.
+---@field message agentls.ModelMessage The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`, `reasoning` and `call`. A call without an `id` gets one.
+---@field stop '"end"'|'"calls"'|'"length"'|'"refused"' Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it may be, or the model declined.
+---@field usage? agentls.Usage What it used, where that is known. Without it the tokens are estimated.
+
+---A model that the editor lends.
+---@class agentls.LentModel
+---@field id string The editor's own name of it. Runs use it as `editor/ID`.
+---@field title? string A name for people.
+---@field contextTokens? agentls.TokenCount How many tokens a request and its answer may have together, where it is known.
+---@field noCalls? boolean It cannot call tools, and is offered none.
+
+---Params of `agent/model/lend`.
+---@class agentls.LendModelsParams
+---@field models agentls.LentModel[] The models, the one to take where none is named first.
 
 ---Params of `agent/diagnostics`.
 ---@class agentls.EditorDiagnosticsParams

@@ -1,11 +1,9 @@
-package transport
+package model
 
 import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-
-	"github.com/agentls/agentls/agentcore/model"
 )
 
 // MadeUp is what the ids begin with that UniqueIDs makes.
@@ -13,10 +11,10 @@ const MadeUp = "call_agentls_"
 
 // UniqueIDs gives each call of an answer an id that neither the conversation nor another call of the answer
 // has: some servers send none, or begin anew with call_0 in every answer.
-func UniqueIDs(answer *model.Message, conversation []model.Message) {
+func UniqueIDs(answer *Message, conversation []Message) {
 	taken := map[string]bool{"": true}
 	for i, part := range answer.Parts {
-		if call, ok := part.(model.Call); ok {
+		if call, ok := part.(Call); ok {
 			for taken[call.ID] || called(conversation, call.ID) {
 				call.ID = MadeUp + rand.Text()
 			}
@@ -27,10 +25,10 @@ func UniqueIDs(answer *model.Message, conversation []model.Message) {
 }
 
 // called reports whether a conversation has a call of that id.
-func called(conversation []model.Message, id string) bool {
+func called(conversation []Message, id string) bool {
 	for _, message := range conversation {
 		for _, part := range message.Parts {
-			if call, ok := part.(model.Call); ok && call.ID == id {
+			if call, ok := part.(Call); ok && call.ID == id {
 				return true
 			}
 		}

@@ -1,0 +1,207 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+)
+
+// Choice is what may decide which model a run gets, the first set one wins: the call's override, the
+// definition, the parent, the run that it goes on with, the configuration's default, and then what is found: a provider with a
+// key, the editor's model, a local server that answers, the offline rules. Each is "provider/model", a provider's name or a preset;
+// "inherit" in a definition stands for the parent.
+type Choice struct {
+	Override   string
+	Definition string
+	Parent     string
+	Former     string
+	Config     *config.Config
+}
+
+func (c Choice) with(cfg *config.Config) Choice {
+	c.Config = cfg
+	if c.Definition == "inherit" {
+		c.Definition = ""
+	}
+	return c
+}
+
+// Candidate is what may decide which model a run gets, in words for people.
+type Candidate struct {
+	// Source says where the name comes from.
+	Source string
+	// Name is the model, or the provider; empty where nothing is named there.
+	Name string
+	// Reason says why it counts, or why not; it may be empty.
+	Reason string
+	// Chosen says that it decides.
+	Chosen bool
+}
+
+// Resolved is what a choice has come to.
+type Resolved struct {
+	// Name is "provider/model", or a provider alone, which then takes its first model.
+	Name string
+	// Because is what decided.
+	Because string
+	// Preset is the preset that led to Name, empty for none.
+	Preset string
+	// Order is what was looked at, up to what decided.
+	Order []Candidate
+}
+
+// Surroundings are what a model is found in where none is named.
+type Surroundings struct {
+	// Getenv reads the environment and where else keys are, as secret.Keys.Get does.
+	Getenv func(string) string
+	// Editor is what an editor lends; nil for none.
+	Editor Editor
+	// Local finds a server of this machine that answers and a model of it, "" where there is none, and says why. nil looks for none.
+	Local func(ctx context.Context, cfg *config.Config) (name, reason string)
+}
+
+// The sources of a choice, in order.
+const (
+	sourceCall       = "the call"
+	sourceDefinition = "the agent's definition"
+	sourceParent     = "the parent run"
+	sourceFormer     = "the run that it goes on with"
+	sourceDefault    = "default_model"
+	sourceKey        = "a provider with a key"
+	sourceEditor     = "the editor's model"
+	sourceLocal      = "a local server"
+	sourceOffline    = "the offline rules"
+)
+
+// Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at most.
+func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
+	var r Resolved
+	for _, named := range []Candidate{
+		{Source: sourceCall, Name: c.Override},
+		{Source: sourceDefinition, Name: c.Definition},
+		{Source: sourceParent, Name: c.Parent},
+		{Source: sourceFormer, Name: c.Former},
+		{Source: sourceDefault, Name: c.Config.DefaultModel},
+	} {
+		if named.Name == "" {
+			named.Reason = "names no model"
+		} else if preset, ok := c.Config.Presets[named.Name]; ok {
+			named.Reason = "the preset " + named.Name
+			if named.Name = preset.Model; preset.Model == "" {
+				named.Reason += " names no model"
+			}
+		}
+		if r.take(named) {
+			if preset, ok := strings.CutPrefix(named.Reason, "the preset "); ok {
+				r.Preset = preset
+				r.Because += ", preset " + preset
+			}
+			return r
+		}
+	}
+	for _, find := range []func() Candidate{
+		func() Candidate { return c.keyed(in) },
+		func() Candidate { return lent(in.Editor) },
+		func() Candidate {
+			local := Candidate{Source: sourceLocal, Reason: "none is looked for"}
+			if in.Local != nil {
+				local.Name, local.Reason = in.Local(ctx, c.Config)
+			}
+			return local
+		},
+	} {
+		if r.take(find()) {
+			r.Because = cmp.Or(r.Order[len(r.Order)-1].Reason, r.Because)
+			return r
+		}
+	}
+	r.take(Candidate{Source: sourceOffline, Name: Offline, Reason: "they are always there"})
+	r.Because = "no model is configured"
+	return r
+}
+
+// take adds a candidate, and decides where it names a model.
+func (r *Resolved) take(c Candidate) bool {
+	c.Chosen = c.Name != ""
+	r.Order = append(r.Order, c)
+	if c.Chosen {
+		r.Name, r.Because = c.Name, c.Source
+	}
+	return c.Chosen
+}
+
+// keyed finds a provider with a key: those that the user has added come first, as they stand in the files; then
+// the vendors.
+func (c Choice) keyed(in Surroundings) Candidate {
+	found := Candidate{Source: sourceKey, Reason: "none has a key"}
+	for _, name := range c.Config.ProviderNames() {
+		p := c.Config.Providers[name]
+		if _, ok := p.Key(in.Getenv); ok && (defaultModels[p.Kind] != "" || len(p.Models) > 0) {
+			found.Name, found.Reason = name+"/"+firstModel(p), "the key in "+p.KeyEnv
+			return found
+		}
+	}
+	return found
+}
+
+// firstModel is the model that a provider takes where none is named, "" where that is unknown.
+func firstModel(p config.Provider) string {
+	if len(p.Models) > 0 {
+		return p.Models[0]
+	}
+	return defaultModels[p.Kind]
+}
+
+func lent(editor Editor) Candidate {
+	found := Candidate{Source: sourceEditor, Reason: "the editor lends none"}
+	if editor == nil {
+		return found
+	}
+	models, lends := editor.Lends()
+	if !lends {
+		return found
+	}
+	found.Name, found.Reason = EditorProvider, "the editor lends its model"
+	if len(models) > 0 {
+		found.Name += "/" + models[0].ID
+	}
+	return found
+}
+
+// sampling is how a model answers, where it is not left to the provider.
+type sampling struct {
+	temperature *float64
+	maxTokens   int
+}
+
+// over returns the settings, with those of below where they are not set.
+func (s sampling) over(below sampling) sampling {
+	return sampling{cmp.Or(s.temperature, below.temperature), cmp.Or(s.maxTokens, below.maxTokens)}
+}
+
+// sampling returns the settings of the preset that the choice comes to, and those that a run of a definition has. A preset that the call names counts
+// before what the definition says, which counts before any other preset. inherited are the parent's, which has its model from a
+// preset, perhaps.
+func (c Choice) sampling(inherited sampling, d *agent.Definition) (preset, all sampling) {
+	own := sampling{d.Temperature, d.MaxTokens}
+	for _, name := range []string{c.Override, c.Definition, c.Parent, c.Former, c.Config.DefaultModel} {
+		p, ok := c.Config.Presets[name]
+		switch {
+		case name == "", ok && p.Model == "": // as if none were named
+			continue
+		case name == c.Parent && name != c.Override && name != c.Definition:
+			return inherited, own.over(inherited)
+		case !ok:
+			return sampling{}, own
+		}
+		preset = sampling{p.Temperature, p.MaxTokens}
+		if name == c.Override {
+			return preset, preset.over(own)
+		}
+		return preset, own.over(preset)
+	}
+	return sampling{}, own
+}

@@ -1,0 +1,30 @@
+package agentcore
+
+import (
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// EditorProvider is the name of the provider that stands for the models which the editor lends.
+const EditorProvider = "editor"
+
+// Editor is what an editor lends to the engine. Its methods may be called from any goroutine.
+type Editor interface {
+	// Lends reports whether the editor lends a model, and which: the one to take where none is named first. No list, though
+	// it lends, leaves the choice to the editor. It never waits.
+	Lends() (models []LentModel, lends bool)
+	// LentModel returns one of them by its id; "" leaves the choice to the editor. Its name is "editor/ID", and
+	// "editor/default" for "".
+	LentModel(id string) model.Model
+}
+
+// LentModel is a model that the editor lends.
+type LentModel struct {
+	// ID is the editor's own name of it.
+	ID string
+	// Title is a name for people, empty where there is none.
+	Title string
+	// ContextTokens is how many tokens a request and its answer may have together; 0 where that is not known.
+	ContextTokens int64
+	// NoCalls says that it cannot call tools, and is offered none.
+	NoCalls bool
+}

@@ -1,0 +1,200 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// interruptDead makes the runs interrupted whose process has died, and ends what is left of their commands. It waits on the disk.
+func (e *Engine) interruptDead(ctx context.Context) error {
+	interrupted, err := e.store.MarkInterrupted(ctx)
+	if err == nil {
+		e.crash.Reach(crash.Marked)
+		var variables []string
+		for _, former := range interrupted {
+			variables = append(variables, runVariable(former.ID))
+		}
+		err = sandbox.EndStrays(variables...)
+	}
+	if err != nil {
+		return fmt.Errorf("look for interrupted runs: %w", err)
+	}
+	return nil
+}
+
+// interruptDeserted is interruptDead where a session of another process has runs left. It waits on the disk.
+func (e *Engine) interruptDeserted(ctx context.Context, session event.SessionID) error {
+	deserted, err := e.store.Deserted(ctx, session)
+	if err != nil || !deserted {
+		return err
+	}
+	return e.interruptDead(ctx)
+}
+
+// openElsewhere is the refusal of what only the process can do that has a session open, nil where no other living process has it. It reads the store.
+func (e *Engine) openElsewhere(ctx context.Context, session event.SessionID, what, hint string) error {
+	owner, err := e.store.Owner(ctx, session)
+	if err != nil {
+		return fmt.Errorf("find out where the session %s is open: %w", session, err)
+	}
+	if owner.Own || !owner.Alive {
+		return nil
+	}
+	return &Error{Kind: "in_use", Detail: fmt.Sprintf("%s is open in %s", what, owner), Hint: hint}
+}
+
+// Elsewhere says more of the refusal that this engine gave since it has no such session, run, proposal or question open: in which
+// process it is, an Error of the kind in_use, or that a run has ended, which one of the kind invalid_request says. Any
+// other error stays as it is. It reads the store.
+func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error {
+	var refusal *Error
+	if !errors.As(failure, &refusal) || refusal.Kind != "not_found" {
+		return failure
+	}
+	session, err := e.store.SessionOf(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return failure
+	}
+	if err == nil {
+		err = e.openElsewhere(ctx, session, id, "do it there, or close it and resume its runs here")
+	}
+	if err != nil {
+		return err
+	}
+	row, err := e.store.Run(ctx, event.RunID(id))
+	switch {
+	case err == nil && row.Status.Final():
+		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("read the run %s: %w", id, err)
+	}
+	return failure
+}
+
+// Interrupted is a run that was cut off with its process.
+type Interrupted struct {
+	RunInfo
+	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There are none where nothing
+	// had begun.
+	Parts []event.RunID
+}
+
+// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, of which the user was not told
+// yet. Whoever gets them has to tell: nobody gets them again. It waits on the disk.
+func (e *Engine) TakeInterrupted(ctx context.Context, roots []string) ([]Interrupted, error) {
+	rows, err := e.store.TakeInterrupted(ctx, roots)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs that were cut off: %w", err)
+	}
+	var list []Interrupted
+	for _, row := range rows {
+		if row.Role == RoleHidden {
+			continue
+		}
+		one := Interrupted{RunInfo: runInfoOf(row)}
+		if one.Parts, err = e.parts(ctx, row); err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// parts are the runs to resume in the place of an interrupted one.
+func (e *Engine) parts(ctx context.Context, row store.Run) ([]event.RunID, error) {
+	has, err := e.store.Resumable(ctx, row.ID)
+	if err != nil || has {
+		return []event.RunID{row.ID}, err
+	}
+	children, err := e.store.Children(ctx, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the children of the run %s: %w", row.ID, err)
+	}
+	var list []event.RunID
+	for _, child := range children {
+		if child.Status != event.StatusInterrupted || child.Role == RoleHidden {
+			continue
+		}
+		below, err := e.parts(ctx, child)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, below...)
+	}
+	return list, nil
+}
+
+// Ended reports whether a run of whatever process is known to have ended. It reads the store.
+func (e *Engine) Ended(ctx context.Context, id event.RunID) bool {
+	row, err := e.store.Run(ctx, id)
+	return err == nil && row.Status.Final()
+}
+
+// waitElsewhere waits for the end of a run that another process works on, as Wait does.
+func (e *Engine) waitElsewhere(ctx context.Context, id event.RunID) error {
+	session, err := e.store.SessionOf(ctx, string(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the run %s: %w", id, err)
+	}
+	last, err := e.store.LastSeq(ctx, session)
+	if err != nil {
+		return fmt.Errorf("wait for the run %s: %w", id, err)
+	}
+	events := e.Subscribe(session, last)
+	for !e.Ended(ctx, id) {
+		for {
+			next, err := events.Next(ctx)
+			if err != nil {
+				return err
+			}
+			if _, trimmed := next.Body.(event.EventsTrimmed); trimmed || next.Run == id {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// StoredProposal is a proposal as it is stored.
+type StoredProposal struct {
+	store.Proposal
+	// Hunks are those that wait for the user or were settled lately, by file, then by place. A place is that of the text which the process
+	// showed that has the session open.
+	Hunks []workspace.Hunk
+}
+
+// StoredProposals returns what is stored of the proposals of a session that have hunks which wait for the user. It reads the store.
+func (e *Engine) StoredProposals(ctx context.Context, session event.SessionID) ([]StoredProposal, error) {
+	proposals, err := e.store.Proposals(ctx, session)
+	if err != nil {
+		return nil, fmt.Errorf("read the proposals of the session %s: %w", session, err)
+	}
+	rows, err := e.store.Hunks(ctx, session, "")
+	if err != nil {
+		return nil, fmt.Errorf("read the edits of the session %s: %w", session, err)
+	}
+	var list []StoredProposal
+	for _, p := range proposals {
+		stored := StoredProposal{Proposal: p}
+		for _, row := range rows {
+			if row.Proposal == p.ID {
+				stored.Hunks = append(stored.Hunks, storedHunk(row))
+			}
+		}
+		if slices.ContainsFunc(stored.Hunks, waits) {
+			list = append(list, stored)
+		}
+	}
+	return list, nil
+}

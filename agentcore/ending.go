@@ -1,0 +1,124 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// finish stores the end of the run, and waits until that is durable.
+func (r *run) finish(err error) {
+	r.mu.Lock()
+	r.finished = time.Now().UTC()
+	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
+	r.result.Turns = r.turn
+	if r.result.Output == "" {
+		r.result.Output = r.lastText
+	}
+	switch {
+	case err == nil:
+		r.status = event.StatusCompleted
+	case errors.Is(err, errTimeout):
+		r.status = event.StatusTimeout
+		r.result.Reason = "timeout"
+		r.result.Error = &event.Failure{
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", r.limits.Timeout),
+			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
+		}
+	case errors.Is(err, errShutdown):
+		r.status = event.StatusInterrupted
+		r.result.Reason = "agentls was shut down"
+	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
+		r.status = event.StatusCancelled
+		r.result.Reason = "cancelled"
+	default:
+		r.status = event.StatusFailed
+		failure := Explain(err)
+		r.result.Reason = failure.Kind
+		r.result.Error = &failure
+	}
+	r.result.Status = r.status
+	if len(r.touched) > 0 {
+		r.result.Proposal = r.session.proposalID
+	}
+	r.result.Result = r.childResult()
+	result := r.result
+	r.mu.Unlock()
+	if result.Status == event.StatusCompleted && result.Reason == "" {
+		r.session.clearFormer(r)
+	}
+	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
+		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
+	// The store answers every commit, also with an error; there is nothing to cancel here.
+	if err := commit.Wait(context.Background()); err != nil {
+		r.unstored(err)
+	}
+}
+
+// unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
+func (r *run) unstored(err error) {
+	failure := Explain(storeFailure(err))
+	r.mu.Lock()
+	r.status = event.StatusFailed
+	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure
+	result := r.result
+	r.mu.Unlock()
+	r.engine.log.appendUnsaved(event.Event{
+		Session: r.session.ID, Run: r.id, Time: time.Now().UTC(),
+		Body: event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage},
+	})
+}
+
+// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was stopped, is left out; where
+// the engine ends, the rows of the layer are left to the next process.
+func (r *run) lastMerge() error {
+	if r.mergeLayer() {
+		return nil
+	}
+	if errors.Is(context.Cause(r.ctx), errShutdown) {
+		r.notice(event.NoticeWarning, "the edits of its last turn wait for the next start, since agentls was shut down while the editor applied others", "")
+		return nil
+	}
+	r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+	r.dropLayer()
+	return nil
+}
+
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports false where it could not, since
+// the run was stopped while the editor applied others.
+func (r *run) mergeLayer() bool {
+	changes := r.layer.Changes()
+	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
+		return true
+	}
+	for _, c := range changes {
+		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
+	}
+	var report workspace.MergeReport
+	var err error
+	merge := func() { report, err = r.layer.Merge() }
+	if r.parent != nil {
+		merge()
+	} else if !r.session.merge(r.ctx, merge) {
+		return false
+	}
+	r.engine.crash.Reach(crash.Merging)
+	r.storeMerge()
+	if err != nil {
+		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
+		return true
+	}
+	for _, c := range report.Conflicts {
+		r.collides(c)
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
+			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+	}
+	r.session.linkHunks(report.Hunks)
+	return true
+}

@@ -1,0 +1,389 @@
+import * as vscode from 'vscode';
+import { answerAsk } from './asks';
+import { plural, shortened } from './format';
+import { pickAgent, pickRun } from './picker';
+import type { Proposals } from './proposals';
+import type { AcceptResult, AskAnswer, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
+import { attempt, readable, type Server } from './server';
+import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
+import type { Transcripts } from './transcript';
+
+/** What the tree and the lenses hand over to a command. */
+interface Target {
+  session?: KnownSession;
+  run?: RunInfo;
+  ask?: OpenAsk;
+  proposal?: Proposal;
+  file?: ProposalFile;
+}
+
+/** The commands of the palette, of the tree's menus and of the lenses. The server's own have names without capitals. */
+export function registerCommands(
+  context: vscode.ExtensionContext,
+  server: Server,
+  sessions: Sessions,
+  proposals: Proposals,
+  transcripts: Transcripts,
+): void {
+  // A run can end before the answer that names it is here.
+  const launches = new Map<RunID, { showAnswer: boolean }>();
+  const ends = new Map<RunID, RunFinished>();
+  const conclude = async (id: RunID) => {
+    const launch = launches.get(id);
+    const end = ends.get(id);
+    const run = sessions.run(id);
+    if (launch && end && run) {
+      launches.delete(id);
+      ends.delete(id);
+      await tellOfEnd(sessions, proposals, transcripts, run, end, launch.showAnswer);
+    }
+  };
+  context.subscriptions.push(
+    sessions.onDidFinish(({ run, event }) => {
+      if (run.depth === 0) {
+        ends.set(run.id, event);
+        void attempt(() => conclude(run.id));
+      }
+    }),
+  );
+  const launched = async (started: RunStarted, showAnswer: boolean) => {
+    launches.set(started.run, { showAnswer });
+    await sessions.follow(started.session);
+    await conclude(started.run);
+  };
+
+  const run = async (agent: string | undefined, prompt: string, about: RunContext | undefined, showAnswer: boolean) => {
+    await sessions.followOwn();
+    const params = { prompt, ...(agent === undefined ? {} : { agent }), ...(about === undefined ? {} : { context: about }) };
+    await launched(await server.request('agent/run', params), showAnswer);
+  };
+  const review = async (selection: boolean, uri?: vscode.Uri) => {
+    const place = uri ? { uri: uri.toString() } : here(selection);
+    if (!place) {
+      void vscode.window.showInformationMessage('Open the file to be reviewed.');
+      return;
+    }
+    await server.command('agentls.review', place);
+  };
+  const asked = async (title: string, placeHolder: string) => {
+    const text = await vscode.window.showInputBox({ title, placeHolder, ignoreFocusOut: true });
+    return text?.trim() ? text.trim() : undefined;
+  };
+
+  const register = (name: string, what: (target?: Target & vscode.Uri, ...more: unknown[]) => Promise<unknown>) =>
+    context.subscriptions.push(
+      vscode.commands.registerCommand(`agentls.${name}`, (target?: Target & vscode.Uri, ...more: unknown[]) =>
+        attempt(() => what(target, ...more)),
+      ),
+    );
+
+  register('reviewFile', (uri) => review(false, uri instanceof vscode.Uri ? uri : undefined));
+  register('reviewSelection', () => review(true));
+  register('reviewFiles', async (uri, all) => {
+    const uris = Array.isArray(all) ? (all as vscode.Uri[]) : uri instanceof vscode.Uri ? [uri] : [];
+    await server.command('agentls.review', { uris: uris.map((each) => each.toString()) });
+  });
+  register('runAgent', async () => {
+    const agent = await pickAgent(sessions, 'Run an Agent', false);
+    const prompt = agent && (await asked(`What shall ${agent.title} do?`, hint()));
+    if (agent && prompt) {
+      await run(agent.slug, prompt, here(true), true);
+    }
+  });
+  register('delegateTo', async () => {
+    const agent = await pickAgent(sessions, 'Delegate to…', true);
+    const prompt = agent && (await asked(`What shall ${agent.title} do?`, hint()));
+    if (!agent || !prompt) {
+      return;
+    }
+    if (agent.categories.includes('primary')) {
+      await run(agent.slug, prompt, here(true), true);
+    } else {
+      // A subagent works for another agent.
+      await run(undefined, `Delegate this to the agent ${agent.slug}, and hand on its report: ${prompt}`, here(true), true);
+    }
+  });
+  register('planChange', async () => {
+    const prompt = await asked('Plan a Change', 'What is to be changed?');
+    if (prompt) {
+      await run('planner', prompt, here(true), true);
+    }
+  });
+  register('explainCode', async () => {
+    const place = here(true);
+    if (place) {
+      await server.command('agentls.explain', place);
+    }
+  });
+  register('rewriteSelection', async () => {
+    const prompt = await asked('Rewrite Selection', 'How shall it be rewritten?');
+    if (prompt) {
+      await run('coder', `Rewrite the selected lines, and nothing else: ${prompt}`, here(true), false);
+    }
+  });
+  register('fixProblem', async () => {
+    const problem = await pickProblem();
+    if (problem) {
+      const { start, end } = problem.range;
+      const place = { uri: problem.uri.toString(), range: { start: { line: start.line, character: 0 }, end: { line: end.line + 1, character: 0 } } };
+      await run('coder', `Fix this problem with the smallest edit that is right, and change nothing else: ${problem.message}`, place, false);
+    }
+  });
+  register('writeTests', () => run('coder', 'Write tests for this code, as the project has its tests, and run them.', here(true), false));
+
+  register('stopRun', async (target) => {
+    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Stop a Run'));
+    if (chosen) {
+      await server.request('agent/cancel', { run: chosen.id });
+    }
+  });
+  register('stopAll', async () => {
+    await Promise.all(sessions.active().filter((run) => run.depth === 0).map((run) => server.request('agent/cancel', { run: run.id })));
+  });
+  register('steerRun', async (target) => {
+    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Tell a Run Something'));
+    const message = chosen && (await asked(`Tell ${chosen.agent} something`, 'It arrives at the next turn.'));
+    if (chosen && message) {
+      await server.request('agent/steer', { run: chosen.id, message });
+    }
+  });
+  register('resumeRun', async (target) => {
+    const all = sessions.list().flatMap((session) => [...session.runs.values()]).filter((run) => ended(run.status));
+    const chosen = target?.run ?? (await pickRun(all, 'Resume a Run'));
+    if (!chosen) {
+      return;
+    }
+    const prompt = await vscode.window.showInputBox({ title: `Resume “${shortened(chosen.title, 50)}”`, placeHolder: 'What is to be done now? Leave it empty to go on.', ignoreFocusOut: true });
+    if (prompt !== undefined) {
+      await sessions.followOwn();
+      await launched(await server.request('agent/resume', { run: chosen.id, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) }), true);
+    }
+  });
+  register('showTranscript', async (target) => {
+    const chosen = target?.run ?? (await pickRun(sessions.list().flatMap((session) => [...session.runs.values()]).reverse(), 'Show a Transcript'));
+    if (chosen) {
+      await transcripts.show(chosen);
+    }
+  });
+  register('undoRun', async (target) => {
+    const roots = sessions.list().flatMap((session) => [...session.runs.values()]).filter((run) => run.depth === 0 && ended(run.status));
+    const chosen = target?.run ?? (await pickRun(roots.reverse(), 'Undo the Accepted Edits of a Run'));
+    if (chosen) {
+      const result = await server.request('agent/undo', { run: chosen.id });
+      tellOfFailures(result, 'undone');
+      if (result.applied.length > 0) {
+        void vscode.window.showInformationMessage(`agentls: ${plural(result.applied.length, 'edit')} undone.`);
+      }
+    }
+  });
+
+  register('showDiff', async (target) => {
+    const proposal = target?.proposal ?? proposals.open[0];
+    if (target?.file && proposal) {
+      await proposals.showDiff(target.file, proposal.agent);
+    } else if (proposal) {
+      await proposals.showAllDiffs(proposal);
+    } else {
+      void vscode.window.showInformationMessage('No edit is proposed.');
+    }
+  });
+  const decide = (command: 'agentls.proposal.accept' | 'agentls.proposal.reject') => async (target?: Target & vscode.Uri) => {
+    const chosen: Target = target ?? {};
+    if (chosen.proposal && !chosen.file) {
+      await server.command(command, { proposal: chosen.proposal.id });
+      return;
+    }
+    // The diff editor hands over the document with the proposed text.
+    const shown = vscode.window.activeTextEditor?.document.uri;
+    const source = target instanceof vscode.Uri ? vscode.Uri.parse(target.query, true) : shown;
+    const found = chosen.file ? { proposal: chosen.proposal, file: chosen.file } : source && proposals.fileOf(source);
+    if (found?.proposal) {
+      await server.command(command, { proposal: found.proposal.id, files: [found.file.uri] });
+    } else {
+      void vscode.window.showInformationMessage('No edit is proposed here.');
+    }
+  };
+  register('acceptEdits', decide('agentls.proposal.accept'));
+  register('rejectEdits', decide('agentls.proposal.reject'));
+  register('acceptAllEdits', () => Promise.all(proposals.open.map((proposal) => server.command('agentls.proposal.accept', { proposal: proposal.id }))));
+  register('rejectAllEdits', () => Promise.all(proposals.open.map((proposal) => server.command('agentls.proposal.reject', { proposal: proposal.id }))));
+
+  register('answerAsk', (target) => answerAsk(server, sessions, target?.ask?.id));
+  const decided = (answer: AskAnswer) => (target?: Target) => answerAsk(server, sessions, target?.ask?.id, answer);
+  register('allowAsk', decided({ decision: 'allow', scope: 'once' }));
+  register('denyAsk', decided({ decision: 'deny', scope: 'once' }));
+
+  register('deleteSession', async (target) => {
+    const session = target?.session;
+    if (!session) {
+      return;
+    }
+    const sure = await vscode.window.showWarningMessage(`Delete the session “${session.info.title}” with all its runs?`, { modal: true, detail: 'Its runs are stopped, and what it proposes is dropped.' }, 'Delete');
+    if (sure === 'Delete') {
+      await sessions.forget(session.info.id);
+    }
+  });
+  register('exportSession', async (target) => {
+    if (target?.session) {
+      const { text } = await server.request('agent/session/export', { session: target.session.info.id, format: 'markdown' });
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'markdown', content: text }));
+    }
+  });
+  register('refreshSessions', () => sessions.refresh());
+  register('showSessions', async () => vscode.commands.executeCommand('agentls.sessions.focus'));
+  register('restartServer', () => server.restart());
+  register('showLog', async () => server.log.show());
+  register('openWalkthrough', async () => vscode.commands.executeCommand('workbench.action.openWalkthrough', 'agentls.agentls#firstReview', false));
+  register('menu', async () => {
+    const item = (label: string, command: string) => ({ label, command: `agentls.${command}` });
+    const items = [
+      ...(sessions.asks().length > 0 ? [item('$(question) Answer a question', 'answerAsk')] : []),
+      ...(proposals.open.length > 0 ? [item('$(diff-multiple) Show the proposed edits', 'showDiff')] : []),
+      ...(sessions.active().length > 0 ? [item('$(debug-stop) Stop a run', 'stopRun')] : []),
+      ...(server.running
+        ? [item('$(search) Review this file', 'reviewFile'), item('$(robot) Run an agent…', 'runAgent'), item('$(list-tree) Show the sessions', 'showSessions')]
+        : []),
+      item('$(refresh) Restart the server', 'restartServer'),
+      item('$(output) Show the log', 'showLog'),
+    ];
+    const chosen = await vscode.window.showQuickPick(items, { title: 'agentls' });
+    if (chosen) {
+      await vscode.commands.executeCommand(chosen.command);
+    }
+  });
+
+  // The server's commands, from code actions and lenses as well as from here.
+  server.middleware.executeCommand = async (command, args, next) => {
+    try {
+      if (launchers.has(command)) {
+        await sessions.followOwn();
+      }
+      const result: unknown = await next(command, args);
+      if (command === 'agentls.proposal.diff') {
+        await showDiffOf(proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff);
+      } else if (started(result)) {
+        await launched(result, command === 'agentls.explain' || command === 'agentls.run');
+      } else if (command === 'agentls.proposal.accept' || command === 'agentls.undo') {
+        tellOfFailures(result as AcceptResult, command === 'agentls.undo' ? 'undone' : 'applied');
+      }
+      return result;
+    } catch (error) {
+      void vscode.window.showErrorMessage(`agentls: ${readable(error)}`);
+      return undefined;
+    }
+  };
+}
+
+/** The server's commands that start a run. */
+const launchers = new Set(['agentls.review', 'agentls.explain', 'agentls.fix', 'agentls.run', 'agentls.resume']);
+
+function started(result: unknown): result is RunStarted {
+  return typeof result === 'object' && result !== null && 'run' in result && 'session' in result;
+}
+
+function tellOfFailures(result: AcceptResult | undefined, done: string): void {
+  const failed = result?.failed ?? [];
+  if (failed[0]) {
+    void vscode.window.showWarningMessage(`agentls: ${plural(failed.length, 'edit')} not ${done}: ${failed[0].reason}`);
+  }
+}
+
+/** Says how a run that the user started has ended, and what can be done next. */
+async function tellOfEnd(
+  sessions: Sessions,
+  proposals: Proposals,
+  transcripts: Transcripts,
+  run: RunInfo,
+  event: RunFinished,
+  showAnswer: boolean,
+): Promise<void> {
+  const who = sessions.agentTitle(run.agent);
+  if (run.status === 'cancelled' || run.status === 'interrupted') {
+    return; // the user did that
+  }
+  if (run.status !== 'completed') {
+    const why = event.result.error?.detail ?? event.reason ?? run.status;
+    const chosen = await vscode.window.showErrorMessage(`${who} ended early: ${shortened(why, 200)}`, 'Show Transcript', 'Resume');
+    if (chosen) {
+      await vscode.commands.executeCommand(chosen === 'Resume' ? 'agentls.resumeRun' : 'agentls.showTranscript', { run });
+    }
+    return;
+  }
+  await proposals.refresh();
+  const findings = [...(sessions.all.get(run.session)?.findings.values() ?? [])].filter((by) => by === run.id || sessions.run(by)?.parent === run.id).length;
+  const proposal = proposals.open.find((proposal) => proposal.id === event.result.proposal || proposal.run === run.id);
+  const edits = proposal?.files.reduce((n, file) => n + file.hunks.filter((hunk) => hunk.state === 'open').length, 0) ?? 0;
+  if (showAnswer && edits === 0) {
+    await transcripts.showAnswer(run);
+    return;
+  }
+  const found = findings === 0 ? 'nothing to report' : plural(findings, 'finding');
+  const proposed = edits > 0 ? `, ${plural(edits, 'proposed edit')}` : '';
+  const buttons = [...(findings > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []), ...(event.result.output ? ['Show Answer'] : [])];
+  const chosen = await vscode.window.showInformationMessage(`${who}: ${run.agent === 'reviewer' ? found : 'done'}${proposed}.`, ...buttons);
+  if (chosen === 'Show Problems') {
+    await vscode.commands.executeCommand('workbench.actions.view.problems');
+  } else if (chosen === 'Show Edits' && proposal) {
+    await proposals.showAllDiffs(proposal);
+  } else if (chosen === 'Show Answer') {
+    await transcripts.showAnswer(run);
+  }
+}
+
+/** Shows what the server would as text in the editor's own way, where there is one. */
+async function showDiffOf(proposals: Proposals, chosen: { files?: string[]; hunks?: string[] } | undefined, diff: ProposalDiff | undefined): Promise<void> {
+  const wanted = new Set([...(chosen?.files ?? []), ...(chosen?.hunks ?? [])]);
+  for (const proposal of proposals.open) {
+    for (const file of proposal.files) {
+      if (wanted.has(file.uri) || file.hunks.some((hunk) => wanted.has(hunk.id))) {
+        await proposals.showDiff(file, proposal.agent);
+        return;
+      }
+    }
+  }
+  if (proposals.open[0] && wanted.size === 0) {
+    await proposals.showAllDiffs(proposals.open[0]);
+  } else if (diff?.uri) {
+    await vscode.window.showTextDocument(vscode.Uri.parse(diff.uri), { preview: true });
+  }
+}
+
+/** The document and, where asked for and not empty, the selection that the user is at. */
+function here(selection: boolean): { uri: string; range?: { start: vscode.Position; end: vscode.Position } } | undefined {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !['file', 'untitled'].includes(editor.document.uri.scheme)) {
+    return undefined;
+  }
+  const uri = editor.document.uri.toString();
+  const { start, end, isEmpty } = editor.selection;
+  return selection && !isEmpty ? { uri, range: { start, end } } : { uri };
+}
+
+/** What an agent is told beside the prompt. */
+function hint(): string {
+  const place = here(true);
+  return place ? (place.range ? 'The agent sees the selection.' : 'The agent sees the file that is open here.') : 'Describe the task.';
+}
+
+/** The problem at the cursor, or one of the file's that the user chooses. */
+async function pickProblem(): Promise<(vscode.Diagnostic & { uri: vscode.Uri }) | undefined> {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor) {
+    return undefined;
+  }
+  const uri = editor.document.uri;
+  const all = vscode.languages
+    .getDiagnostics(uri)
+    .filter((problem) => problem.severity !== vscode.DiagnosticSeverity.Hint)
+    .map((problem) => Object.assign(problem, { uri }));
+  const near = all.filter((problem) => problem.range.intersection(editor.selection));
+  const list = near.length > 0 ? near : all;
+  if (list.length <= 1) {
+    if (list.length === 0) {
+      void vscode.window.showInformationMessage('There is no problem in this file.');
+    }
+    return list[0];
+  }
+  const items = list.map((problem) => ({ label: shortened(problem.message, 100), description: `line ${problem.range.start.line + 1}`, detail: problem.source ?? '', problem }));
+  return (await vscode.window.showQuickPick(items, { title: 'Fix a Problem' }))?.problem;
+}

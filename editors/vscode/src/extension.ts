@@ -1,0 +1,36 @@
+import * as vscode from 'vscode';
+import { answerAsks } from './asks';
+import { registerCommands } from './commands';
+import { lendLanguages } from './lend';
+import { lendModels } from './models';
+import { showProgress } from './progress';
+import { Proposals } from './proposals';
+import { Server } from './server';
+import { Sessions } from './sessions';
+import { lendSettings } from './settings';
+import { showStatus } from './status';
+import { Transcripts } from './transcript';
+import { SessionTree } from './tree';
+
+let server: Server | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  server = new Server(context);
+  const sessions = new Sessions(server);
+  const proposals = new Proposals(server, sessions);
+  const transcripts = new Transcripts(server, sessions);
+  context.subscriptions.push(server, sessions, proposals, transcripts, new SessionTree(sessions, proposals), showStatus(server, sessions));
+  lendSettings(server, context);
+  showProgress(server, sessions);
+  answerAsks(server, sessions);
+  lendLanguages(server);
+  registerCommands(context, server, sessions, proposals, transcripts);
+  await lendModels(server, () => sessions.active().length === 0, context.subscriptions);
+  // The server learns of trust at its start alone.
+  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void server?.restart()));
+  await server.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+}

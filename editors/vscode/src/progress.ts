@@ -1,0 +1,56 @@
+import * as vscode from 'vscode';
+import type { ProgressToken, WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport } from 'vscode-languageclient/node';
+import type { Server } from './server';
+import type { Sessions } from './sessions';
+
+type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
+
+/**
+ * Shows what runs: what the user started as a notification with a Cancel, children in the status bar, since a dozen
+ * notifications hide the code. The tree has them all. The tokens of the server are the ids of its runs.
+ */
+export function showProgress(server: Server, sessions: Sessions): void {
+  const shown = new Map<ProgressToken, (value: WorkDoneProgressReport | WorkDoneProgressEnd) => void>();
+  const begin = (token: ProgressToken, first: WorkDoneProgressBegin) => {
+    const child = (sessions.run(String(token))?.depth ?? 0) > 0;
+    const options: vscode.ProgressOptions = {
+      location: child ? vscode.ProgressLocation.Window : vscode.ProgressLocation.Notification,
+      title: first.title,
+      cancellable: first.cancellable ?? false,
+    };
+    void vscode.window.withProgress(options, (progress, cancellation) => {
+      cancellation.onCancellationRequested(() => void server.cancelProgress(token));
+      return new Promise<void>((resolve) => {
+        let percentage = 0;
+        const report = (value: WorkDoneProgressBegin | WorkDoneProgressReport) => {
+          const increment = Math.max(0, (value.percentage ?? percentage) - percentage);
+          percentage += increment;
+          progress.report({ increment, ...(value.message === undefined ? {} : { message: value.message }) });
+        };
+        shown.set(token, (value) => {
+          if (value.kind === 'end') {
+            shown.delete(token);
+            resolve();
+          } else {
+            report(value);
+          }
+        });
+        report(first);
+      });
+    });
+  };
+  server.middleware.handleWorkDoneProgress = (token, value: Value) => {
+    if (value.kind === 'begin') {
+      begin(token, value);
+      void sessions.followOwn();
+    } else {
+      shown.get(token)?.(value);
+    }
+  };
+  // A server that has gone ends nothing any more.
+  server.onDidStop(() => {
+    for (const tell of [...shown.values()]) {
+      tell({ kind: 'end' });
+    }
+  });
+}

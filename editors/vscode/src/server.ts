@@ -1,0 +1,280 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import * as vscode from 'vscode';
+import {
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  RequestType,
+  ResponseError,
+  State,
+  type CloseHandlerResult,
+  type Middleware,
+  type StaticFeature,
+} from 'vscode-languageclient/node';
+import type { Failure, Requests, ServerNotifications, ServerRequests, Support, Version } from './protocol';
+
+/** The version of the protocol that the extension speaks; the compiler compares it with the generated one. */
+const version: Version = '0.1.0';
+
+/** How many crashes within crashTime are answered by another start. */
+const maxRestarts = 3;
+const crashTime = 3 * 60 * 1000;
+
+const notRunning = 'The server is not running. Its log says why: run "agentls: Show Log".';
+
+type Handler<M extends keyof ServerRequests> = (
+  params: ServerRequests[M]['params'],
+  token: vscode.CancellationToken,
+) => Promise<ServerRequests[M]['result']>;
+
+/**
+ * The language server: where its program is, its start, its end and its restart, and typed requests to it. The parts of
+ * the extension register what they answer and listen to before the first start.
+ */
+export class Server implements vscode.Disposable {
+  readonly log = vscode.window.createOutputChannel('agentls', { log: true });
+  /** What the parts of the extension add to the client; set before start. */
+  readonly middleware: Middleware = {};
+  /** What is announced under capabilities.experimental.agentls. */
+  readonly support: Support = { version };
+  private readonly started = new vscode.EventEmitter<void>();
+  /** The server is there, for the first time or again. */
+  readonly onDidStart = this.started.event;
+  private readonly stopped = new vscode.EventEmitter<void>();
+  /** The server has gone, for good or to come back. */
+  readonly onDidStop = this.stopped.event;
+  private readonly changed = new vscode.EventEmitter<State>();
+  readonly onDidChangeState = this.changed.event;
+  private readonly registrations: ((client: LanguageClient) => void)[] = [];
+  private client: LanguageClient | undefined;
+  private crashes: number[] = [];
+  /** Starts and stops happen one after the other. */
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(private readonly context: vscode.ExtensionContext) {}
+
+  get running(): boolean {
+    return this.client?.state === State.Running;
+  }
+
+  start(): Promise<void> {
+    return this.next(() => this.launch());
+  }
+
+  /** Ends the server, which interrupts its runs, and starts it again. */
+  restart(): Promise<void> {
+    this.crashes = [];
+    return this.next(async () => {
+      await this.end();
+      await this.launch();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.next(() => this.end());
+  }
+
+  /** Sends a request; it fails with an Error whose message a person can read. */
+  async request<M extends keyof Requests>(method: M, params: Requests[M]['params']): Promise<Requests[M]['result']> {
+    const client = this.client;
+    if (!client || client.state !== State.Running) {
+      throw new Error(notRunning);
+    }
+    return client.sendRequest<Requests[M]['result']>(method, params);
+  }
+
+  /** Has the server carry out one of its commands, as a code action would. */
+  async command(name: string, argument: object): Promise<void> {
+    if (!this.running) {
+      throw new Error(notRunning);
+    }
+    await vscode.commands.executeCommand(name, argument);
+  }
+
+  /** Tells the server that a progress is to end. */
+  async cancelProgress(token: string | number): Promise<void> {
+    await this.client?.sendNotification('window/workDoneProgress/cancel', { token });
+  }
+
+  /** Sends a piece of an answer that is still being made. */
+  async progress(token: string | number, value: unknown): Promise<void> {
+    await this.client?.sendNotification('$/progress', { token, value });
+  }
+
+  /** Tells the server to ask for its settings again. */
+  async settingsChanged(): Promise<void> {
+    await this.client?.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  }
+
+  answer<M extends keyof ServerRequests>(method: M, handler: Handler<M>): void {
+    this.registrations.push((client) => void client.onRequest(new RequestType<ServerRequests[M]['params'], unknown, void>(method), handler));
+  }
+
+  listen<M extends keyof ServerNotifications>(method: M, handler: (params: ServerNotifications[M]['params']) => void): void {
+    this.registrations.push((client) => void client.onNotification(method, handler));
+  }
+
+  dispose(): void {
+    void this.stop();
+    this.started.dispose();
+    this.stopped.dispose();
+    this.changed.dispose();
+    this.log.dispose();
+  }
+
+  private next(step: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(step, step);
+    return this.queue;
+  }
+
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    if (client) {
+      await client.dispose().catch((error: unknown) => this.log.warn(`The server did not end as it should: ${readable(error)}`));
+    }
+  }
+
+  private async launch(): Promise<void> {
+    const command = await this.findProgram();
+    if (!command) {
+      return;
+    }
+    this.log.info(`Starting ${command}`);
+    const client: LanguageClient = new LanguageClient(
+      'agentls',
+      'agentls',
+      { command, args: ['serve'] },
+      {
+        documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }],
+        outputChannel: this.log,
+        initializationOptions: () => ({ trusted: vscode.workspace.isTrusted }),
+        middleware: this.middleware,
+        // The server asks for file events itself.
+        errorHandler: { error: () => ({ action: ErrorAction.Continue }), closed: () => this.closed(client) },
+        initializationFailedHandler: (error) => {
+          this.log.error(`The server did not start: ${readable(error)}`);
+          return false;
+        },
+      },
+    );
+    const support = this.support;
+    const announcement: StaticFeature = {
+      fillClientCapabilities(capabilities) {
+        capabilities.experimental = { ...(capabilities.experimental as object | undefined), agentls: support };
+      },
+      initialize() {},
+      getState: () => ({ kind: 'static' }),
+      clear() {},
+    };
+    client.registerFeature(announcement);
+    for (const register of this.registrations) {
+      register(client);
+    }
+    this.client = client;
+    let before: State | undefined;
+    client.onDidChangeState((e) => {
+      this.changed.fire(e.newState);
+      // The client starts a server that crashed again by itself.
+      if (e.newState === State.Running && before !== State.Running) {
+        this.started.fire();
+      } else if (e.newState !== State.Running && before === State.Running) {
+        this.stopped.fire();
+      }
+      before = e.newState;
+    });
+    try {
+      await client.start();
+    } catch (error) {
+      this.log.error(`${command} serve did not start: ${readable(error)}`);
+      void this.offer(`agentls could not be started: ${readable(error)}`);
+    }
+  }
+
+  private closed(client: LanguageClient): CloseHandlerResult {
+    if (client !== this.client) {
+      return { action: CloseAction.DoNotRestart, handled: true };
+    }
+    const now = Date.now();
+    this.crashes = [...this.crashes.filter((time) => now - time < crashTime), now];
+    if (this.crashes.length <= maxRestarts) {
+      void vscode.window.showWarningMessage('The agentls server ended unexpectedly and was started again. Runs that were under way can be resumed.');
+      return { action: CloseAction.Restart, handled: true };
+    }
+    void this.offer(`The agentls server ended ${this.crashes.length} times within three minutes and is not started again.`);
+    return { action: CloseAction.DoNotRestart, handled: true };
+  }
+
+  private async offer(message: string): Promise<void> {
+    const chosen = await vscode.window.showErrorMessage(message, 'Start Again', 'Show Log');
+    if (chosen === 'Start Again') {
+      await this.restart();
+    } else if (chosen === 'Show Log') {
+      this.log.show();
+    }
+  }
+
+  /** The setting, then PATH, then what is in the extension itself. */
+  private async findProgram(): Promise<string | undefined> {
+    const name = process.platform === 'win32' ? 'agentls.exe' : 'agentls';
+    const setting = vscode.workspace.getConfiguration('agentls').get<string>('path', '').trim();
+    if (setting) {
+      const path = setting.replace(/^~(?=[/\\])/, homedir());
+      if (await executable(path)) {
+        return path;
+      }
+      void this.missing(`agentls.path names ${path}, which is no program.`);
+      return undefined;
+    }
+    const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder);
+    for (const path of [...folders.map((folder) => join(folder, name)), this.context.asAbsolutePath(join('bin', name))]) {
+      if (await executable(path)) {
+        return path;
+      }
+    }
+    void this.missing('The program agentls was not found on PATH.');
+    return undefined;
+  }
+
+  private async missing(message: string): Promise<void> {
+    this.log.error(message);
+    const chosen = await vscode.window.showErrorMessage(`${message} Install it, or say where it is.`, 'Set agentls.path', 'Try Again');
+    if (chosen === 'Set agentls.path') {
+      await vscode.commands.executeCommand('workbench.action.openSettings', 'agentls.path');
+    } else if (chosen === 'Try Again') {
+      await this.start();
+    }
+  }
+}
+
+async function executable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a person is told about an error: the server's words, with what to do about it. */
+export function readable(error: unknown): string {
+  if (error instanceof ResponseError) {
+    const data = error.data as Partial<Failure> | undefined;
+    return data?.detail ? (data.hint ? `${data.detail}; ${data.hint}` : data.detail) : error.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Runs what the user asked for, and shows an error where it fails. */
+export async function attempt(what: () => Promise<unknown>): Promise<void> {
+  try {
+    await what();
+  } catch (error) {
+    if (!(error instanceof vscode.CancellationError)) {
+      void vscode.window.showErrorMessage(`agentls: ${readable(error)}`);
+    }
+  }
+}

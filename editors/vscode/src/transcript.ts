@@ -1,0 +1,124 @@
+import * as vscode from 'vscode';
+import { dotted, shortened } from './format';
+import type { RunID, RunInfo, TranscriptCall, TranscriptMessage } from './protocol';
+import type { Server } from './server';
+import type { Sessions } from './sessions';
+
+const scheme = 'agentls-transcript';
+/** How much of a call's output is shown. */
+const shownOutput = 4000;
+
+/** The conversations of runs as Markdown documents, which grow with the run. */
+export class Transcripts implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly shown = new Map<RunID, vscode.Uri>();
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly server: Server,
+    sessions: Sessions,
+  ) {
+    const update = (run: RunID) => {
+      const uri = this.shown.get(run);
+      if (uri) {
+        this.changed.fire(uri);
+      }
+    };
+    this.subscriptions = [
+      this.changed,
+      sessions.onDidSpeak(update),
+      sessions.onDidFinish(({ run }) => update(run.id)),
+      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      vscode.workspace.onDidCloseTextDocument((document) => this.shown.delete(document.uri.query)),
+    ];
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const run = uri.query;
+    if (uri.fragment === 'answer') {
+      return (await this.server.request('agent/wait', { run })).output;
+    }
+    this.shown.set(run, uri);
+    const messages: TranscriptMessage[] = [];
+    for (;;) {
+      const after = messages.at(-1)?.id;
+      const page = await this.server.request('agent/transcript', after === undefined ? { run } : { run, after });
+      messages.push(...page.messages);
+      if (!page.more || page.messages.length === 0) {
+        return `# ${uri.path.slice(1).replace(/\.md$/, '')}\n\n${messages.map(markdown).join('\n\n')}\n`;
+      }
+    }
+  }
+
+  async show(run: RunInfo): Promise<void> {
+    await preview(vscode.Uri.from({ scheme, path: `/${named(run)}.md`, query: run.id }));
+  }
+
+  /** Shows what a run has answered, alone. */
+  async showAnswer(run: RunInfo): Promise<void> {
+    await preview(vscode.Uri.from({ scheme, path: `/Answer: ${named(run)}.md`, query: run.id, fragment: 'answer' }));
+  }
+}
+
+/** A name for the document of a run. */
+function named(run: RunInfo): string {
+  return shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
+}
+
+/** Opens a Markdown document as people read it, beside the code. */
+async function preview(uri: vscode.Uri): Promise<void> {
+  try {
+    await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
+  } catch {
+    // The extension that shows Markdown can be switched off.
+    await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+  }
+}
+
+const speakers: { [role: string]: string } = { user: 'Task', assistant: 'Agent' };
+
+function markdown(message: TranscriptMessage): string {
+  const parts = [];
+  if (message.compacted) {
+    parts.push('---\n\n*The conversation was shortened here.*');
+  }
+  const speaker = speakers[message.role];
+  if (speaker && (message.text || message.reasoning)) {
+    parts.push(`## ${speaker}`);
+  }
+  if (message.reasoning) {
+    parts.push(message.reasoning.replace(/^/gm, '> '));
+  }
+  if (message.text) {
+    parts.push(message.role === 'user' ? told(message.text) : message.text);
+  }
+  parts.push(...(message.calls ?? []).map(call));
+  return parts.join('\n\n');
+}
+
+/** What a run was told, with what the engine adds in tags as blocks, since Markdown swallows tags. */
+function told(text: string): string {
+  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => `*${name}*\n\n${fenced(body.trim(), '')}`);
+}
+
+const marks: { [status: string]: string } = { ok: '✓', error: '✗', denied: '⃠', cancelled: '⊘' };
+
+function call(c: TranscriptCall): string {
+  const took = c.durationMs === undefined ? '' : `${c.durationMs} ms`;
+  const title = `${marks[c.status ?? ''] ?? '…'} **${c.tool}** ${dotted(took, c.status === 'ok' ? '' : c.status)}`;
+  const output = c.output ?? '';
+  const cut = output.length > shownOutput ? `${output.slice(0, shownOutput)}\n…` : output;
+  return `${title}\n\n${fenced(c.arguments, 'json')}${cut ? `\n\n${fenced(cut, '')}` : ''}`;
+}
+
+/** A block of code whose text may hold such blocks itself. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}

@@ -1,0 +1,27 @@
+package lsp
+
+import (
+	"context"
+
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// Models answers `agent/models`.
+func (s *Server) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	models, resolved, err := engine.Models(ctx, p.Agent, p.Model)
+	if err != nil {
+		return nil, err
+	}
+	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
+	for _, m := range models {
+		list.Models = append(list.Models, methods.ModelInfo{Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available, Reason: m.Reason})
+	}
+	for _, c := range resolved.Order {
+		list.Order = append(list.Order, methods.ModelCandidate{Source: c.Source, Name: c.Name, Reason: c.Reason, Chosen: c.Chosen})
+	}
+	return list, nil
+}

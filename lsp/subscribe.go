@@ -1,0 +1,233 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// subscriptions are the sessions of which the client gets events. It has its own lock; the zero value is ready.
+type subscriptions struct {
+	mu        sync.Mutex
+	bySession map[event.SessionID]*subscription
+}
+
+// subscription is one session of which the client gets events. Its goroutine begins behind the answer to the request, and ends when it is
+// stopped, the session is deleted or the server ends.
+type subscription struct {
+	stop context.CancelFunc
+	done chan struct{} // closed when nothing more is sent
+}
+
+// of returns the subscription to a session, nil for none.
+func (s *subscriptions) of(id event.SessionID) *subscription {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bySession[id]
+}
+
+// replace puts a subscription in the place of the former one to the same session, which it stops and returns; nil for none.
+func (s *subscriptions) replace(id event.SessionID, next *subscription) *subscription {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	former := s.bySession[id]
+	if former != nil {
+		former.stop()
+	}
+	if s.bySession == nil {
+		s.bySession = map[event.SessionID]*subscription{}
+	}
+	s.bySession[id] = next
+	return former
+}
+
+// drop forgets a subscription that has ended.
+func (s *subscriptions) drop(id event.SessionID, ended *subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bySession[id] == ended {
+		delete(s.bySession, id)
+	}
+}
+
+// Subscribe answers `agent/subscribe`, and has `agent/event` sent behind the answer.
+func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
+	engine, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id := p.Session
+	if id == "" {
+		session, err := s.current(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		id = session.ID
+	}
+	if session, err := engine.Session(id); err == nil {
+		if err := session.Flush(ctx); err != nil {
+			return nil, fmt.Errorf("store the session before reading it: %w", err)
+		}
+	}
+	snapshot, err := s.snapshot(ctx, engine, id)
+	if err != nil {
+		return nil, err
+	}
+	result := &methods.SubscribeResult{Sessions: []methods.SessionSnapshot{*snapshot}}
+	since := snapshot.Seq
+	if p.Since != nil {
+		first, last, err := engine.Store().SeqRange(ctx, id)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		// What is above the last number was never sent by this database.
+		if result.Reset = *p.Since+1 < first || *p.Since > last; !result.Reset {
+			since = *p.Since
+		}
+	}
+	events := engine.Subscribe(id, since)
+	forwarding, stop := context.WithCancel(s.background)
+	next := &subscription{stop: stop, done: make(chan struct{})}
+	ended := func() {
+		stop()
+		s.subscriptions.drop(id, next)
+		close(next.done)
+	}
+	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
+	if former := s.subscriptions.replace(id, next); former != nil {
+		select {
+		case <-former.done:
+		case <-ctx.Done():
+			ended()
+			return nil, ctx.Err()
+		}
+	}
+	wire.AfterAnswer(ctx, func() {
+		s.goes(func(context.Context) {
+			defer ended()
+			s.forward(forwarding, id, events)
+		})
+	})
+	return result, nil
+}
+
+// forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for it but its place.
+func (s *Server) forward(ctx context.Context, id event.SessionID, events *agentcore.Subscription) {
+	client := methods.Client{Conn: s.conn}
+	for {
+		e, err := events.Next(ctx)
+		if err == nil {
+			err = client.Event(ctx, &e)
+		}
+		switch {
+		case err == nil:
+			continue
+		case ctx.Err() != nil, errors.Is(err, agentcore.ErrClosed), errors.Is(err, wire.ErrClosed), errors.Is(err, wire.ErrNotReady):
+			return // nobody waits for more
+		}
+		s.logger.Error("events are no longer sent", "session", id, "error", err)
+		s.tell(ctx, protocol.MessageTypeError, "agentls can send no more events of this session: "+err.Error()+". Subscribe again")
+		return
+	}
+}
+
+// snapshot is what is known of a session, of whatever process.
+func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id event.SessionID) (*methods.SessionSnapshot, error) {
+	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
+	seq, err := engine.Store().LastSeq(ctx, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read the last event of the session %s: %w", id, err)
+	}
+	info, tree, err := engine.SessionTree(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
+	session, err := engine.Session(id)
+	if err != nil {
+		return snapshot, s.addStored(ctx, engine, snapshot)
+	}
+	snapshot.Findings = session.Findings("")
+	for _, ask := range session.Asks() {
+		snapshot.Asks = append(snapshot.Asks, askOf(ask))
+	}
+	if session.Undecided() {
+		snapshot.Proposals = []methods.Proposal{s.proposalOf(session)}
+	}
+	return snapshot, nil
+}
+
+// addStored adds to the snapshot of a session that is not open here what is stored of it.
+func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
+	id := snapshot.Session.ID
+	findings, err := engine.Store().Findings(ctx, store.FindingFilter{Session: id, State: store.FindingOpen})
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		snapshot.Findings = append(snapshot.Findings, f.Finding)
+	}
+	if snapshot.Asks, err = s.storedAsks(ctx, engine, id); err != nil {
+		return err
+	}
+	snapshot.Proposals, err = s.storedProposals(ctx, engine, id)
+	return err
+}
+
+// storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were last stored.
+func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Proposal, error) {
+	if _, err := engine.Store().Session(ctx, id); err != nil {
+		return nil, absent(id, err)
+	}
+	stored, err := engine.StoredProposals(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var list []methods.Proposal
+	for _, p := range stored {
+		list = append(list, s.withFiles(methods.Proposal{ID: p.ID, Session: id, Run: p.Run, Agent: p.Agent, Title: p.Title}, p.Hunks))
+	}
+	return list, nil
+}
+
+// storedAsks are the open questions of a session that is not open here.
+func (s *Server) storedAsks(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Ask, error) {
+	if _, err := engine.Store().Session(ctx, id); err != nil {
+		return nil, absent(id, err)
+	}
+	rows, err := engine.Store().Asks(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var list []methods.Ask
+	for _, row := range rows {
+		if row.State != store.AskOpen {
+			continue
+		}
+		run, err := engine.Store().Run(ctx, row.Run)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return nil, err
+		}
+		list = append(list, methods.Ask{
+			ID: row.ID, Session: id, Run: row.Run, Agent: run.Agent, Tool: row.Tool, Title: row.Title, Created: row.Opened, Expires: row.Deadline,
+		})
+	}
+	return list, nil
+}
+
+// absent explains why a session cannot be read.
+func absent(id event.SessionID, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no session %q", id), Hint: "list the sessions with agent/sessions"}
+	}
+	return err
+}
