@@ -119,6 +119,11 @@ func TestPieces(t *testing.T) {
 	scripted(t, "pieces", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
 }
 
+// TestTyping uses the plugin on a screen, which is a terminal of another Neovim's.
+func TestTyping(t *testing.T) {
+	scripted(t, "typing", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
+}
+
 // plugin is the folder of the Neovim plugin.
 func plugin(t *testing.T) string {
 	t.Helper()
