@@ -67,6 +67,7 @@ var imports = map[string]because{
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
 		"lsp/wire":             "the connection",
@@ -97,6 +98,7 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
 	},
+	"lsp/comment": {},
 	"lsp/outline": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",

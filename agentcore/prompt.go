@@ -216,6 +216,9 @@ func (r *run) userPrompt() string {
 	if c.StartLine > 0 {
 		fmt.Fprintf(&b, "lines: %d-%d\n", c.StartLine, max(c.StartLine, c.EndLine))
 	}
+	if r.request.Comment != nil {
+		r.request.Comment.write(&b)
+	}
 	if f := c.Finding; f != nil {
 		fmt.Fprintf(&b, "line: %d\n", f.Span.StartLine+1)
 		if f.Rule != "" {

@@ -34,6 +34,8 @@ type RunRequest struct {
 	Title string
 	// Context is what the prompt is about.
 	Context Context
+	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
+	Comment *Comment
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
 	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
@@ -384,13 +386,17 @@ func (r *run) work() error {
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
+	do := r.converse
 	if r.request.iterates() {
-		return r.iterate()
-	}
-	if err := r.startServers(); err != nil {
+		do = r.iterate
+	} else if err := r.startServers(); err != nil {
 		return err
 	}
-	return r.converse()
+	if err := do(); err != nil {
+		return err
+	}
+	r.takeComment()
+	return nil
 }
 
 func (r *run) role() string {
@@ -445,6 +451,9 @@ func (r *run) info() RunInfo {
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
+		if c := r.request.Comment; c != nil {
+			info.StartLine = c.StartLine
+		}
 	}
 	return info
 }

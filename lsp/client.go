@@ -107,6 +107,11 @@ func (c *client) codeActionLiterals() bool {
 	return c.codeAction().CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
 }
 
+// showsDisabled says whether the client shows actions that cannot be chosen now, with the reason.
+func (c *client) showsDisabled() bool {
+	return c.codeActionLiterals() && yes(c.codeAction().DisabledSupport)
+}
+
 func (c *client) publishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
 	if c.caps.TextDocument == nil || c.caps.TextDocument.PublishDiagnostics == nil {
 		return protocol.PublishDiagnosticsClientCapabilities{}, false

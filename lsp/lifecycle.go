@@ -58,6 +58,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.inline = newInlineStatus(s)
+	s.status = newStatusBoard(s)
 	s.diagnostics = newPublisher(s)
 	s.asks = newAsker(s)
 	s.acceptor = newAcceptor(s)
@@ -85,7 +86,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		},
 	}
 	if s.client.codeActionLiterals() {
-		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
+		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {
@@ -157,6 +158,7 @@ func (s *Server) initialized(context.Context) error {
 			}
 		}
 		close(s.ready)
+		s.goes(s.status.run)
 		if s.openErr == nil {
 			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 			s.goes(s.watch)

@@ -264,6 +264,7 @@ func (r *reloader) reload(ctx context.Context) {
 	s.settings.load(s)
 	s.refresher.settingsChanged()
 	s.inline.wake()
+	s.status.wake()
 	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	next, err := r.load(ctx)

@@ -495,6 +495,7 @@ func TestOddArguments(t *testing.T) {
 	r.answer("workspace/configuration", `"result":[null]`)
 	r.initialize(everything, "")
 	r.open("a.go", "package one\n")
+	r.answer("window/showMessageRequest", `"result":null`) // delegate waits for a person
 	long := strconv.Quote(strings.Repeat("x", 1<<14))
 	odd := []string{
 		`null`, `7`, `"x"`, `[]`, `[[]]`, `{}`, `{"run":null}`, `{"run":""}`, `{"run":` + long + `}`, `{"uri":"file:"}`, `{"uri":""}`,

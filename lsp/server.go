@@ -68,6 +68,7 @@ type Server struct {
 	live        liveRuns
 	progress    *progressBoard
 	inline      *inlineStatus
+	status      *statusBoard
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches
@@ -231,6 +232,9 @@ func failed(err error) error {
 	answer.Message = failure.Detail
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
+	}
+	if failure.Kind == string(methods.KindCancelled) {
+		answer.Code = protocol.CodeRequestCancelled
 	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer

@@ -44,7 +44,7 @@ type Config struct {
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
-	// Status line: a template, or a command that gets the session as JSON on its standard input. Empty: the built-in one.
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.
 	Statusline string
 	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
 	Sandbox SandboxMode

@@ -95,6 +95,11 @@ const (
 	CommandTrust           = "agentls.trust"
 	CommandReview          = "agentls.review"
 	CommandExplainCode     = "agentls.explain"
+	CommandRewrite         = "agentls.rewrite"
+	CommandWriteTests      = "agentls.tests"
+	CommandPlanChange      = "agentls.plan"
+	CommandDelegate        = "agentls.delegate"
+	CommandRunComment      = "agentls.request"
 	CommandFix             = "agentls.fix"
 )
 
@@ -298,7 +303,27 @@ type CommandServer interface {
 	// ExplainCode executes `agentls.explain`. Starts a run that explains a document or a part of it. It
 	// changes nothing.
 	ExplainCode(ctx context.Context, params *ExplainCodeParams) (*RunStarted, error)
-	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding.
+	// Rewrite executes `agentls.rewrite`. Starts a run that proposes another text for a part of a
+	// document, or for all of it: what the prompt asks for or, without one, the same behaviour written
+	// more clearly.
+	Rewrite(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// WriteTests executes `agentls.tests`. Starts a run that proposes tests for a document or a part of
+	// it.
+	WriteTests(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// PlanChange executes `agentls.plan`. Starts the agent `planner`, which changes nothing and hands over
+	// a plan. Without a prompt it asks what is to change.
+	PlanChange(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// Delegate executes `agentls.delegate`. Starts any agent that is not hidden, which the user chooses
+	// where none is named, on a document or a part of it. The error is `cancelled` where the user chooses
+	// none.
+	Delegate(ctx context.Context, params *DelegateParams) (*RunStarted, error)
+	// RunComment executes `agentls.request`. Starts the run that a comment asks for: `agent: …`, or
+	// `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's
+	// context; once the run is completed, its proposal takes the comment out. The error is `not_found`
+	// where no such comment is at the line, or no agent has a name like that.
+	RunComment(ctx context.Context, params *RequestParams) (*RunStarted, error)
+	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding, or a
+	// diagnostic that another server made.
 	Fix(ctx context.Context, params *FixParams) (*RunStarted, error)
 }
 
@@ -307,6 +332,11 @@ func Commands() []string {
 	return []string{
 		CommandReview,
 		CommandExplainCode,
+		CommandRewrite,
+		CommandWriteTests,
+		CommandPlanChange,
+		CommandDelegate,
+		CommandRunComment,
 		CommandFix,
 		CommandListAgents,
 		CommandGetAgent,
@@ -438,6 +468,16 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		result, err = call(ctx, argument, s.Review)
 	case CommandExplainCode:
 		result, err = call(ctx, argument, s.ExplainCode)
+	case CommandRewrite:
+		result, err = call(ctx, argument, s.Rewrite)
+	case CommandWriteTests:
+		result, err = call(ctx, argument, s.WriteTests)
+	case CommandPlanChange:
+		result, err = call(ctx, argument, s.PlanChange)
+	case CommandDelegate:
+		result, err = call(ctx, argument, s.Delegate)
+	case CommandRunComment:
+		result, err = call(ctx, argument, s.RunComment)
 	case CommandFix:
 		result, err = call(ctx, argument, s.Fix)
 	default:
@@ -448,7 +488,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 
 func commandOnly(command string) bool {
 	switch command {
-	case CommandReview, CommandExplainCode, CommandFix:
+	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandDelegate, CommandRunComment, CommandFix:
 		return true
 	}
 	return false

@@ -186,6 +186,26 @@ func (d *documented) ExplainCode(_ context.Context, p *ExplainCodeParams) (*RunS
 	return answer[RunStarted](d, CommandExplainCode, p)
 }
 
+func (d *documented) Rewrite(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRewrite, p)
+}
+
+func (d *documented) WriteTests(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandWriteTests, p)
+}
+
+func (d *documented) PlanChange(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandPlanChange, p)
+}
+
+func (d *documented) Delegate(_ context.Context, p *DelegateParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandDelegate, p)
+}
+
+func (d *documented) RunComment(_ context.Context, p *RequestParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRunComment, p)
+}
+
 func (d *documented) Fix(_ context.Context, p *FixParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandFix, p)
 }

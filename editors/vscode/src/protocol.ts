@@ -1678,7 +1678,7 @@ export interface Choice {
   description?: string;
 }
 
-/** A question of an agent to the user. */
+/** A question to the user, of an agent or of the server itself. */
 export interface Question {
   /** The question's id. */
   id: AskID;
@@ -1884,16 +1884,54 @@ export interface ReviewParams {
 
 /** Argument of the command `agentls.explain`. */
 export interface ExplainCodeParams {
-  /** The document. */
-  uri: string;
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
   /** Only this part of it. */
   range?: Range;
 }
 
-/** Argument of the command `agentls.fix`. */
+/** Argument of the commands that have an agent work on code: `agentls.rewrite`, `agentls.tests` and `agentls.plan`. */
+export interface CodeTaskParams {
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
+  /** Only this part of it. */
+  range?: Range;
+  /** What is wanted, in the user's words. */
+  prompt?: string;
+  /** The model for this run, as `provider/model` or the name of a preset. */
+  model?: string;
+}
+
+/** Argument of the command `agentls.delegate`. */
+export interface DelegateParams {
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
+  /** Only this part of it. */
+  range?: Range;
+  /** A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by `window/showMessageRequest`. */
+  agent?: string;
+  /** The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on the document. */
+  prompt?: string;
+  /** The model for this run, as `provider/model` or the name of a preset. */
+  model?: string;
+}
+
+/** Argument of the command `agentls.request`. */
+export interface RequestParams {
+  /** The document. */
+  uri: string;
+  /** A line of the comment, 0-based. */
+  line: number;
+}
+
+/** Argument of the command `agentls.fix`: a finding, or a document and a diagnostic that the editor shows in it. */
 export interface FixParams {
   /** The finding to fix. */
-  finding: FindingID;
+  finding?: FindingID;
+  /** The document of the diagnostic. */
+  uri?: string;
+  /** The diagnostic to fix, whoever made it. */
+  diagnostic?: EditorDiagnostic;
 }
 
 /** The requests that the client sends. */
@@ -1996,6 +2034,16 @@ export interface Commands {
   'agentls.review': { params: ReviewParams; result: RunStarted };
   /** Starts a run that explains a document or a part of it. It changes nothing. */
   'agentls.explain': { params: ExplainCodeParams; result: RunStarted };
-  /** Starts a run that proposes an edit which resolves a finding. */
+  /** Starts a run that proposes another text for a part of a document, or for all of it: what the prompt asks for or, without one, the same behaviour written more clearly. */
+  'agentls.rewrite': { params: CodeTaskParams; result: RunStarted };
+  /** Starts a run that proposes tests for a document or a part of it. */
+  'agentls.tests': { params: CodeTaskParams; result: RunStarted };
+  /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
+  'agentls.plan': { params: CodeTaskParams; result: RunStarted };
+  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `cancelled` where the user chooses none. */
+  'agentls.delegate': { params: DelegateParams; result: RunStarted };
+  /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */
+  'agentls.request': { params: RequestParams; result: RunStarted };
+  /** Starts a run that proposes an edit which resolves a finding, or a diagnostic that another server made. */
   'agentls.fix': { params: FixParams; result: RunStarted };
 }
