@@ -62,7 +62,9 @@ type Options struct {
 	// for it; nil means that nobody is told.
 	TrustChanged func()
 	// Crash is called at the points that tests end the process at; nil is for everybody else.
-	Crash  crash.Hook
+	Crash crash.Hook
+	// Now is the clock by which retention tells age; nil means time.Now.
+	Now    func() time.Time
 	Logger *slog.Logger
 }
 
@@ -86,7 +88,8 @@ type Engine struct {
 	machine   *slot.Machine // the slots of all processes on this state folder
 	local     *LocalServers
 	crash     crash.Hook
-	client    *http.Client // of all models, so that runs share connections
+	now       func() time.Time // for retention alone
+	client    *http.Client     // of all models, so that runs share connections
 	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
 
@@ -136,6 +139,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -149,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, now: o.Now, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
@@ -165,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -222,6 +228,13 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 			r.cancel(failure)
 		}
 	}
+}
+
+// damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
+func (e *Engine) damaged(err error) {
+	e.log.appendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
+		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
+	}})
 }
 
 func storeFailure(err error) *Error {
@@ -292,6 +305,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 // were interrupted. It reads the disk, and returns when that is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
 		if err := s.adoptProposals(ctx); err != nil {
 			return err
 		}

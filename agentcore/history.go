@@ -65,22 +65,32 @@ func (e *Engine) Sessions(ctx context.Context, filter SessionFilter) (list []Ses
 		at := slices.IndexFunc(rows, func(r store.Session) bool { return r.ID == filter.Before })
 		rows = rows[at+1:] // all of them if there is no such session any more
 	}
-	for _, row := range rows {
-		info, _, err := e.describe(ctx, row)
+	for some := range slices.Chunk(rows, overviewed) {
+		ids := make([]event.SessionID, len(some))
+		for i, row := range some {
+			ids[i] = row.ID
+		}
+		overviews, err := e.store.Overviews(ctx, ids, RoleHidden)
 		if err != nil {
 			return nil, false, err
 		}
-		switch {
-		case info.Runs == 0:
-			// A window has a session as soon as it shows former findings; nobody has done anything in it.
-		case filter.Limit > 0 && len(list) == filter.Limit:
-			return list, true, nil
-		default:
-			list = append(list, info)
+		for _, row := range some {
+			o, ran := overviews[row.ID]
+			switch {
+			case !ran:
+				// A window has a session as soon as it shows former findings; nobody has done anything in it.
+			case filter.Limit > 0 && len(list) == filter.Limit:
+				return list, true, nil
+			default:
+				list = append(list, SessionInfo{Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks, Usage: o.Usage})
+			}
 		}
 	}
 	return list, false, nil
 }
+
+// overviewed is how many sessions are looked at with one query.
+const overviewed = 128
 
 // SessionTree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A session
 // that is not stored is an Error of the kind not_found. It reads the store.
@@ -131,13 +141,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 			info.Usage = info.Usage.Add(r.Usage)
 			info.Status = r.Status
 		}
-		run := RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
-		}
-		if r.URI != "" {
-			run.Path = event.FilePath(r.URI)
-		}
+		run := runInfoOf(r)
 		// The runs of this process know more than what is stored.
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
@@ -145,6 +149,18 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 		tree = append(tree, run)
 	}
 	return info, tree, nil
+}
+
+// runInfoOf is what is stored of a run, for a listing.
+func runInfoOf(r store.Run) RunInfo {
+	info := RunInfo{
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
+	}
+	if r.URI != "" {
+		info.Path = event.FilePath(r.URI)
+	}
+	return info
 }
 
 // shownRuns are the stored runs of a session but for agentls's own, in the order of their creation.
@@ -156,10 +172,23 @@ func (e *Engine) shownRuns(ctx context.Context, id event.SessionID) ([]store.Run
 	return slices.DeleteFunc(runs, func(r store.Run) bool { return r.Role == RoleHidden }), nil
 }
 
-// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database, and what its runs left in
-// the state folder. One that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and
+// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database and in its backups, and what its runs
+// left in the state folder. Damaged databases that hold something of it are removed. One that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and
 // findings go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
 func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
+	deleted := e.deleteSession(ctx, id)
+	var refused *Error
+	if deleted != nil && (!errors.As(deleted, &refused) || refused.Kind != "not_found") {
+		return deleted
+	}
+	// Also for one that is not there any more: who deleted it may have been cut off here.
+	if err := e.store.ForgetInCopies(ctx, id); err != nil {
+		return &Error{Kind: "store", Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err), Hint: "remove the files that it names", Cause: err}
+	}
+	return deleted
+}
+
+func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 	if _, err := e.storedSession(ctx, id); err != nil {
 		return err
 	}
@@ -178,6 +207,9 @@ func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	err = e.store.DeleteSession(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrInUse):
+		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id), "close that editor or command, and delete the session then"); err != nil {
+			return err
+		}
 		return &Error{Kind: "in_use", Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		return notFound("session", string(id), "list the sessions with agent/sessions")
@@ -227,17 +259,27 @@ func (s *Session) end(ctx context.Context) error {
 }
 
 // Retain deletes the finished sessions that are older than the configuration keeps them, and the oldest ones while the state takes more room than it
-// may; it returns how many. Then it gives their space back to the disk. Sessions that a living process has open stay.
+// may; it returns how many. Then it gives their space back to the disk. Sessions that a living process has open stay. While the clock is not to be
+// believed nothing goes for its age.
 func (e *Engine) Retain(ctx context.Context) (int, error) {
-	c, deleted := e.Config(), 0
-	if c.RetentionDays > 0 {
-		n, err := e.DeleteOlder(ctx, time.Now().AddDate(0, 0, -c.RetentionDays))
+	c, deleted, now := e.Config(), 0, e.now()
+	steady, err := e.store.ClockSteady(ctx, now)
+	if err != nil {
+		return deleted, err
+	}
+	if !steady {
+		e.logger.Info("nothing is deleted by its age today, since the clock has jumped", "now", now)
+	}
+	if steady && c.RetentionDays > 0 {
+		n, err := e.DeleteOlder(ctx, now.AddDate(0, 0, -c.RetentionDays))
 		if deleted += len(n); err != nil {
 			return deleted, err
 		}
 	}
-	if err := e.forgetStrays(ctx); err != nil {
-		return deleted, err
+	if steady {
+		if err := errors.Join(e.forgetStrays(ctx), e.store.ForgetCopies(now)); err != nil {
+			return deleted, err
+		}
 	}
 	if c.RetentionSize > 0 {
 		n, err := e.shrink(ctx, c.RetentionSize)
@@ -270,7 +312,7 @@ func (e *Engine) DeleteOlder(ctx context.Context, before time.Time) ([]event.Ses
 
 // deleteFinished deletes a session, but where another process was quicker to use or delete it.
 func (e *Engine) deleteFinished(ctx context.Context, id event.SessionID) (bool, error) {
-	err := e.DeleteSession(ctx, id)
+	err := e.deleteSession(ctx, id)
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Kind == "in_use" || refused.Kind == "not_found") {
 		return false, nil

@@ -462,3 +462,69 @@ func TestRetention(t *testing.T) {
 		t.Errorf("%d were deleted, %v", deleted, err)
 	}
 }
+
+// TestRetentionWhileTheClockJumps: young sessions stay, whatever the clock says for a while.
+func TestRetentionWhileTheClockJumps(t *testing.T) {
+	w := newWorld(t, nil)
+	w.closeEngine()
+	jump := time.Duration(0)
+	w.openWith(agentcore.Options{StateDir: w.state, Now: func() time.Time { return time.Now().Add(jump) }})
+	young := store.Batch{
+		Sessions: []store.Session{{ID: "young", State: store.SessionClosed, Created: time.Now(), Updated: time.Now()}},
+		Runs:     []store.Run{{ID: "young", Session: "young", Status: event.StatusCompleted}},
+	}
+	if err := w.engine.Store().Submit(young).Wait(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	day := 24 * time.Hour
+	for _, step := range []struct {
+		jump time.Duration
+		want int
+	}{{0, 0}, {400 * day, 0}, {400*day + time.Hour, 0}, {0, 0}, {-400 * day, 0}, {0, 0}, {400 * day, 0}, {401*day + time.Hour, 2}} { // beside it the one that openWith has left
+		jump = step.jump
+		deleted, err := w.engine.Retain(w.ctx)
+		if err != nil || deleted != step.want {
+			t.Errorf("with a clock that is %v ahead %d sessions were deleted, want %d (%v)", step.jump, deleted, step.want, err)
+		}
+	}
+}
+
+// TestUsageWithoutCopies: what is forked or imported was used where it was done, and is no run of its own.
+func TestUsageWithoutCopies(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.wait(run)
+	sums := func() string {
+		t.Helper()
+		var out strings.Builder
+		for _, key := range store.UsageKeys() {
+			report, err := w.engine.Usage(w.ctx, store.UsageFilter{By: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "%s: %d rows, %d runs, %d turns\n", key, len(report.Rows), report.Total.Runs, report.Total.Turns)
+		}
+		return out.String()
+	}
+	before := sums()
+	if !strings.Contains(before, "agent: 2 rows, 2 runs, 5 turns") {
+		t.Errorf("the usage is\n%s", before)
+	}
+	fork, err := w.engine.Fork(w.ctx, w.session.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Fork(w.ctx, fork, ""); err != nil { // a copy of a copy
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := w.engine.Export(w.ctx, w.session.ID, &text); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.Import(w.ctx, &text, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := sums(); after != before {
+		t.Errorf("the usage was\n%s\nand is with copies\n%s", before, after)
+	}
+}

@@ -69,7 +69,11 @@ func writeRun(b *strings.Builder, part recordedRun, children []store.Run) error 
 		fmt.Fprintf(b, ", started by `%s`", r.Parent)
 	}
 	b.WriteString("\n")
-	messages, err := part.transcript(children)
+	started := map[event.CallID]event.RunID{}
+	for _, child := range children {
+		started[child.ParentCall] = child.ID
+	}
+	messages, err := part.transcript(len(part.messages), started)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -202,7 +203,7 @@ func (r *run) userPrompt() string {
 	if r.definition.Reminder != "" {
 		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", r.definition.Reminder)
 	}
-	b.WriteString(r.request.Prompt)
+	b.WriteString(cmp.Or(r.expanded, r.request.Prompt))
 	r.writeTask(&b)
 	c := r.request.Context
 	if len(c.Paths) == 0 && c.Finding == nil {

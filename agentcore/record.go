@@ -116,7 +116,7 @@ func (r record) copied() store.Batch {
 		row := part.run
 		row.ID, row.Session, row.Parent = runs[row.ID], r.session.ID, runs[row.Parent]
 		row.ParentMessage, row.ParentCall = messages[row.ParentMessage], calls[row.ParentCall]
-		row.Chain, row.Proposal = cmp.Or(runs[row.Chain], row.ID), ""
+		row.Chain, row.Proposal, row.Copied = cmp.Or(runs[row.Chain], row.ID), "", true
 		// Each answer is counted where it was given.
 		row.Usage, row.Own, row.Turns, row.Duration = event.NoUsage(), event.NoUsage(), 0, 0
 		if !row.Status.Final() {

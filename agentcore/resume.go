@@ -91,6 +91,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
 	}
 	if !row.Status.Final() {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
+			return nil, err
+		}
 		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
 	}
 	if row.Role == RoleHidden {
@@ -158,6 +161,7 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		if err != nil {
 			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
 		}
+		e.seeAgain(parts)
 		m := model.Message{Role: model.Role(row.Role), Parts: parts}
 		if i == 0 || row.Parent == rows[i-1].ID {
 			messages, ids = append(messages, m), append(ids, row.ID)

@@ -109,6 +109,7 @@ type run struct {
 	inbox       *inbox
 	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
+	expanded    string // what a command of an MCP server made of the prompt; empty for none
 	created     time.Time
 
 	ctx    context.Context
@@ -355,6 +356,17 @@ func (r *run) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
+// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in which it may have been
+// given the place that they left.
+func (r *run) stopped() error {
+	for above := r; above != nil; above = above.parent {
+		if above.ctx.Err() != nil {
+			return context.Cause(above.ctx)
+		}
+	}
+	return nil
+}
+
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
@@ -362,6 +374,9 @@ func (r *run) work() error {
 			return err
 		}
 		defer r.place.leave()
+		if err := r.stopped(); err != nil {
+			return err
+		}
 	}
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
@@ -375,6 +390,8 @@ func (r *run) work() error {
 	do := r.converse
 	if r.request.iterates() {
 		do = r.iterate
+	} else if err := r.startServers(); err != nil {
+		return err
 	}
 	if err := do(); err != nil {
 		return err

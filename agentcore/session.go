@@ -26,12 +26,14 @@ type Session struct {
 	title      string
 	roots      []string // as they were when the session was opened
 	created    time.Time
+	continued  bool // it goes on with what former sessions left, and is left to the next one
 	proposalID event.ProposalID
 	proposal   *workspace.Session
 	asks       asks
 	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
 	budget     *budget
+	mcp        mcpClients
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
@@ -85,6 +87,7 @@ type sessionTrust struct {
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
+		s.mcp.end(func(server mcpServer) bool { return server.project })
 		return
 	}
 	t := &sessionTrust{}
@@ -169,6 +172,7 @@ func (s *Session) merge(ctx context.Context, do func()) bool {
 
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
+	s.mcp.close()
 	s.storePlaces()
 	s.proposal.Close()
 	s.mu.Lock()
@@ -176,7 +180,28 @@ func (s *Session) close() {
 		f.mark.Release()
 	}
 	s.mu.Unlock()
-	s.store(store.SessionClosed)
+	if !s.handsOver() {
+		s.store(store.SessionClosed)
+	}
+}
+
+// handsOver reports whether the end of the process cuts off runs of a window, which the next one is to hear of (Engine.TakeInterrupted): such a session
+// stays as it is stored, as if the process had been killed.
+func (s *Session) handsOver() bool {
+	if !s.continued {
+		return false // who stops a command knows what was cut off
+	}
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	for _, r := range s.engine.runs {
+		if r.session != s || r.parent != nil {
+			continue
+		}
+		if status := r.snapshot().Status; status == event.StatusInterrupted || !status.Final() {
+			return true
+		}
+	}
+	return false
 }
 
 // store writes the session's own row.

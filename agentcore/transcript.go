@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -58,33 +59,114 @@ func (e *Engine) Transcript(ctx context.Context, run event.RunID, after event.Me
 	if err != nil {
 		return nil, false, err
 	}
-	parts, err := e.conversation(ctx, row)
+	parts, err := e.stretches(ctx, row.ID)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, part := range parts {
-		children, err := e.store.Children(ctx, part.run.ID)
-		if err != nil {
-			return nil, false, err
-		}
-		children = slices.DeleteFunc(children, func(c store.Run) bool { return c.Role == RoleHidden })
-		all, err := part.transcript(children)
-		if err != nil {
-			return nil, false, err
-		}
-		messages = append(messages, all...)
-	}
 	if after != "" {
-		at := slices.IndexFunc(messages, func(m TranscriptMessage) bool { return m.ID == after })
-		if at < 0 {
+		if parts, err = e.behind(ctx, parts, after); err != nil {
+			return nil, false, err
+		}
+		if parts == nil {
 			return nil, false, notFound("message", string(after), fmt.Sprintf("ask for the transcript of %s from its beginning", run))
 		}
-		messages = messages[at+1:]
 	}
-	if limit > 0 && len(messages) > limit {
-		return messages[:limit], true, nil
+	for _, part := range parts {
+		wanted := 0
+		if limit > 0 {
+			wanted = limit - len(messages)
+		}
+		page, rest, err := e.page(ctx, part, wanted)
+		if err != nil {
+			return nil, false, err
+		}
+		messages = append(messages, page...)
+		if rest || limit > 0 && len(messages) == limit && part != parts[len(parts)-1] {
+			return messages, true, nil
+		}
 	}
 	return messages, false, nil
+}
+
+// stretch is a part of a run's conversation: the messages behind a number, up to and with another.
+type stretch struct {
+	run      event.RunID
+	from, to int
+}
+
+// stretches finds what a transcript is made of, without reading it: the run, and what it goes on with, the first one first.
+func (e *Engine) stretches(ctx context.Context, run event.RunID) ([]stretch, error) {
+	parts, seen := []stretch{{run, -1, math.MaxInt32}}, map[event.RunID]bool{run: true}
+	for {
+		first, err := e.store.MessagesBetween(ctx, parts[0].run, -1, math.MaxInt32, 1)
+		if err != nil || len(first) == 0 || first[0].Parent == "" {
+			return parts, err
+		}
+		parent, err := e.store.Message(ctx, first[0].Parent)
+		if errors.Is(err, store.ErrNotFound) || seen[parent.Run] {
+			return parts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		seen[parent.Run] = true
+		parts = slices.Insert(parts, 0, stretch{parent.Run, -1, parent.Seq})
+	}
+}
+
+// behind leaves out what is not behind a message; nil if it is in none of the parts.
+func (e *Engine) behind(ctx context.Context, parts []stretch, after event.MessageID) ([]stretch, error) {
+	m, err := e.store.Message(ctx, after)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(parts, func(s stretch) bool { return s.run == m.Run && m.Seq <= s.to })
+	if at < 0 {
+		return nil, nil
+	}
+	parts[at].from = m.Seq
+	return parts[at:], nil
+}
+
+// lookAhead is how many messages behind a page are read: the outcome of a call that was not made is in the next one of a tool.
+const lookAhead = 4
+
+// page reads at most so many messages of a stretch (0 for all), and reports whether there are more.
+func (e *Engine) page(ctx context.Context, part stretch, limit int) (page []TranscriptMessage, more bool, err error) {
+	reading := 0
+	if limit > 0 {
+		reading = limit + lookAhead
+	}
+	r := recordedRun{run: store.Run{ID: part.run}}
+	if r.messages, err = e.store.MessagesBetween(ctx, part.run, part.from, part.to, reading); err != nil {
+		return nil, false, err
+	}
+	shown := len(r.messages)
+	if limit > 0 && shown > limit {
+		shown = limit
+	}
+	old, err := e.store.UnlinkedCalls(ctx, part.run)
+	if err != nil {
+		return nil, false, err
+	}
+	if old { // only the whole conversation tells where they belong
+		whole, err := e.recorded(ctx, r.run)
+		if err != nil {
+			return nil, false, err
+		}
+		r.calls = whole.calls
+	} else if r.calls, err = e.store.CallsOf(ctx, r.messages[:shown]); err != nil {
+		return nil, false, err
+	}
+	started, err := e.store.StartedBy(ctx, part.run, RoleHidden)
+	if err != nil {
+		return nil, false, err
+	}
+	page, err = r.transcript(shown, started)
+	return page, shown < len(r.messages), err
 }
 
 // recordedRun is a run as it is stored, with its conversation.
@@ -178,15 +260,11 @@ func (e *Engine) conversation(ctx context.Context, run store.Run) ([]recordedRun
 	return parts, nil
 }
 
-// transcript decodes the messages; children are the runs that this one started.
-func (r recordedRun) transcript(children []store.Run) ([]TranscriptMessage, error) {
-	list := make([]TranscriptMessage, 0, len(r.messages))
+// transcript decodes the first n messages; started are the runs that this one started, by the calls.
+func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]TranscriptMessage, error) {
+	list := make([]TranscriptMessage, 0, n)
 	made := r.byMessage()
-	started := map[event.CallID]event.RunID{}
-	for _, child := range children {
-		started[child.ParentCall] = child.ID
-	}
-	for i, row := range r.messages {
+	for i, row := range r.messages[:n] {
 		parts, err := model.DecodeParts(row.Parts)
 		if err != nil {
 			return nil, fmt.Errorf("read the message %s of the run %s: %w", row.ID, r.run.ID, err)

@@ -64,6 +64,7 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 	actions = append(actions, s.launchActions(p)...)
 	actions = append(actions, s.agentActions(p)...)
 	actions = append(actions, s.stopActions(path)...)
+	actions = append(actions, s.recovery.actions()...)
 	answer := []protocol.CommandOrCodeAction{}
 	for _, a := range actions {
 		if !wanted(a.kind, p.Context.Only) {

@@ -65,6 +65,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
+	s.recovery = &recovery{server: s}
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -225,6 +226,7 @@ func (s *Server) welcome(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
+	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.

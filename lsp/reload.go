@@ -145,7 +145,7 @@ func (r *reloader) watched() []watch.Target {
 		}
 	}
 	for _, root := range roots {
-		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep})
+		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep}, watch.Target{Path: filepath.Join(root, config.ProjectServers)})
 	}
 	for _, name := range r.server.trust.actors() {
 		if !slices.ContainsFunc(list, func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {

@@ -77,6 +77,7 @@ type Server struct {
 	acceptor    *acceptor
 	reloader    *reloader
 	trust       *trust
+	recovery    *recovery
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscriptions subscriptions

@@ -59,7 +59,7 @@ type AsChild struct {
 	Agent string
 }
 
-// ToolOptions changes how one tool works for an agent. The engine does not use it yet.
+// ToolOptions changes how one tool works for an agent.
 type ToolOptions struct {
 	// OutputLimit is the largest output in bytes; 0 for the tool's own.
 	OutputLimit int
@@ -118,7 +118,7 @@ type Definition struct {
 	Tools []string
 	// DisallowedTools are taken away from Tools.
 	DisallowedTools []string
-	// ToolOptions are by canonical name. The engine does not use them yet.
+	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
 	// Subagents are the agents it may delegate to; nil means all, empty means none.
 	Subagents []string

@@ -60,6 +60,12 @@ type Config struct {
 	RetryMaxElapsed time.Duration
 	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
 	NetworkAllow []string
+	// Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.
+	WebsearchKind string
+	// Where the search engine answers; needed for searxng. Empty: the vendor's.
+	WebsearchBaseURL string
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.
+	WebsearchKeyEnv string
 	// Model providers by name; anthropic, openai and gemini are always there.
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.

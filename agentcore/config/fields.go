@@ -165,6 +165,21 @@ var storeFields = []field{
 		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.",
 		at:  in(func(c *Config) any { return &c.NetworkAllow }),
 	},
+	{
+		key: "websearch.kind", enum: []string{"searxng", "brave", "tavily"}, wider: never,
+		doc: "Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.",
+		at:  in(func(c *Config) any { return &c.WebsearchKind }),
+	},
+	{
+		key: "websearch.base_url", check: checkURL, show: showURL, wider: never,
+		doc: "Where the search engine answers; needed for searxng. Empty: the vendor's.",
+		at:  in(func(c *Config) any { return &c.WebsearchBaseURL }),
+	},
+	{
+		key: "websearch.key_env", check: checkVariable, wider: never,
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.",
+		at:  in(func(c *Config) any { return &c.WebsearchKeyEnv }),
+	},
 }
 
 // compositeFields are the keys that hold tables.

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -54,6 +56,41 @@ func BenchmarkCommit(b *testing.B) {
 			close(jobs)
 			wait.Wait()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
+		})
+	}
+}
+
+// BenchmarkOpenLarge opens a file of 200 MB that was closed, and one that was not.
+func BenchmarkOpenLarge(b *testing.B) {
+	for _, clean := range []bool{true, false} {
+		b.Run(fmt.Sprintf("clean=%v", clean), func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "a.db")
+			s, err := Open(b.Context(), path, Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			text := json.RawMessage(`"` + strings.Repeat("what a model says ", 220) + `"`)
+			mustCommit(b, s, Batch{Sessions: []Session{{ID: "s"}}, Runs: []Run{{ID: "r", Session: "s"}}})
+			for i := range 50 {
+				var batch Batch
+				for j := range 1000 {
+					batch.Messages = append(batch.Messages, Message{ID: event.NewMessageID(), Run: "r", Seq: i*1000 + j, Parts: text})
+				}
+				mustCommit(b, s, batch)
+			}
+			b.ReportMetric(float64(must(s.Size(b.Context()))(b))/1e6, "MB")
+			for {
+				s.suspect.Store(!clean)
+				if err := s.Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				if !b.Loop() {
+					return
+				}
+				if s, err = Open(b.Context(), path, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

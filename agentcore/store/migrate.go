@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/crash"
@@ -59,8 +62,7 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 	hook.Reach(crash.Copied)
 	err = takeSteps(ctx, conn, version, steps, hook)
 	if err != nil && !isDamage(err) {
-		// The file is as it was: a copy from each start would fill the disk.
-		err = errors.Join(err, os.Remove(backup))
+		return fmt.Errorf("%w; the file is as it was, and the version of agentls that it is from still reads it; a copy lies in %s", err, backup)
 	}
 	return err
 }
@@ -96,7 +98,8 @@ func schemaVersion(ctx context.Context, conn *connection) (int, error) {
 	return version, nil
 }
 
-// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name.
+// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. It takes the place of former copies of that
+// version, since a migration that fails at each start would fill the disk.
 func backUp(ctx context.Context, conn *connection, path string, version int) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -110,7 +113,20 @@ func backUp(ctx context.Context, conn *connection, path string, version int) (st
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(name))
 	}
-	return name, nil
+	former, err := filepath.Glob(globbed(path) + fmt.Sprintf(".v%d-*.backup", version))
+	if err != nil {
+		return "", err
+	}
+	former = slices.DeleteFunc(former, func(other string) bool { return other == name })
+	return name, removeAll(former...)
+}
+
+// globbed is a path as a pattern for it alone.
+func globbed(path string) string {
+	if filepath.Separator == '\\' {
+		return path // there the backslash quotes nothing (filepath.Match)
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // fileTime is the present in a form for file names.

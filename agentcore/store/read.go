@@ -41,13 +41,13 @@ func (s *Store) Run(ctx context.Context, id event.RunID) (Run, error) {
 // Runs returns the runs of a session, in the order of their creation.
 func (s *Store) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
 	return many[Run](ctx, s, runTable, fmt.Sprintf("the runs of session %s", session),
-		"WHERE session = ? ORDER BY created, id", session)
+		"WHERE session = ? ORDER BY rowid", session) // the clock may jump
 }
 
 // Children returns the runs that a run made, in the order of their creation.
 func (s *Store) Children(ctx context.Context, run event.RunID) ([]Run, error) {
 	return many[Run](ctx, s, runTable, fmt.Sprintf("the children of run %s", run),
-		"WHERE parent_run = ? ORDER BY created, id", run)
+		"WHERE parent_run = ? ORDER BY rowid", run)
 }
 
 // Messages returns the conversation of a run, in order.
@@ -65,7 +65,7 @@ func (s *Store) MessageRun(ctx context.Context, id event.MessageID) (event.RunID
 // ToolCalls returns the calls of a run, in the order of their intents.
 func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
 	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
-		"WHERE run = ? ORDER BY intent, id", run)
+		"WHERE run = ? ORDER BY rowid", run)
 }
 
 // LayerFiles returns the files of all layers of a session: its own first, then its runs'.

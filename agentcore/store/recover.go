@@ -23,6 +23,36 @@ type Recovery struct {
 	Detail string
 }
 
+// checkedAtOnce is the size in bytes up to which a file is checked before it is used: that takes about a millisecond for each megabyte.
+const checkedAtOnce = 48 << 20
+
+func isLarge(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > checkedAtOnce
+}
+
+// checkLater checks a large file that was not closed by the given processes, whose traces go when it is found sound. Where it is damaged the
+// next Open repairs it; where the check is cut short the next Open begins it again.
+func (s *Store) checkLater(ctx context.Context, dead []string) {
+	conn, err := dial(ctx, s.path, s.options.BusyTimeout, reading)
+	if err == nil {
+		err = errors.Join(quickCheck(ctx, conn), conn.close())
+	}
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		ownerFolder(s.path).forget(dead)
+	case isDamage(err):
+		err = s.explain("check the file after an unclean end", err)
+		s.options.Logger.Error("the store is damaged", "error", err)
+		if s.options.Damaged != nil {
+			s.options.Damaged(err)
+		}
+	default:
+		s.options.Logger.Warn("the store could not be checked after an unclean end; the next start tries again", "error", err)
+	}
+}
+
 // quickCheck reads the whole file (PRAGMA quick_check) and returns ErrDamaged if it is not sound.
 func quickCheck(ctx context.Context, conn *connection) error {
 	rows, err := conn.QueryContext(ctx, "PRAGMA quick_check(10)")

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -118,7 +119,7 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 	}{
 		{"pages in the middle", func(t *testing.T, path string) {
 			size := int(must(os.Stat(path))(t).Size())
-			overwrite(t, path, size/2/4096*4096, 3*4096)
+			overwrite(t, path, size*3/4/4096*4096, 3*4096) // behind the definitions of the tables
 		}, true},
 		{"the end is missing", func(t *testing.T, path string) {
 			if err := os.Truncate(path, must(os.Stat(path))(t).Size()*2/3); err != nil {
@@ -246,5 +247,66 @@ func TestOpeningWaitsForAnother(t *testing.T) {
 	release()
 	if err := <-opened; err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLargeFileIsCheckedBesideTheWork: one that was not closed can be used at once; where it is damaged people are told, and the next start repairs it.
+func TestLargeFileIsCheckedBesideTheWork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	ctx := testContext(t)
+	s := must(Open(ctx, path, Options{}))(t)
+	mustCommit(t, s, seed("s1"))
+	text := json.RawMessage(`"` + strings.Repeat("long ", 200_000) + `"`)
+	for i := range checkedAtOnce/len(text) + 2 {
+		mustCommit(t, s, Batch{Messages: []Message{{ID: event.NewMessageID(), Run: "s1-r", Seq: i + 100, Parts: text}}})
+	}
+	mustCommit(t, s, seed("s2"))
+	abandon(t, s)
+	traces := func() int { return len(glob(t, filepath.Join(string(ownerFolder(path)), "[0-9]*"))) }
+
+	s = must(Open(ctx, path, Options{}))(t)
+	<-s.checked
+	if n := traces(); n != 1 { // its own
+		t.Errorf("behind the check of a sound file there are %d traces of processes", n)
+	}
+	abandon(t, s)
+
+	f := must(os.OpenFile(path, os.O_RDWR, 0))(t)
+	size := must(f.Stat())(t).Size()
+	// Pages of the index that nothing reads but the check, and of a long text.
+	for at := size / 4 / 4096 * 4096; at < size-64<<10; at += 4 << 20 {
+		if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, 2*4096), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan error, 1)
+	s = must(Open(ctx, path, Options{Damaged: func(err error) { told <- err }}))(t)
+	if s.Recovery() != nil {
+		t.Error("it was repaired before it was used")
+	}
+	if err := <-told; !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "start agentls again") {
+		t.Errorf("people are told %v", err)
+	}
+	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s3"}}})
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	s = openStore(t, path, Options{})
+	if r := s.Recovery(); r == nil || r.Saved == 0 {
+		t.Fatalf("the next start: %+v", r)
+	}
+	for _, id := range []event.SessionID{"s1", "s2", "s3"} {
+		if _, err := s.Session(ctx, id); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if again := openStore(t, path, Options{}); again.Recovery() != nil {
+		t.Errorf("it was repaired twice: %+v", again.Recovery())
 	}
 }

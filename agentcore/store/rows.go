@@ -90,6 +90,8 @@ type Run struct {
 	Created, Started, Completed time.Time
 	// Duration is the time at work, kept in milliseconds.
 	Duration time.Duration
+	// Copied says that the run was never made: a fork or an import has copied it. Sums of usage leave it out.
+	Copied bool
 }
 
 // Message is one committed message of a run's conversation.
@@ -334,6 +336,7 @@ func (r *Run) fields() []field {
 		{"own_output_tokens", &r.Own.OutputTokens},
 		{"own_cached_tokens", &r.Own.CachedTokens},
 		{"own_cost", &r.Own.Cost},
+		{"copied", &r.Copied},
 	}
 }
 

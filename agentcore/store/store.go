@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,8 @@ var (
 	ErrLocked = errors.New("another process has locked the file")
 	// ErrInUse: the session is open in another process.
 	ErrInUse = errors.New("another agentls process has it open")
+	// ErrGone: the file was deleted, or another one put in its place, while it was open.
+	ErrGone = errors.New("the file is gone")
 	// ErrFull: there was no room for the batch.
 	ErrFull = errors.New("the disk is full")
 )
@@ -54,6 +57,9 @@ type Options struct {
 	// Failed gets the events of each batch that could not be stored, which may be none, and why. It is called
 	// under the same conditions as Committed.
 	Failed func([]NewEvent, error)
+	// Damaged is called where a large file that was not closed turns out to be damaged while it is in use, with an error that says what to do,
+	// on a goroutine of the store. The next Open repairs it.
+	Damaged func(error)
 	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
 	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
 	Redact func(string) string
@@ -76,8 +82,13 @@ type Store struct {
 	readers  *sql.DB
 	owner    *owner
 	recovery *Recovery
+	// opened is the file as it was opened.
+	opened os.FileInfo
 	// suspect is set when SQLite reported damage: the next Open then checks the file.
 	suspect atomic.Bool
+	// checking is the check of a large file beside the work; stopCheck ends it, and checked is closed at its end.
+	stopCheck context.CancelFunc
+	checked   chan struct{}
 
 	closing  sync.Once
 	closeErr error // set by closing
@@ -86,7 +97,8 @@ type Store struct {
 // Open opens the store at path, and makes the file (0600) and its folder (0700) if there is none. It
 // brings an older schema up to date, after a copy of the file was put beside it; a newer one is refused
 // with ErrNewer. Where the last process that had the file open did not close it, the file is checked
-// first; a damaged one is moved aside and what could be read of it is kept: see [Store.Recovery].
+// first; a damaged one is moved aside and what could be read of it is kept: see [Store.Recovery]. A large file is
+// checked while it is in use, and repaired by the next Open.
 // Beside the file lies a folder (path + "-owners") that tells which processes have it open.
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	s, err := open(ctx, path, options, embedded)
@@ -134,7 +146,8 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}()
 
 	options.Crash.Reach(crash.Registered)
-	conn, err := s.connect(ctx, len(dead) > 0, steps)
+	later := len(dead) > 0 && isLarge(path) && !slices.Contains(dead, damageMark)
+	conn, err := s.connect(ctx, len(dead) > 0 && !later, steps)
 	if isDamage(err) {
 		if living > 0 {
 			return nil, fmt.Errorf("%w, and %d other agentls processes have it open: end them and start again, then it is repaired: %w",
@@ -150,15 +163,29 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		return nil, err
 	}
-	owners.forget(dead)
+	if !later {
+		owners.forget(dead)
+	}
 
 	s.readers, err = openDatabase(path, options.BusyTimeout, reading)
 	if err != nil {
 		conn.close()
 		return nil, err
 	}
+	if s.opened, err = os.Stat(path); err != nil {
+		return nil, errors.Join(err, conn.close(), s.readers.Close())
+	}
 	s.writer = newWriter(s, conn)
 	go s.writer.run()
+	s.checked = make(chan struct{})
+	var checking context.Context
+	checking, s.stopCheck = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(s.checked)
+		if later {
+			s.checkLater(checking, dead)
+		}
+	}()
 	return s, nil
 }
 
@@ -285,6 +312,8 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.queue.close()
+		s.stopCheck()
+		<-s.checked
 		var cause error
 		select {
 		case <-s.writer.ended:

@@ -103,7 +103,7 @@ type UsageReport struct {
 	Total UsageRow
 }
 
-// Usage sums up the stored runs. A key that is none of the constants is an error.
+// Usage sums up the stored runs but for copies. A key that is none of the constants is an error.
 func (s *Store) Usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
 	report, err := s.usage(ctx, filter)
 	return report, s.explain(fmt.Sprintf("sum up the usage by %s", filter.By), err)
@@ -160,7 +160,7 @@ const (
 // usageQuery returns the statement that sums up columns by a key, and its arguments.
 func usageQuery(key, columns string, filter UsageFilter) (string, []any) {
 	var with string
-	conditions, args := []string{"TRUE"}, []any{}
+	conditions, args := []string{"run.copied = 0"}, []any{}
 	if filter.Run != "" {
 		with = `WITH RECURSIVE tree (id) AS (SELECT ? UNION ALL SELECT child.id FROM run child JOIN tree ON child.parent_run = tree.id) `
 		conditions, args = append(conditions, "run.id IN (SELECT id FROM tree)"), append(args, filter.Run)

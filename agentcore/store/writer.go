@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -110,7 +111,7 @@ func (w *writer) commitGroup(jobs []*job) {
 		if err == nil && j.after != nil {
 			j.after(w)
 		}
-		if err != nil && w.store.options.Failed != nil {
+		if err != nil && j.own == nil && w.store.options.Failed != nil { // whoever asked for a transaction of the store's own has the error
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
@@ -171,6 +172,10 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 }
 
 func (w *writer) begin() error {
+	// A file that has no name any more still takes all that is written, and nobody would ever see it again.
+	if now, err := os.Stat(w.store.path); err != nil || !os.SameFile(now, w.store.opened) {
+		return errors.Join(errNotBegun, ErrGone, err)
+	}
 	_, err := w.conn.ExecContext(w.aborted, "BEGIN IMMEDIATE")
 	if err == nil {
 		return nil
@@ -426,10 +431,19 @@ func (s *Store) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if isDamage(err) {
-		s.suspect.Store(true)
+	if isDamage(err) && !s.suspect.Swap(true) {
+		if marked := ownerFolder(s.path).markDamage(); marked != nil {
+			err = errors.Join(err, marked)
+		}
 	}
-	switch code := sqliteCode(err); code {
+	if errors.Is(err, ErrGone) {
+		return fmt.Errorf("%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart agentls, it begins a new one: %w", what, ErrGone, s.path, err)
+	}
+	code := sqliteCode(err)
+	if code == 0 && isDamage(err) {
+		code = sqlite3.SQLITE_CORRUPT // what a check found
+	}
+	switch code {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -32,6 +33,8 @@ type desk struct {
 	home  string
 	// env is added to the environment, in the form NAME=VALUE.
 	env []string
+	// through, if there is one, is put between an editor and its server.
+	through func(io.ReadWriteCloser) io.ReadWriteCloser
 }
 
 func newDesk(t testing.TB, files map[string]string) *desk {
@@ -138,7 +141,11 @@ func (d *desk) serve(profile string, args ...string) *served {
 	if s.server, err = lsptest.Exec(s.cmd, s.log); err != nil {
 		d.Fatal(err)
 	}
-	s.Editor = lsptest.NewEditor(s.server.Stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state})
+	stream := s.server.Stream
+	if d.through != nil {
+		stream = d.through(stream)
+	}
+	s.Editor = lsptest.NewEditor(stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state})
 	s.faults = s.Faults
 	d.Cleanup(func() {
 		s.server.Kill()

@@ -199,6 +199,9 @@ type Server interface {
 	// a model is counted once; only in a row for a single run, what its children used is counted as well.
 	// `run` and `session` that are not stored are the error `not_found`.
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
+	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
+	// definitions in use, and their state. Nothing is started.
+	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
 	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
 	// lies in a folder acts before that.
 	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
@@ -271,6 +274,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.LendModels)
 	case MethodUsage:
 		result, err = call(ctx, params, s.Usage)
+	case MethodMCP:
+		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
 		result, err = call(ctx, params, s.Trust)
 	default:
@@ -282,8 +287,7 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
 	switch name {
-	case MethodSkills, CommandSkills,
-		MethodMCP, CommandMCP:
+	case MethodSkills, CommandSkills:
 		return true
 	}
 	return false
@@ -365,6 +369,7 @@ func Commands() []string {
 		CommandModels,
 		CommandLendModels,
 		CommandUsage,
+		CommandMCP,
 		CommandTrust,
 	}
 }

@@ -135,6 +135,10 @@ func (d *documented) DiffProposal(_ context.Context, p *ProposalParams) (*Propos
 	return answer[ProposalDiff](d, MethodDiffProposal, p)
 }
 
+func (d *documented) MCP(_ context.Context, p *NoParams) (*MCPList, error) {
+	return answer[MCPList](d, MethodMCP, p)
+}
+
 func (d *documented) Trust(_ context.Context, p *TrustParams) (*TrustResult, error) {
 	return answer[TrustResult](d, MethodTrust, p)
 }

@@ -1390,8 +1390,13 @@ type MCPServer struct {
 	State MCPState `json:"state"`
 	// Why it failed.
 	Error *event.Failure `json:"error,omitzero"`
+	// Its command or URL, for people; without what may be a key.
+	Address string `json:"address"`
 	// Names of its tools, as agents call them.
 	Tools []string `json:"tools"`
+	// Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for
+	// `agent/run`.
+	Prompts []MCPPrompt `json:"prompts"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -1400,7 +1405,39 @@ func (v MCPServer) MarshalJSON() ([]byte, error) {
 	if v.Tools == nil {
 		v.Tools = []string{}
 	}
+	if v.Prompts == nil {
+		v.Prompts = []MCPPrompt{}
+	}
 	return json.Marshal(plain(v))
+}
+
+// MCPPrompt is a prompt of an MCP server.
+type MCPPrompt struct {
+	// Its name, as users call it.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Its arguments, in order.
+	Arguments []MCPArgument `json:"arguments"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MCPPrompt) MarshalJSON() ([]byte, error) {
+	type plain MCPPrompt
+	if v.Arguments == nil {
+		v.Arguments = []MCPArgument{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MCPArgument is an argument of a prompt.
+type MCPArgument struct {
+	// Its name.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Whether the prompt needs it.
+	Required bool `json:"required"`
 }
 
 // MCPList is the result of `agent/mcp`.

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -47,6 +50,9 @@ type Host struct {
 	submitted   *event.ChildResult
 	questions   []tool.Question
 	plan        string
+	engine      *tool.SearchEngine
+	allowed     network.Allowed
+	names       map[string]string
 }
 
 // Skill is what a Host answers to the skill tool.
@@ -246,6 +252,64 @@ func (h *Host) Trusted() bool {
 
 // MayRead implements tool.Host: everything may be read.
 func (h *Host) MayRead(string) bool { return true }
+
+// SetNetwork says what `network.allow` names, and which search engine there is; a new Host has neither.
+func (h *Host) SetNetwork(engine *tool.SearchEngine, allow ...string) {
+	h.t.Helper()
+	allowed, err := network.Parse(allow)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.engine, h.allowed = engine, allowed
+}
+
+// SetNames says what names lead to, instead of what the system has.
+func (h *Host) SetNames(names map[string]string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.names = names
+}
+
+// MayFetch implements tool.Host: what SetNetwork names may be fetched.
+func (h *Host) MayFetch(address string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.allowed.Has(address)
+}
+
+// Connect implements tool.Host.
+func (h *Host) Connect(ctx context.Context, address string) (net.Conn, error) {
+	h.mu.Lock()
+	allowed, names := h.allowed, h.names
+	h.mu.Unlock()
+	return allowed.Dial(ctx, address, func(_ context.Context, name string) ([]netip.Addr, error) {
+		to, err := netip.ParseAddr(names[name])
+		if err != nil {
+			return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+		}
+		return []netip.Addr{to}, nil
+	})
+}
+
+// Secret is what HoldsSecret takes for a secret.
+const Secret = "the-secret-of-a-test"
+
+// HoldsSecret implements tool.Host.
+func (h *Host) HoldsSecret(text string) bool {
+	return strings.Contains(text, Secret) || strings.Contains(text, "[secret ")
+}
+
+// SearchEngine implements tool.Host.
+func (h *Host) SearchEngine() (tool.SearchEngine, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine == nil {
+		return tool.SearchEngine{}, false
+	}
+	return *h.engine, true
+}
 
 // SetTrusted says whether the workspace is trusted; a new Host's is.
 func (h *Host) SetTrusted(trusted bool) {

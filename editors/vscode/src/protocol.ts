@@ -1608,8 +1608,32 @@ export interface MCPServer {
   state: MCPState;
   /** Why it failed. */
   error?: Failure;
+  /** Its command or URL, for people; without what may be a key. */
+  address: string;
   /** Names of its tools, as agents call them. */
   tools: string[];
+  /** Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`. */
+  prompts: MCPPrompt[];
+}
+
+/** A prompt of an MCP server. */
+export interface MCPPrompt {
+  /** Its name, as users call it. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Its arguments, in order. */
+  arguments: MCPArgument[];
+}
+
+/** An argument of a prompt. */
+export interface MCPArgument {
+  /** Its name. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Whether the prompt needs it. */
+  required: boolean;
 }
 
 /** Result of `agent/mcp`. */
@@ -1976,7 +2000,7 @@ export interface Requests {
   'agent/usage': { params: UsageParams; result: UsageReport };
   /** Lists the skills. */
   'agent/skills': { params: SkillsParams; result: SkillList };
-  /** Lists the MCP servers and their state. */
+  /** Lists the MCP servers of the configuration, of workspace folders and of definitions in use, and their state. Nothing is started. */
   'agent/mcp': { params: NoParams; result: MCPList };
   /** Shows or changes whether a workspace folder is trusted. Nothing that lies in a folder acts before that. */
   'agent/trust': { params: TrustParams; result: TrustResult };

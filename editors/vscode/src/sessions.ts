@@ -6,7 +6,6 @@ import type {
   RunFinished,
   RunID,
   RunInfo,
-  RunStarted,
   SessionID,
   SessionInfo,
   SessionSnapshot,
@@ -136,18 +135,14 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
-  /** A run was started: its session is followed from now on. */
-  async launched(started: RunStarted): Promise<void> {
-    await this.follow(started.session);
-  }
-
-  /** Follows the window's own session, of which something was seen. */
+  /** Follows the window's own session, which the server makes where there is none: before a run, so that none of its events is missed. */
   async followOwn(): Promise<void> {
-    if (this.followed.size === 0) {
-      const own = this.subscribe(undefined);
+    let own = this.followed.get('');
+    if (!own) {
+      own = this.subscribe(undefined);
       this.followed.set('', own);
-      await own;
     }
+    await own;
   }
 
   follow(session: SessionID): Promise<void> {

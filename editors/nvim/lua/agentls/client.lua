@@ -45,6 +45,8 @@ function M.config()
     cmd = o.cmd,
     filetypes = o.filetypes,
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      -- Neovim does take edits of this form.
+      workspace = { workspaceEdit = { documentChanges = true } },
       experimental = {
         agentls = {
           version = protocol.version,
@@ -89,12 +91,22 @@ local function watch()
   })
 end
 
+local missing = {}
+
 local function start(buffer)
   watch()
   local config = M.config()
   if compat.recent then
     -- With what the user's own vim.lsp.config says.
     config = vim.lsp.config[M.name] or config
+  end
+  local program = type(config.cmd) == 'table' and config.cmd[1]
+  if program and vim.fn.executable(program) == 0 then
+    if not missing[program] then
+      missing[program] = true
+      vim.notify(('agentls: %q is not to be found; :checkhealth agentls says what to do'):format(program), vim.log.levels.WARN)
+    end
+    return nil
   end
   return vim.lsp.start(vim.tbl_extend('force', config, { root_dir = root(buffer) }), { bufnr = buffer })
 end

@@ -1044,7 +1044,21 @@ M.commands = {
 ---@field layer agentls.Layer Where it comes from.
 ---@field state agentls.MCPState Its state.
 ---@field error? agentls.Failure Why it failed.
+---@field address string Its command or URL, for people; without what may be a key.
 ---@field tools string[] Names of its tools, as agents call them.
+---@field prompts agentls.MCPPrompt[] Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`.
+
+---A prompt of an MCP server.
+---@class agentls.MCPPrompt
+---@field name string Its name, as users call it.
+---@field description? string What it is for.
+---@field arguments agentls.MCPArgument[] Its arguments, in order.
+
+---An argument of a prompt.
+---@class agentls.MCPArgument
+---@field name string Its name.
+---@field description? string What it is for.
+---@field required boolean Whether the prompt needs it.
 
 ---Result of `agent/mcp`.
 ---@class agentls.MCPList

@@ -53,12 +53,11 @@ function M.text()
     end
   end
   if asks > 0 then
-    table.insert(parts, ui.icon('❓', '?') .. asks)
+    table.insert(parts, '?' .. asks)
   end
   if edits > 0 then
     table.insert(parts, ui.icon('✎', 'edits ') .. edits)
   end
-  -- A per cent sign begins an item of the option 'statusline', but not in what a %{} gives.
   return table.concat(parts, ' ')
 end
 

@@ -69,12 +69,12 @@ local function run_line(tree, run, depth, has)
   local over = live.ended(run)
   local ends = over and run.finished and ui.time(run.finished) or ui.now()
   if run.status == 'waiting' and run.reason and run.reason ~= '' then
-    add(parts, ui.short(run.reason, 40), colour)
+    add(parts, next(run.asks) and 'waits for you' or ui.short(run.reason, 40), colour)
   elseif run.status ~= 'completed' and run.status ~= 'running' then
     add(parts, run.status, colour)
   end
   for _, title in pairs(run.asks) do
-    add(parts, ui.icon('❓ ', '? ') .. ui.short(title, 40), 'AgentlsBadge')
+    add(parts, '? ' .. ui.short(title, 60), 'AgentlsBadge')
   end
   add(parts, ui.duration(ends - ui.time(run.created)))
   add(parts, ui.tokens(run.usage))
@@ -320,6 +320,13 @@ local function keys(tree)
     vim.notify(table.concat(lines, '\n'))
   end
   ui.keys(tree.buffer, map)
+end
+
+---Whether the tree of a server is on the screen.
+---@param id integer
+function M.visible(id)
+  local tree = trees[id]
+  return tree ~= nil and vim.api.nvim_buf_is_valid(tree.buffer) and vim.fn.bufwinid(tree.buffer) >= 0
 end
 
 ---Shows the tree.

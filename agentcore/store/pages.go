@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// Message returns one message, or ErrNotFound.
+func (s *Store) Message(ctx context.Context, id event.MessageID) (Message, error) {
+	return one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
+}
+
+// MessagesBetween returns the messages of a run whose numbers are above from and not above to, in order, at most limit of them (0 for all).
+func (s *Store) MessagesBetween(ctx context.Context, run event.RunID, from, to, limit int) ([]Message, error) {
+	return many[Message](ctx, s, messageTable, fmt.Sprintf("the messages of run %s", run),
+		"WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", run, from, to, orAll(limit))
+}
+
+// maxNamed bounds how many ids are in one statement, which SQLite does as well (sqlite.org/limits.html, 9).
+const maxNamed = 500
+
+// CallsOf returns the calls that messages made, those of each message in the order of their intents.
+func (s *Store) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, error) {
+	var all []ToolCall
+	for len(messages) > 0 {
+		n := min(len(messages), maxNamed)
+		args := make([]any, n)
+		for i, m := range messages[:n] {
+			args[i] = m.ID
+		}
+		calls, err := many[ToolCall](ctx, s, toolCallTable, "the tool calls of messages",
+			"WHERE message IN (?"+strings.Repeat(", ?", n-1)+") ORDER BY rowid", args...)
+		if err != nil {
+			return nil, err
+		}
+		all, messages = append(all, calls...), messages[n:]
+	}
+	return all, nil
+}
+
+// UnlinkedCalls reports whether a run has calls that do not name their message, as older versions stored them.
+func (s *Store) UnlinkedCalls(ctx context.Context, run event.RunID) (bool, error) {
+	var one int
+	err := s.readers.QueryRowContext(ctx, "SELECT 1 FROM tool_call WHERE run = ? AND message IS NULL LIMIT 1", run).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, s.explain(fmt.Sprintf("read the tool calls of run %s", run), err)
+}
+
+// StartedBy returns the runs that the calls of a run started, by the calls, but for those of a role.
+func (s *Store) StartedBy(ctx context.Context, run event.RunID, but string) (map[event.CallID]event.RunID, error) {
+	started := map[event.CallID]event.RunID{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var call event.CallID
+		var child event.RunID
+		err := rows.Scan(&call, &child)
+		started[call] = child
+		return err
+	}, "SELECT parent_call, id FROM run WHERE parent_run = ? AND parent_call IS NOT NULL AND role <> ?", run, but)
+	return started, s.explain(fmt.Sprintf("read the children of run %s", run), err)
+}
+
+// Overview is what a list says of the runs of a session.
+type Overview struct {
+	// Runs counts all, Status is that of the latest root run.
+	Runs   int
+	Status event.Status
+	// Usage is what the roots used with their children.
+	Usage event.Usage
+	// OpenHunks is how many proposed hunks wait for the user.
+	OpenHunks int
+}
+
+// Overviews returns those of the sessions that have runs of another role than the given one, which is not counted.
+func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but string) (map[event.SessionID]Overview, error) {
+	all := map[event.SessionID]Overview{}
+	if len(sessions) == 0 {
+		return all, nil
+	}
+	args := make([]any, len(sessions))
+	for i, id := range sessions {
+		args[i] = id
+	}
+	named := "(?" + strings.Repeat(", ?", len(args)-1) + ")"
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var id event.SessionID
+		var root bool
+		var status event.Status
+		var used event.Usage
+		if err := rows.Scan(&id, &root, &status, &used.InputTokens, &used.OutputTokens, &used.CachedTokens, &used.Cost); err != nil {
+			return err
+		}
+		o, known := all[id]
+		if !known {
+			o.Status, o.Usage = event.StatusPending, event.NoUsage()
+		}
+		if o.Runs++; root { // a child's usage is counted in its parent's
+			o.Status, o.Usage = status, o.Usage.Add(used)
+		}
+		all[id] = o
+		return nil
+	}, "SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run WHERE session IN "+named+
+		" AND role <> ? ORDER BY rowid", append(args, but)...)
+	if err == nil {
+		err = s.each(ctx, func(rows *sql.Rows) error {
+			var id event.SessionID
+			var open int
+			err := rows.Scan(&id, &open)
+			if o, known := all[id]; known {
+				o.OpenHunks = open
+				all[id] = o
+			}
+			return err
+		}, "SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
+	}
+	return all, s.explain("read what was done in sessions", err)
+}
+
+// each calls take for each row of a query.
+func (s *Store) each(ctx context.Context, take func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := s.readers.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
