@@ -158,6 +158,11 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	} else {
 		request.Context.Paths = paths
 	}
+	if text := engine.Repaired(); text != "" {
+		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
+			return err
+		}
+	}
 	err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
