@@ -239,12 +239,10 @@ func (e *Engine) damaged(err error) {
 
 // Repaired says, for a person, what Open did with a damaged database; "" if it was sound.
 func (e *Engine) Repaired() string {
-	r := e.store.Recovery()
-	if r == nil {
-		return ""
+	if r := e.store.Recovery(); r != nil {
+		return r.String()
 	}
-	return fmt.Sprintf("the database of agentls was damaged. A new one has %d rows of it; sessions that you miss may be in the damaged file, which lies in %s for two weeks. What was found: %s",
-		r.Saved, r.MovedTo, r.Detail)
+	return ""
 }
 
 func storeFailure(err error) *Error {
