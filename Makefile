@@ -4,11 +4,12 @@
 #   make build     bin/agentls
 #   make demo      review a small sample project, with no key and no network
 #   make check     the quick inner loop: format, vet, builds for macOS and Windows, staticcheck, short tests
-#   make test      everything: format, analysis, real Neovim, the probe, all tests with the race detector
+#   make test      everything: format, analysis, real editors, the probe, all tests with the race detector
 #   make bench     benchmarks
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
-#   make picture   the picture in the README, a review in Neovim, anew
+#   make vscode    bin/agentls.vsix, the extension for VS Code with the server in it
+#   make picture   the pictures in the README, a review in Neovim and agents in VS Code, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -48,7 +49,7 @@ FUZZTIME ?= 10m
 # One level of the sandbox is bubblewrap's, on Linux.
 BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
-.PHONY: build demo check lint short race e2e probe test bench soak generate picture clean
+.PHONY: build demo check lint short race vscode e2e probe test bench soak generate picture clean
 
 build:
 	go build -buildvcs=$(STAMP) -o bin/agentls ./cmd/agentls
@@ -73,10 +74,19 @@ race:
 	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
 	RAPID_SEED=$(SEED) CGO_ENABLED=1 go test -race -vet=off -timeout 20m ./...
 
-e2e: build
+vscode: build
+	.ci/vsix "$(PREFIX)" "$(AGENTLS)" bin/agentls.vsix
+
+e2e: vscode
+	@.ci/need python3=python3
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
-	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" \
-	go test -tags e2e -vet=off -count=1 -timeout 8m ./editors/e2e
+	code=$$(.ci/vscode "$(PREFIX)" editor) && \
+	gopls=$${AGENTLS_GOPLS:-$$(.ci/gopls "$(PREFIX)")} && \
+	editors=$$([ -n "$${AGENTLS_EMACS:-}" ] || .ci/editors "$(PREFIX)") && \
+	while IFS= read -r setting; do [ -z "$$setting" ] || export "$$setting"; done <<<"$$editors" && \
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_GOPLS="$$gopls" AGENTLS_VSCODE="$$code" AGENTLS_VSIX="$(CURDIR)/bin/agentls.vsix" \
+	AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
+	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/e2e
 
 probe: build
 ifeq ($(PROBE),)
@@ -106,8 +116,9 @@ soak:
 generate:
 	go generate ./...
 
-picture: build
+picture: vscode
 	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+	.ci/picture-vscode bin/agentls.vsix "$(SAMPLE)" editors/vscode.svg
 
 clean:
 	rm -rf bin

@@ -24,28 +24,29 @@ type because map[string]string
 // not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
 var imports = map[string]because{
 	"cmd/agentls": {
-		"agentcore":              "the command line runs the engine in its own process",
-		"agentcore/agent":        "lists and checks definitions",
-		"agentcore/config":       "flags, files and environment become the configuration",
-		"agentcore/crash":        "hands on where tests end the process",
-		"agentcore/event":        "ids and events, shown as a live tree",
-		"agentcore/model":        "names and kinds of models",
-		"agentcore/permission":   "how far a folder is trusted",
-		"agentcore/price":        "shows costs",
-		"agentcore/secret":       "finds keys, keeps them out of logs",
-		"agentcore/sandbox":      "is started again to set up sandboxes",
-		"agentcore/skill":        "loads the user's skills",
-		"agentcore/spelling":     "did you mean",
-		"agentcore/store":        "opens the database",
-		"agentcore/tool":         "wires the tools",
-		"agentcore/workspace":    "prints and writes proposals",
-		"lsp":                    "serve",
-		"lsp/methods":            "what tests say to the server and hear from it",
-		"schema":                 "prints the schemas",
-		"github.com/spf13/cobra": "commands and flags",
-		"github.com/spf13/pflag": "cobra's flags and their errors",
-		"golang.org/x/term":      "is the output a terminal, and how wide",
-		"golang.org/x/sys":       "signals that os has no names for",
+		"agentcore":               "the command line runs the engine in its own process",
+		"agentcore/agent":         "lists and checks definitions",
+		"agentcore/config":        "flags, files and environment become the configuration",
+		"agentcore/crash":         "hands on where tests end the process",
+		"agentcore/event":         "ids and events, shown as a live tree",
+		"agentcore/model":         "names and kinds of models",
+		"agentcore/model/catalog": "asks which models there are",
+		"agentcore/permission":    "how far a folder is trusted",
+		"agentcore/price":         "shows costs",
+		"agentcore/secret":        "finds keys, keeps them out of logs",
+		"agentcore/sandbox":       "is started again to set up sandboxes",
+		"agentcore/skill":         "loads the user's skills",
+		"agentcore/spelling":      "did you mean",
+		"agentcore/store":         "opens the database",
+		"agentcore/tool":          "wires the tools",
+		"agentcore/workspace":     "prints and writes proposals",
+		"lsp":                     "serve",
+		"lsp/methods":             "what tests say to the server and hear from it",
+		"schema":                  "prints the schemas",
+		"github.com/spf13/cobra":  "commands and flags",
+		"github.com/spf13/pflag":  "cobra's flags and their errors",
+		"golang.org/x/term":       "is the output a terminal, and how wide",
+		"golang.org/x/sys":        "signals that os has no names for",
 	},
 
 	"lsp": {
@@ -55,6 +56,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/hook":       "names the events of hooks",
+		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
@@ -65,6 +67,7 @@ var imports = map[string]because{
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
 		"lsp/wire":             "the connection",
@@ -95,6 +98,7 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
 	},
+	"lsp/comment": {},
 	"lsp/outline": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
@@ -107,8 +111,11 @@ var imports = map[string]because{
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
+		"agentcore/filelock":        "knows which servers have outlived their process",
 		"agentcore/hook":            "runs hooks",
+		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
+		"agentcore/langserver":      "asks language servers",
 		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
@@ -116,6 +123,7 @@ var imports = map[string]because{
 		"agentcore/model/openai":    "opened for the provider of that kind",
 		"agentcore/permission":      "decides what calls may do",
 		"agentcore/price":           "what answers cost",
+		"agentcore/network":         "which addresses tools may reach",
 		"agentcore/sandbox":         "commands run in it",
 		"agentcore/sandbox/proxy":   "their way to single hosts",
 		"golang.org/x/sys":          "names of signals",
@@ -143,6 +151,14 @@ var imports = map[string]because{
 	"agentcore/crash": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
+	"agentcore/mcp": {
+		"agentcore/permission":                   "what a reader of a text does not see",
+		"github.com/google/jsonschema-go":        "schemas of tools",
+		"github.com/modelcontextprotocol/go-sdk": "the protocol",
+	},
+	"agentcore/mcp/mcptest": {
+		"github.com/modelcontextprotocol/go-sdk": "the good server",
+	},
 	"agentcore/model": {},
 	"agentcore/model/catalog": {
 		"agentcore/model": "context sizes that are known by name",
@@ -163,8 +179,13 @@ var imports = map[string]because{
 		"agentcore/model":    "tests of what every wire promises",
 		"go.uber.org/goleak": "no goroutine is left",
 	},
+	"agentcore/langserver": {
+		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
+	},
+	"agentcore/outline": {},
 	"agentcore/model/offline": {
-		"agentcore/model": "implements it",
+		"agentcore/outline": "what lines define",
+		"agentcore/model":   "implements it",
 	},
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
@@ -195,7 +216,9 @@ var imports = map[string]because{
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
+	"agentcore/network": {},
 	"agentcore/sandbox/proxy": {
+		"agentcore/network": "which hosts are allowed, and which addresses anybody's",
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
@@ -218,16 +241,22 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
-		"agentcore/spelling":               "did you mean",
-		"agentcore/event":                  "ids and findings",
-		"agentcore/workspace":              "the view that tools read and write",
-		"github.com/BurntSushi/toml":       "checks the syntax of a file",
-		"github.com/bmatcuk/doublestar/v4": "glob",
-		"github.com/google/jsonschema-go":  "arguments are checked",
-		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
+		"agentcore/outline":                               "symbols without a language server",
+		"agentcore/spelling":                              "did you mean",
+		"agentcore/event":                                 "ids and findings",
+		"agentcore/network":                               "which addresses pages are fetched from",
+		"agentcore/permission":                            "what nobody sees in a page",
+		"agentcore/workspace":                             "the view that tools read and write",
+		"github.com/JohannesKaufmann/html-to-markdown/v2": "pages for models",
+		"golang.org/x/net":                                "parses pages, and finds out how they are encoded",
+		"github.com/BurntSushi/toml":                      "checks the syntax of a file",
+		"github.com/bmatcuk/doublestar/v4":                "glob",
+		"github.com/google/jsonschema-go":                 "arguments are checked",
+		"go.yaml.in/yaml/v3":                              "checks the syntax of a file",
 	},
 	"agentcore/tool/tooltest": {
 		"agentcore/event":     "ids and findings",
+		"agentcore/network":   "which addresses pages are fetched from",
 		"agentcore/tool":      "a Host in memory, for tests",
 		"agentcore/workspace": "the view of that Host",
 	},
@@ -247,6 +276,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
 	"agentcore/tool/tooltest":         "what a tool runs on",
@@ -370,6 +400,8 @@ func TestDirection(t *testing.T) {
 		{"agentcore", "lsp/methods", false},
 		{"agentcore", "go.lsp.dev/uri", false},
 		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
+		{"agentcore/langserver", "github.com/sourcegraph/jsonrpc2", true},
+		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
 		{"agentcore", "agentcore/model/offline", true},
 		{"agentcore/tool", "agentcore", false},
 		{"agentcore/tool", "go.lsp.dev/protocol", false},
@@ -412,7 +444,8 @@ func floor(folder string) (height int, known bool) {
 // against tells what is wrong with an import, of another package of this module by its folder or of another
 // module; empty where its direction is right.
 func against(folder, name string) string {
-	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+	// The client towards the project's own language servers is at home in a package of its own.
+	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
 		return "nothing in agentcore knows LSP"
 	}
 	from, _ := floor(folder)

@@ -18,12 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-const (
-	// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says.
-	maxAnswer = 64 << 10
-	// maxReading is how many calls that read run beside each other.
-	maxReading = 16
-)
+// maxReading is how many calls that read run beside each other.
+const maxReading = 16
 
 // call is one tool call on its way.
 type call struct {
@@ -36,6 +32,8 @@ type call struct {
 	refusal   string // why it is not carried out, empty if it is
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
+	images    []model.Image
+	version   string // of the tool of an MCP server that was decided on
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -75,7 +73,7 @@ func (r *run) decide(asked model.Call) *call {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.engine.tools[name]
+	t := r.toolNamed(name)
 	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {
@@ -87,7 +85,7 @@ func (r *run) decide(asked model.Call) *call {
 	c.tool, c.spec = t, t.Spec()
 	err := r.guarded("the tool "+name, func() error {
 		c.title = t.Title(asked.Arguments)
-		arguments, err := tool.Check(t, asked.Arguments)
+		arguments, err := tool.Check(t, r.withDefaults(name, asked.Arguments))
 		if err == nil {
 			c.arguments, c.title = arguments, t.Title(arguments)
 		}
@@ -144,7 +142,7 @@ func (r *run) execute(c *call) model.Result {
 		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
 	})
 	text = r.afterCall(c, status, text, summary)
-	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK}
+	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK, Images: c.images}
 }
 
 // worksOn notes the file that a call names.
@@ -175,19 +173,18 @@ func (c *call) validArguments() json.RawMessage {
 func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	var result tool.Result
 	err := r.guarded("the tool "+c.spec.Name, func() (err error) {
-		result, err = c.tool.Run(r.ctx, host{r, c}, r.withSecrets(c))
+		result, err = r.runTool(c)
 		return err
 	})
 	switch {
 	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case err != nil:
-		return event.CallError, "error: " + err.Error(), firstLine(err.Error())
+		return event.CallError, r.bounded(c, "error: "+err.Error()), firstLine(err.Error())
 	}
-	text = result.Text
-	if len(text) > maxAnswer {
-		half := maxAnswer / 2
-		text = strings.ToValidUTF8(text[:half], "") + fmt.Sprintf("\n… %d bytes left out …\n", len(text)-maxAnswer) + strings.ToValidUTF8(text[len(text)-half:], "")
+	text = r.bounded(c, result.Text)
+	if c.images, err = r.keepImages(result.Images); err != nil {
+		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
 	}
 	return event.CallOK, text, result.Summary
 }

@@ -240,7 +240,7 @@ func (r *run) specOf(call model.Call) (tool.Spec, []byte, bool) {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.engine.tools[name]
+	t := r.toolNamed(name)
 	if t == nil {
 		return tool.Spec{}, nil, false
 	}
@@ -283,6 +283,7 @@ const leftOut = "bytes left out"
 func (r *run) dropResults(from int, target int64) {
 	surplus := r.size() - target
 	for i := 0; i < from && surplus > 0; i++ {
+		surplus -= r.dropImages(i)
 		r.mapResults(i, func(text string) string {
 			short := fmt.Sprintf("(%d %s, to shorten the conversation; make the call again if you need them)", len(text), leftOut)
 			if surplus <= 0 || len(text) <= len(short) {
@@ -302,6 +303,25 @@ func (r *run) shrinkResults(target int64) {
 			r.mapResults(i, func(text string) string { return clip(text, limit) })
 		}
 	}
+}
+
+// dropImages takes the images out of the results in a message and returns what that saves, in bytes as [sizeOf] counts.
+func (r *run) dropImages(i int) int64 {
+	before := sizeOf(r.messages[i : i+1])
+	m := model.Message{Role: r.messages[i].Role, Parts: slices.Clone(r.messages[i].Parts)}
+	for j, part := range m.Parts {
+		if result, ok := part.(model.Result); ok && len(result.Images) > 0 {
+			result.Text, result.Images = result.Text+" (It is shown no more; make the call again if you need it.)", nil
+			m.Parts[j] = result
+		}
+	}
+	saved := before - sizeOf([]model.Message{m})
+	if saved <= 0 {
+		return 0
+	}
+	r.messages = slices.Clone(r.messages)
+	r.messages[i] = m
+	return saved
 }
 
 // mapResults changes the texts of the results in a message. The message is made anew: a request may still hold the old one.

@@ -90,7 +90,7 @@ func TestTaskRefusals(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{
 			task("explorer", "x", ""), task("title", "x", ""), task("explore", " ", ""), task("explore", "x", `,"context_files":["no.txt"]`),
-			task("explore", "x", `,"allowed_tools":["webfetch"]`), task("tester", "Test it.", ""),
+			task("explore", "x", `,"allowed_tools":["deploy"]`), task("tester", "Test it.", ""),
 		}},
 		script.Turn{Match: "Test it.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{task("tester", "Test it.", "")}},
 		script.Turn{Match: "Test it.", Expect: []script.Expect{script.Result("task", `there is no tool "task"`)}, Answer: []script.Step{script.Text("Tested.")}},
@@ -98,7 +98,7 @@ func TestTaskRefusals(t *testing.T) {
 			Match: "Go.",
 			Expect: []script.Expect{
 				script.Last(`you cannot start an agent "explorer"; those that you may are explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
-				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "webfetch"`), script.Last("Tested."),
+				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "deploy"`), script.Last("Tested."),
 			},
 			Answer: []script.Step{script.Text("Done.")},
 		},

@@ -79,6 +79,59 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	return failure
 }
 
+// Interrupted is a run that was cut off with its process.
+type Interrupted struct {
+	RunInfo
+	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There are none where nothing
+	// had begun.
+	Parts []event.RunID
+}
+
+// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, of which the user was not told
+// yet. Whoever gets them has to tell: nobody gets them again. It waits on the disk.
+func (e *Engine) TakeInterrupted(ctx context.Context, roots []string) ([]Interrupted, error) {
+	rows, err := e.store.TakeInterrupted(ctx, roots)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs that were cut off: %w", err)
+	}
+	var list []Interrupted
+	for _, row := range rows {
+		if row.Role == RoleHidden {
+			continue
+		}
+		one := Interrupted{RunInfo: runInfoOf(row)}
+		if one.Parts, err = e.parts(ctx, row); err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// parts are the runs to resume in the place of an interrupted one.
+func (e *Engine) parts(ctx context.Context, row store.Run) ([]event.RunID, error) {
+	has, err := e.store.Resumable(ctx, row.ID)
+	if err != nil || has {
+		return []event.RunID{row.ID}, err
+	}
+	children, err := e.store.Children(ctx, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the children of the run %s: %w", row.ID, err)
+	}
+	var list []event.RunID
+	for _, child := range children {
+		if child.Status != event.StatusInterrupted || child.Role == RoleHidden {
+			continue
+		}
+		below, err := e.parts(ctx, child)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, below...)
+	}
+	return list, nil
+}
+
 // Ended reports whether a run of whatever process is known to have ended. It reads the store.
 func (e *Engine) Ended(ctx context.Context, id event.RunID) bool {
 	row, err := e.store.Run(ctx, id)

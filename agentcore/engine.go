@@ -179,6 +179,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
+	if err := e.endServers(); err != nil {
+		o.Logger.Warn("servers of a former process may be left", "error", err)
+	}
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
@@ -313,6 +316,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 // were interrupted. It reads the disk, and returns when that is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
 		if err := s.adoptProposals(ctx); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -25,6 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
+	mcptest.Dispatch()
 	goleak.VerifyTestMain(m)
 }
 

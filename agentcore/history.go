@@ -141,13 +141,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 			info.Usage = info.Usage.Add(r.Usage)
 			info.Status = r.Status
 		}
-		run := RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
-		}
-		if r.URI != "" {
-			run.Path = event.FilePath(r.URI)
-		}
+		run := runInfoOf(r)
 		// The runs of this process know more than what is stored.
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
@@ -155,6 +149,18 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 		tree = append(tree, run)
 	}
 	return info, tree, nil
+}
+
+// runInfoOf is what is stored of a run, for a listing.
+func runInfoOf(r store.Run) RunInfo {
+	info := RunInfo{
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
+	}
+	if r.URI != "" {
+		info.Path = event.FilePath(r.URI)
+	}
+	return info
 }
 
 // shownRuns are the stored runs of a session but for agentls's own, in the order of their creation.
@@ -201,6 +207,9 @@ func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 	err = e.store.DeleteSession(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrInUse):
+		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id), "close that editor or command, and delete the session then"); err != nil {
+			return err
+		}
 		return &Error{Kind: "in_use", Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		return notFound("session", string(id), "list the sessions with agent/sessions")

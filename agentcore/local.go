@@ -89,15 +89,15 @@ func (l *LocalServers) candidates(cfg *config.Config) []localServer {
 		}
 	}
 	if _, set := cfg.Providers[ollama]; !set && l.hasOllama() {
-		if p, ok := l.provider(cfg, ollama); ok {
+		if p, _ := l.Provider(cfg, ollama); onLoopback(p.BaseURL) { // one that is elsewhere has to be set up
 			list = append(list, localServer{ollama, p})
 		}
 	}
 	return list
 }
 
-// provider returns a provider of the configuration, or Ollama as it is without being set up.
-func (l *LocalServers) provider(cfg *config.Config, name string) (config.Provider, bool) {
+// Provider returns a provider of the configuration, or Ollama as it is without being set up.
+func (l *LocalServers) Provider(cfg *config.Config, name string) (config.Provider, bool) {
 	p, ok := cfg.Providers[name]
 	if !ok && name == ollama {
 		return config.Provider{Kind: "openai", API: "chat", BaseURL: "http://" + l.ollamaHost() + "/v1"}, true
@@ -105,8 +105,7 @@ func (l *LocalServers) provider(cfg *config.Config, name string) (config.Provide
 	return p, ok
 }
 
-// ollamaHost is where Ollama listens ("How can I expose Ollama on my network?" in its FAQ). What is not on the loopback has to
-// be set up.
+// ollamaHost is where Ollama listens ("How can I expose Ollama on my network?" in its FAQ).
 func (l *LocalServers) ollamaHost() string {
 	const usual = "127.0.0.1:11434"
 	set := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(l.Getenv("OLLAMA_HOST")), "http://"), "/")
@@ -123,10 +122,7 @@ func (l *LocalServers) ollamaHost() string {
 	if host == "" || host == "0.0.0.0" || host == "::" {
 		host = "127.0.0.1" // what a server listens on
 	}
-	if set = net.JoinHostPort(host, port); !onLoopback("http://" + set) {
-		return usual
-	}
-	return set
+	return net.JoinHostPort(host, port)
 }
 
 // hasOllama reports whether Ollama seems to be installed: its program is on PATH, or its variable is set. Nobody else's server is

@@ -14,6 +14,8 @@ const (
 	bytesPerToken = 3
 	// leastPerToken bounds how few tokens a provider's count is believed: some count only what they had not cached.
 	leastPerToken = 8
+	// imageTokens is about what the vendors count for an image at most.
+	imageTokens = 1600
 )
 
 // memory is what a run knows of its conversation beside the messages: how much of the model's context it takes, and
@@ -84,7 +86,7 @@ func sizeOf(messages []model.Message) int64 {
 			case model.Call:
 				size += int64(len(p.ID) + len(p.Name) + len(p.Arguments))
 			case model.Result:
-				size += int64(len(p.ID) + len(p.Name) + len(p.Text))
+				size += int64(len(p.ID)+len(p.Name)+len(p.Text)) + int64(len(p.Images))*imageTokens*bytesPerToken
 			}
 		}
 	}

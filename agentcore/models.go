@@ -77,7 +77,7 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	if provider == EditorProvider {
 		return e.lentModel(id, because)
 	}
-	p, ok := e.local.provider(c.Config, provider)
+	p, ok := e.local.Provider(c.Config, provider)
 	if !ok {
 		return nil, &Error{
 			Kind: "unknown_provider", Detail: fmt.Sprintf("%s asks for the model %q, but there is no provider %q", because, name, provider),
@@ -135,7 +135,7 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInf
 	}
 	resolved := Choice{Override: override, Definition: definition.Model}.with(cfg).Resolve(ctx, e.surroundings())
 	if provider, id, _ := strings.Cut(resolved.Name, "/"); id == "" {
-		if p, ok := e.local.provider(cfg, provider); ok && firstModel(p) != "" {
+		if p, ok := e.local.Provider(cfg, provider); ok && firstModel(p) != "" {
 			resolved.Name = provider + "/" + firstModel(p)
 		}
 	}

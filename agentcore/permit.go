@@ -25,12 +25,16 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
 	}
+	changed := r.external(c, &request)
 	decision := c.narrowed(r.rights.policy.Decide(request, r.rights.grants()))
 	switch decision.Action {
 	case permission.Allow:
 		r.allow(request.Paths)
 		return "", nil
 	case permission.Ask:
+		if changed != "" {
+			decision.Reason = changed + "; " + decision.Reason
+		}
 		answer, err := r.askUser(c, decision, detailOf(request, c))
 		if err != nil {
 			return "", err

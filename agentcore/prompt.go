@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -202,7 +203,7 @@ func (r *run) userPrompt() string {
 	if r.definition.Reminder != "" {
 		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", r.definition.Reminder)
 	}
-	b.WriteString(r.request.Prompt)
+	b.WriteString(cmp.Or(r.expanded, r.request.Prompt))
 	r.writeTask(&b)
 	c := r.request.Context
 	if len(c.Paths) == 0 && c.Finding == nil {
@@ -214,6 +215,9 @@ func (r *run) userPrompt() string {
 	}
 	if c.StartLine > 0 {
 		fmt.Fprintf(&b, "lines: %d-%d\n", c.StartLine, max(c.StartLine, c.EndLine))
+	}
+	if r.request.Comment != nil {
+		r.request.Comment.write(&b)
 	}
 	if f := c.Finding; f != nil {
 		fmt.Fprintf(&b, "line: %d\n", f.Span.StartLine+1)

@@ -229,7 +229,7 @@ func TestModes(t *testing.T) {
 		script.Turn{Match: "stre", Expect: none, Answer: []script.Step{script.Text("a word")}},
 		script.Turn{
 			Match:  "plan",
-			Expect: []script.Expect{script.Tools("read", "glob", "grep", "list", "diagnostics", "todo", "task", "plan_exit"), script.NoTools("edit", "write", "report_finding", "bash", "webfetch")},
+			Expect: []script.Expect{script.Tools("read", "glob", "grep", "list", "diagnostics", "todo", "task", "plan_exit"), script.NoTools("edit", "write", "report_finding", "bash", "deploy")},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`), call("bash", `{}`), call("plan_exit", `{}`)},
 		},
 		script.Turn{
@@ -239,7 +239,7 @@ func TestModes(t *testing.T) {
 		},
 	)
 	w.with(turns, func(o *agentcore.Options) {
-		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("webfetch", tool.Acts), fakeTool("task", tool.Acts), fakeTool("plan_exit", tool.Notes))
+		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("deploy", tool.Acts), fakeTool("task", tool.Acts), fakeTool("plan_exit", tool.Notes))
 	}, define(agent.SingleShot), define(agent.Streaming), define(agent.Planning))
 	for name, want := range map[string]string{"sing": "one answer", "stre": "a word", "plan": "the plan"} {
 		if result := w.wait(w.start(agentcore.RunRequest{Agent: name, Prompt: name})); result.Output != want {

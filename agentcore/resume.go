@@ -91,6 +91,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
 	}
 	if !row.Status.Final() {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
+			return nil, err
+		}
 		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
 	}
 	if row.Role == RoleHidden {
@@ -158,12 +161,13 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		if err != nil {
 			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
 		}
+		e.seeAgain(parts)
 		m := model.Message{Role: model.Role(row.Role), Parts: parts}
 		if i == 0 || row.Parent == rows[i-1].ID {
 			messages, ids = append(messages, m), append(ids, row.ID)
 			continue
 		}
-		// A summary (compact.go): it stands for all up to its parent, but for the tasks.
+		// A summary (compact.go): it stands for all up to its parent, but for the tasks and what the run was told.
 		upTo := 1 + slices.Index(ids, row.Parent)
 		var shorter []model.Message
 		var left []event.MessageID
@@ -172,6 +176,11 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		}
 		if upTo > 0 {
 			shorter, left = append(shorter, messages[begin]), append(left, ids[0])
+		}
+		for i := 1; i < upTo; i++ {
+			if steers(messages[begin+i]) {
+				shorter, left = append(shorter, messages[begin+i]), append(left, ids[i])
+			}
 		}
 		messages = append(append(shorter, m), messages[begin+upTo:]...)
 		ids = append(append(left, row.ID), ids[upTo:]...)
@@ -219,7 +228,10 @@ func (r *run) takeOver() {
 	if r.former == nil {
 		return
 	}
-	for _, m := range r.former.messages {
+	for i, m := range r.former.messages {
+		if steers(m) {
+			r.memory.pinned[i] = true
+		}
 		r.messages = append(r.messages, withoutSecrets(m, r.engine.redactor))
 		r.memory.ids = append(r.memory.ids, r.former.last)
 	}

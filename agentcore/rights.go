@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -81,12 +84,16 @@ func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 	if len(d.Rules) > 0 {
 		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: d.Rules})
 	}
-	if len(cfg.NetworkAllow) > 0 {
-		network := permission.Layer{Name: "network.allow"}
-		for _, host := range cfg.NetworkAllow {
-			network.Rules = append(network.Rules, permission.Rule{Tool: "webfetch", Pattern: host, Action: permission.Allow})
+	if allowed, err := network.Parse(cfg.NetworkAllow); err == nil && len(cfg.NetworkAllow) > 0 { // the configuration was checked
+		named := permission.Layer{Name: "network.allow"}
+		for address := range allowed.All() {
+			named.Rules = append(named.Rules, permission.Rule{Tool: "webfetch", Pattern: address, Action: permission.Allow})
 		}
-		layers = append(layers, network)
+		layers = append(layers, named)
+	}
+	if cfg.WebsearchKind != "" {
+		// Whoever names a search engine wants it to be asked.
+		layers = append(layers, permission.Layer{Name: "websearch.kind", Rules: []permission.Rule{{Tool: "websearch", Action: permission.Allow}}})
 	}
 	for _, p := range cfg.Permissions {
 		name := p.Origin.Layer.String()
@@ -122,7 +129,7 @@ func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.
 		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
 		request.Sandbox = r.sandboxLevel()
 	}
-	if len(access.Hosts) > 0 {
+	if len(access.Hosts) > 0 || access.Network {
 		request.Effect = permission.Network
 	}
 	for _, name := range access.Paths {
@@ -234,6 +241,10 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 	name, ok := tool.Resolve(toolName)
 	if !ok {
 		name = toolName
+	}
+	if strings.HasPrefix(name, mcp.Prefix) {
+		// Whether the server has it is not asked: a rule may speak of it all the same.
+		return r.policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.grants()), nil
 	}
 	t := r.session.engine.tools[name]
 	if t == nil {

@@ -34,6 +34,8 @@ type RunRequest struct {
 	Title string
 	// Context is what the prompt is about.
 	Context Context
+	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
+	Comment *Comment
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
 	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
@@ -107,7 +109,11 @@ type run struct {
 	inbox       *inbox
 	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
-	created     time.Time
+	servers     []mcpServer
+	// foundServers guards servers, which are found when first needed, also by a child.
+	foundServers sync.Once
+	expanded     string // what a command of an MCP server made of the prompt; empty for none
+	created      time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -121,6 +127,7 @@ type run struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+	passes   passes // of an iterated run
 
 	// Shared between the goroutines of its calls and of its children, each with its own lock.
 	summed summed
@@ -352,6 +359,17 @@ func (r *run) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
+// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in which it may have been
+// given the place that they left.
+func (r *run) stopped() error {
+	for above := r; above != nil; above = above.parent {
+		if above.ctx.Err() != nil {
+			return context.Cause(above.ctx)
+		}
+	}
+	return nil
+}
+
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
@@ -359,6 +377,9 @@ func (r *run) work() error {
 			return err
 		}
 		defer r.place.leave()
+		if err := r.stopped(); err != nil {
+			return err
+		}
 	}
 	r.setStatus(event.StatusRunning, "")
 	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
@@ -369,10 +390,17 @@ func (r *run) work() error {
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
+	do := r.converse
 	if r.request.iterates() {
-		return r.iterate()
+		do = r.iterate
+	} else if err := r.startServers(); err != nil {
+		return err
 	}
-	return r.converse()
+	if err := do(); err != nil {
+		return err
+	}
+	r.takeComment()
+	return nil
 }
 
 func (r *run) role() string {
@@ -427,6 +455,9 @@ func (r *run) info() RunInfo {
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
+		if c := r.request.Comment; c != nil {
+			info.StartLine = c.StartLine
+		}
 	}
 	return info
 }

@@ -24,6 +24,9 @@ func (e *Engine) hideSecrets(c *config.Config) {
 			e.redactor.Add(name+" "+header, p.Headers[header])
 		}
 	}
+	if c.WebsearchKeyEnv != "" {
+		e.redactor.Add(c.WebsearchKeyEnv, e.getenv(c.WebsearchKeyEnv))
+	}
 }
 
 // withoutSecrets returns a message in which the redactor has seen every text. Everything of a conversation goes

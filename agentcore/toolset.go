@@ -57,6 +57,8 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false
 	case name == "task":
 		return len(r.subagents) > 0
+	case name == "websearch":
+		return r.config.WebsearchKind != ""
 	case name == "skill":
 		return len(r.loadable()) > 0
 	}

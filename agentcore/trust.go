@@ -76,7 +76,7 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 		return actors, err
 	}
 	var more []string
-	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return a.Path == config.ProjectFile }) {
+	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return isConfig(a.Path) }) {
 		more = programs(projectConfig(root), root, dir)
 	}
 	for _, a := range actors {
@@ -93,6 +93,9 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	}
 	return permission.Actors(ctx, dir, more...)
 }
+
+// isConfig reports whether a file of a folder, by its slash path, is configuration.
+func isConfig(name string) bool { return name == config.ProjectFile || name == config.ProjectServers }
 
 // projectConfig is what the folder's own configuration alone says.
 func projectConfig(root string) *config.Config {
@@ -312,7 +315,10 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "config", a.Hash)
 		case a.Path == config.ProjectFile:
 			add(a.Path, "config", "Configuration that can narrow yours.")
-			describeCommands(projectConfig(root), func(kind, text string) { add(a.Path, kind, text) })
+			describeCommands(projectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
+		case a.Path == config.ProjectServers:
+			add(a.Path, "config", "MCP servers.")
+			describeCommands(projectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
 		case strings.Contains(a.Path, "/skills/") && path.Base(a.Path) == "SKILL.md":
 			add(a.Path, "skill", "The skill "+path.Base(path.Dir(a.Path))+".")
 		case strings.Contains(a.Path, "/skills/"):
@@ -356,13 +362,18 @@ func unseenOf(a permission.Actor) string {
 	return fmt.Sprintf(" It holds %d characters that cannot be seen.", a.Unseen)
 }
 
-func describeCommands(cfg *config.Config, add func(kind, text string)) {
+// describeCommands says what a file of a configuration would run, by its slash path.
+func describeCommands(cfg *config.Config, file string, add func(kind, text string)) {
 	var events, servers []string
 	for name := range cfg.Hooks {
-		events = append(events, name)
+		if file == config.ProjectFile {
+			events = append(events, name)
+		}
 	}
-	for name := range cfg.MCP {
-		servers = append(servers, name)
+	for name, server := range cfg.MCP {
+		if strings.HasSuffix(filepath.ToSlash(server.Origin.File), "/"+file) {
+			servers = append(servers, name)
+		}
 	}
 	slices.Sort(events)
 	slices.Sort(servers)
@@ -385,13 +396,13 @@ func describeCommands(cfg *config.Config, add func(kind, text string)) {
 // trusted, or none. dir is the folder as the caller names it.
 func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 	s.ProjectDir, s.Trusted = dir, t.Standing == permission.Trusted
-	name := filepath.Join(dir, filepath.FromSlash(config.ProjectFile))
 	s.ReadFile = func(file string) ([]byte, error) {
 		text, err := config.ReadFile(file)
-		if err != nil || file != name {
+		rel, relErr := filepath.Rel(dir, file)
+		if err != nil || relErr != nil || !isConfig(filepath.ToSlash(rel)) {
 			return text, err
 		}
-		if hash, ok := t.Hash(filepath.Join(t.Root, filepath.FromSlash(config.ProjectFile))); !ok || hash != permission.Hash(text) {
+		if hash, ok := t.Hash(filepath.Join(t.Root, rel)); !ok || hash != permission.Hash(text) {
 			return nil, errors.New("it has changed since the folder was trusted")
 		}
 		return text, nil

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -22,6 +20,10 @@ const (
 	kindAgent    protocol.CodeActionKind = "agentls"
 	kindReview                           = kindAgent + ".review"
 	kindExplain                          = kindAgent + ".explain"
+	kindTests                            = kindAgent + ".tests"
+	kindPlan                             = kindAgent + ".plan"
+	kindDelegate                         = kindAgent + ".delegate"
+	kindRequest                          = kindAgent + ".request"
 	kindRun                              = kindAgent + ".run"
 	kindProposal                         = kindAgent + ".proposal"
 	kindStop                             = kindAgent + ".stop"
@@ -40,13 +42,15 @@ type action struct {
 	hunks []event.HunkID
 	// edit is done instead of a command.
 	edit *protocol.WorkspaceEdit
+	// disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such actions.
+	disabled string
 }
 
 // codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
 // and the edits that are proposed for it.
 func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	path := pathOf(p.TextDocument.URI)
-	actions := s.authoredActions(path, p.Range)
+	actions := append(s.authoredActions(path, p.Range), s.requestActions(path, p.Range)...)
 	if session := s.opened(); session != nil {
 		if x, _, err := s.textOf(path); err == nil {
 			actions = append(actions, s.askActions(path, x)...)
@@ -56,9 +60,11 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 			actions = append(actions, s.undoActions(session, path, x, first, last)...)
 		}
 	}
-	actions = append(actions, launchActions(p)...)
+	actions = append(actions, s.diagnosticActions(p)...)
+	actions = append(actions, s.launchActions(p)...)
 	actions = append(actions, s.agentActions(p)...)
 	actions = append(actions, s.stopActions(path)...)
+	actions = append(actions, s.recovery.actions()...)
 	answer := []protocol.CommandOrCodeAction{}
 	for _, a := range actions {
 		if !wanted(a.kind, p.Context.Only) {
@@ -100,56 +106,6 @@ func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
 	return false
 }
 
-func launchActions(p *protocol.CodeActionParams) []action {
-	u := p.TextDocument.URI
-	if p.Range.Start == p.Range.End {
-		return []action{{
-			title: "agentls: Review this file", kind: kindReview,
-			command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
-		}, {
-			title: "agentls: Explain this file", kind: kindExplain,
-			command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u},
-		}}
-	}
-	return []action{{
-		title: "agentls: Review selection", kind: kindReview,
-		command: methods.CommandReview, argument: methods.ReviewParams{URI: u, Range: &p.Range},
-	}, {
-		title: "agentls: Explain selection", kind: kindExplain,
-		command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u, Range: &p.Range},
-	}, {
-		title: "agentls: Review this file", kind: kindReview,
-		command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
-	}}
-}
-
-// agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
-func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
-	select {
-	case <-s.ready:
-	default:
-		return nil
-	}
-	if s.openErr != nil {
-		return nil
-	}
-	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
-	if p.Range.Start != p.Range.End {
-		about.Range, what = &p.Range, "the selection"
-	}
-	var list []action
-	for _, d := range s.engine.Agents().List(agent.Primary) {
-		if d.Source.Layer == agent.LayerBuiltin {
-			continue
-		}
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun, command: methods.CommandRun,
-			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
-		})
-	}
-	return list
-}
-
 // findingActions are the fixes of the findings on the lines. A finding that came with an edit is fixed by
 // accepting it; for any other an agent can be asked.
 func (s *Server) findingActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
@@ -183,6 +139,9 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 		return nil, fmt.Errorf("encode the argument of %s: %w", a.command, err)
 	}
 	command := protocol.Command{Title: a.title, Command: a.command, Arguments: []protocol.LSPAny{argument}}
+	if a.disabled != "" {
+		return s.disabledAction(a), nil
+	}
 	if !s.client.codeActionLiterals() {
 		if len(a.hunks) > 0 && !s.client.applyEdit() {
 			return nil, nil // an edit reaches such a client in no way
@@ -205,6 +164,14 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 		shown.Command, shown.Edit = protocol.Command{}, &plan.edit
 	}
 	return shown, nil
+}
+
+// disabledAction is an action that cannot be chosen now, for a client that shows those; nil for any other.
+func (s *Server) disabledAction(a action) protocol.CommandOrCodeAction {
+	if !s.client.showsDisabled() {
+		return nil
+	}
+	return &protocol.CodeAction{Title: a.title, Kind: &a.kind, Disabled: protocol.CodeActionDisabled{Reason: a.disabled}}
 }
 
 // shortened is the beginning of a text, for a menu.

@@ -94,13 +94,6 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	if u == "" && len(p.URIs) == 1 {
 		u = p.URIs[0]
 	}
-	if u == "" {
-		doc := s.documents.last()
-		if doc == nil {
-			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "no document is open that could be reviewed", Hint: "open a file, or give its uri"}
-		}
-		u = doc.uri
-	}
 	about, title, err := s.about(u, p.Range)
 	if err != nil {
 		return nil, err
@@ -111,36 +104,6 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	}
 	return s.startRun(ctx, "", agentcore.RunRequest{
 		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about, Model: p.Model,
-	})
-}
-
-// ExplainCode carries out `agentls.explain`.
-func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
-	about, title, err := s.about(p.URI, p.Range)
-	if err != nil {
-		return nil, err
-	}
-	prompt := "Explain this file: what it is for, how it works, and what a reader has to know."
-	if p.Range != nil {
-		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
-	}
-	return s.startRun(ctx, "", agentcore.RunRequest{Agent: explainerAgent, Prompt: prompt, Title: "explain " + title, Context: about})
-}
-
-// Fix carries out `agentls.fix`.
-func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
-	session, err := s.current(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	finding, path, err := session.Finding(p.Finding)
-	if err != nil {
-		return nil, err
-	}
-	return s.startRun(ctx, session.ID, agentcore.RunRequest{
-		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
-		Title:   "fix " + shortened(finding.Message),
-		Context: agentcore.Context{Paths: []string{path}, Finding: &finding},
 	})
 }
 
@@ -167,8 +130,16 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// about is a document, or a part of it, as a run's context, and its name for people.
+// about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document that was touched
+// last.
 func (s *Server) about(u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+	if u == "" {
+		doc := s.documents.last()
+		if doc == nil {
+			return agentcore.Context{}, "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri"}
+		}
+		u = doc.uri
+	}
 	path := pathOf(u)
 	about := agentcore.Context{Paths: []string{path}}
 	title := s.view.Relative(path)

@@ -32,6 +32,7 @@ func (s *Server) pump(ctx context.Context, events *agentcore.Subscription) {
 // surface shows one event on the standard surfaces.
 func (s *Server) surface(ctx context.Context, e event.Event) {
 	s.traceEvent(ctx, e)
+	defer s.status.wake()
 	switch body := e.Body.(type) {
 	case event.RunCreated:
 		s.began(e.Run, body)

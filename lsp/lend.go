@@ -226,7 +226,7 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 			case model.Call:
 				one.Parts = append(one.Parts, methods.ModelPart{Kind: "call", ID: part.ID, Name: part.Name, Arguments: model.Object(part.Arguments)})
 			case model.Result:
-				one.Parts = append(one.Parts, methods.ModelPart{Kind: "result", ID: part.ID, Name: part.Name, Text: part.Text, Error: part.Error})
+				one.Parts = append(one.Parts, methods.ModelPart{Kind: "result", ID: part.ID, Name: part.Name, Text: part.Text + part.Unseen(), Error: part.Error})
 			case model.Reasoning: // it belongs to the model that made it, and this protocol has no seal for it
 			}
 		}

@@ -58,12 +58,14 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.progress = newProgressBoard(s)
 	s.inline = newInlineStatus(s)
+	s.status = newStatusBoard(s)
 	s.diagnostics = newPublisher(s)
 	s.asks = newAsker(s)
 	s.acceptor = newAcceptor(s)
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
+	s.recovery = &recovery{server: s}
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -84,7 +86,10 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		},
 	}
 	if s.client.codeActionLiterals() {
-		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindAgent}}
+		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
+	}
+	if s.client.offersPull() {
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: true}
 	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {
@@ -97,7 +102,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -156,6 +161,7 @@ func (s *Server) initialized(context.Context) error {
 			}
 		}
 		close(s.ready)
+		s.goes(s.status.run)
 		if s.openErr == nil {
 			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 			s.goes(s.watch)
@@ -223,6 +229,7 @@ func (s *Server) welcome(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
+	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.

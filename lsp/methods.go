@@ -98,6 +98,7 @@ func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.
 	if err != nil {
 		return nil, err
 	}
+	s.recovery.resumed(p.Run)
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 

@@ -145,7 +145,7 @@ func (r *reloader) watched() []watch.Target {
 		}
 	}
 	for _, root := range roots {
-		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep})
+		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep}, watch.Target{Path: filepath.Join(root, config.ProjectServers)})
 	}
 	for _, name := range r.server.trust.actors() {
 		if !slices.ContainsFunc(list, func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {
@@ -264,6 +264,7 @@ func (r *reloader) reload(ctx context.Context) {
 	s.settings.load(s)
 	s.refresher.settingsChanged()
 	s.inline.wake()
+	s.status.wake()
 	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	next, err := r.load(ctx)

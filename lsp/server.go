@@ -68,6 +68,7 @@ type Server struct {
 	live        liveRuns
 	progress    *progressBoard
 	inline      *inlineStatus
+	status      *statusBoard
 	diagnostics *publisher
 	refresher   *refresher
 	launches    launches
@@ -76,6 +77,7 @@ type Server struct {
 	acceptor    *acceptor
 	reloader    *reloader
 	trust       *trust
+	recovery    *recovery
 	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscriptions subscriptions
@@ -186,6 +188,10 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return answered(ctx, params, s.codeLens)
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
+	case protocol.MethodTextDocumentDiagnostic:
+		return answered(ctx, params, s.documentDiagnostic)
+	case protocol.MethodWorkspaceDiagnostic:
+		return answered(ctx, params, s.workspaceDiagnostic)
 	case protocol.MethodTextDocumentInlayHint:
 		return answered(ctx, params, s.inlayHint)
 	case protocol.MethodTextDocumentHover:
@@ -230,6 +236,9 @@ func failed(err error) error {
 	answer.Message = failure.Detail
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
+	}
+	if failure.Kind == string(methods.KindCancelled) {
+		answer.Code = protocol.CodeRequestCancelled
 	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer

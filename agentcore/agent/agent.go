@@ -59,7 +59,7 @@ type AsChild struct {
 	Agent string
 }
 
-// ToolOptions changes how one tool works for an agent. The engine does not use it yet.
+// ToolOptions changes how one tool works for an agent.
 type ToolOptions struct {
 	// OutputLimit is the largest output in bytes; 0 for the tool's own.
 	OutputLimit int
@@ -69,7 +69,7 @@ type ToolOptions struct {
 	Arguments json.RawMessage
 }
 
-// MCPServer is an MCP server that a definition names or brings. The engine does not use it yet.
+// MCPServer is an MCP server that a definition names or brings.
 type MCPServer struct {
 	Name string
 	// Command is the argument vector of a server on stdio; URL that of one over HTTP. Neither is set for a
@@ -118,7 +118,7 @@ type Definition struct {
 	Tools []string
 	// DisallowedTools are taken away from Tools.
 	DisallowedTools []string
-	// ToolOptions are by canonical name. The engine does not use them yet.
+	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
 	// Subagents are the agents it may delegate to; nil means all, empty means none.
 	Subagents []string
@@ -135,7 +135,7 @@ type Definition struct {
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
-	// MCPServers are added to those of the session. The engine does not use them yet.
+	// MCPServers are added to those of the configuration or, for a child, of its parent.
 	MCPServers []MCPServer
 	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of its children, too.
 	Hooks   []Hook

@@ -44,7 +44,7 @@ type Config struct {
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
-	// Status line: a template, or a command that gets the session as JSON on its standard input. Empty: the built-in one.
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.
 	Statusline string
 	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
 	Sandbox SandboxMode
@@ -60,6 +60,12 @@ type Config struct {
 	RetryMaxElapsed time.Duration
 	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
 	NetworkAllow []string
+	// Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.
+	WebsearchKind string
+	// Where the search engine answers; needed for searxng. Empty: the vendor's.
+	WebsearchBaseURL string
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.
+	WebsearchKeyEnv string
 	// Model providers by name; anthropic, openai and gemini are always there.
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.
@@ -72,6 +78,8 @@ type Config struct {
 	Permissions []Permission
 	// Commands to run at points of a run's life, by event, in the order of the layers.
 	Hooks map[string][]Hook
+	// Language servers by language, for the tool symbols; well-known ones are used where they are installed.
+	Languages map[string]Language
 	// MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.
 	MCP map[string]MCPServer
 	// Variables for prompt templates, by name.
@@ -216,17 +224,25 @@ type Hook struct {
 	Origin Origin
 }
 
+// Language is a language server: [languages.NAME]. It replaces the well-known one of that name.
+type Language struct {
+	// Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.
+	Command Command
+	// Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.
+	Files []string
+}
+
 // MCPServer is one server of the Model Context Protocol: [mcp.NAME]. It has either a command (stdio) or a URL (HTTP).
 type MCPServer struct {
 	// Program to start; it speaks MCP on its standard input and output.
 	Command string
 	// Arguments of the program.
 	Args []string
-	// Environment variables added for the program. Their values are never shown.
+	// Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.
 	Env map[string]string
 	// Address of a server that speaks MCP over HTTP.
 	URL string
-	// Headers added to each request over HTTP. Their values are never shown.
+	// Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.
 	Headers map[string]string
 
 	// Origin is the place that the server comes from; one of LayerProject needs trust.

@@ -9,6 +9,10 @@ import (
 // ProjectFile is the path of a project's configuration below its workspace folder, with slashes.
 const ProjectFile = ".agentls/config.toml"
 
+// ProjectServers is the path of a project's MCP servers below its workspace folder, as other tools share them: an object "mcpServers" with
+// the keys of [mcp.NAME] by name.
+const ProjectServers = ".mcp.json"
+
 // Dirs are the folders of agentls, as absolute paths. None is created here: who first writes in one makes it, with
 // mode 0700.
 type Dirs struct {

@@ -117,7 +117,7 @@ var surfaceFields = []field{
 	},
 	{
 		key: "statusline",
-		doc: "Status line: a template, or a command that gets the session as JSON on its standard input. Empty: the built-in one.",
+		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.",
 		at:  in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,
@@ -164,6 +164,21 @@ var storeFields = []field{
 		key: "network.allow", check: checkHost, wider: never,
 		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.",
 		at:  in(func(c *Config) any { return &c.NetworkAllow }),
+	},
+	{
+		key: "websearch.kind", enum: []string{"searxng", "brave", "tavily"}, wider: never,
+		doc: "Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.",
+		at:  in(func(c *Config) any { return &c.WebsearchKind }),
+	},
+	{
+		key: "websearch.base_url", check: checkURL, show: showURL, wider: never,
+		doc: "Where the search engine answers; needed for searxng. Empty: the vendor's.",
+		at:  in(func(c *Config) any { return &c.WebsearchBaseURL }),
+	},
+	{
+		key: "websearch.key_env", check: checkVariable, wider: never,
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.",
+		at:  in(func(c *Config) any { return &c.WebsearchKeyEnv }),
 	},
 }
 
@@ -226,6 +241,14 @@ var compositeFields = []field{
 			}
 		},
 		merge: (*loader).mergeHooks,
+	},
+	{
+		key: "languages", shape: named, entries: languageFields, wider: never,
+		doc:   "Language servers by language, for the tool symbols; well-known ones are used where they are installed.",
+		at:    in(func(c *Config) any { return &c.Languages }),
+		entry: func() any { return new(Language) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("languages", c.Languages) },
+		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Languages) },
 	},
 	{
 		key: "mcp", shape: named, entries: mcpFields, oneOf: []string{"command", "url"},
@@ -360,6 +383,19 @@ var hookFields = []field{
 	},
 }
 
+var languageFields = []field{
+	{
+		key: "command", optional: true,
+		doc: "Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.",
+		at:  in(func(l *Language) any { return &l.Command }),
+	},
+	{
+		key: "files", optional: true,
+		doc: "Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.",
+		at:  in(func(l *Language) any { return &l.Files }),
+	},
+}
+
 var mcpFields = []field{
 	{
 		key: "command", nonEmpty: true, optional: true,
@@ -373,7 +409,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "env", secret: true, optional: true,
-		doc: "Environment variables added for the program. Their values are never shown.",
+		doc: "Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.",
 		at:  in(func(m *MCPServer) any { return &m.Env }),
 	},
 	{
@@ -383,7 +419,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "headers", secret: true, optional: true,
-		doc: "Headers added to each request over HTTP. Their values are never shown.",
+		doc: "Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.",
 		at:  in(func(m *MCPServer) any { return &m.Headers }),
 	},
 }

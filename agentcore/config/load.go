@@ -54,6 +54,9 @@ func Load(s Sources) (*Config, []Problem) {
 		name := filepath.Join(s.ProjectDir, filepath.FromSlash(ProjectFile))
 		l.begin(LayerProject, name)
 		l.file(name, false)
+		name = filepath.Join(s.ProjectDir, ProjectServers)
+		l.begin(LayerProject, name)
+		l.readFile(name, false, l.servers)
 	}
 	if s.Getenv != nil {
 		l.environment(s.Getenv)
@@ -94,6 +97,7 @@ func newLoader(s Sources) *loader {
 		Providers: map[string]Provider{},
 		Presets:   map[string]Preset{},
 		Models:    map[string]Model{},
+		Languages: map[string]Language{},
 		Prices:    map[string]Price{},
 		Hooks:     map[string][]Hook{},
 		MCP:       map[string]MCPServer{},
@@ -178,7 +182,10 @@ func (l *loader) setFrom(key string, at place) Origin {
 }
 
 // file reads and merges a configuration file. A missing one is fine unless the user named it.
-func (l *loader) file(name string, mustExist bool) {
+func (l *loader) file(name string, mustExist bool) { l.readFile(name, mustExist, l.text) }
+
+// readFile is file for any format.
+func (l *loader) readFile(name string, mustExist bool, merge func([]byte)) {
 	read := l.sources.ReadFile
 	if read == nil {
 		read = ReadFile
@@ -194,7 +201,47 @@ func (l *loader) file(name string, mustExist bool) {
 	case err != nil:
 		l.lose(SeverityError, place{}, "not used: "+err.Error(), "make it a file that you can read")
 	default:
-		l.text(text)
+		merge(text)
+	}
+}
+
+// servers merges a file of MCP servers ([ProjectServers]).
+func (l *loader) servers(text []byte) {
+	root, err := parseJSON(text)
+	if err != nil {
+		l.loseText(err)
+		return
+	}
+	for _, e := range root {
+		if e.name != "mcpServers" {
+			l.unknown(quoteKey(e.name), e.node.at, e.name, []string{"mcpServers"})
+			continue
+		}
+		all, ok := l.tableOf("mcp", e.node, "expected an object with servers")
+		if !ok {
+			continue
+		}
+		var known table
+		for _, server := range all {
+			inner, ok := server.node.value.(table)
+			if !ok {
+				known = append(known, server)
+				continue
+			}
+			kind := ""
+			inner = slices.DeleteFunc(slices.Clone(inner), func(key entry) bool {
+				if key.name == "type" {
+					kind, _ = key.node.value.(string)
+				}
+				return key.name == "type"
+			})
+			if !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, kind) {
+				l.tell(SeverityWarning, "mcp."+quoteKey(server.name), server.node.at, fmt.Sprintf("ignored: servers of the type %.20q are not spoken with", kind), `use one of the type "stdio" or "http"`)
+				continue
+			}
+			known = append(known, entry{server.name, node{inner, server.node.at}})
+		}
+		l.apply("", table{{"mcp", node{known, e.node.at}}})
 	}
 }
 
@@ -390,5 +437,23 @@ func (l *loader) finish() {
 		p.BaseURL = strings.TrimRight(cmp.Or(p.BaseURL, vendor.BaseURL), "/")
 		p.API = cmp.Or(p.API, vendor.API)
 		l.config.Providers[name] = p
+	}
+	l.finishWebsearch()
+}
+
+// searchKeys are where the keys of search engines are by default.
+var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+
+// finishWebsearch completes what is said of the search engine. A vendor's key goes to another address only if the user says so.
+func (l *loader) finishWebsearch() {
+	c := l.config
+	if c.WebsearchKind == "searxng" && c.WebsearchBaseURL == "" {
+		l.origin, l.count = c.origins["websearch.kind"], 0
+		l.tell(SeverityError, "websearch.kind", place{l.origin.Line, min(1, l.origin.Line)},
+			"not used: it is not known where this search engine answers", "add websearch.base_url, such as http://127.0.0.1:8888")
+		c.WebsearchKind = ""
+	}
+	if c.WebsearchKeyEnv == "" && c.WebsearchBaseURL == "" {
+		c.WebsearchKeyEnv = searchKeys[c.WebsearchKind]
 	}
 }

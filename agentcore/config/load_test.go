@@ -75,6 +75,7 @@ func TestDefaults(t *testing.T) {
 		"budget.cost": "0", "subagent_ask": `"deny"`, "ask_timeout": `"5m"`, "code_lens": "false", "inlay_status": "true",
 		"statusline": `""`, "sandbox": `"auto"`, "sandbox_network": "false", "retention.days": "90",
 		"retention.size": `"1GiB"`, "retry.max_attempts": "6", "retry.max_elapsed": `"1m30s"`, "network.allow": "[]",
+		"websearch.kind": `""`, "websearch.base_url": `""`, "websearch.key_env": `""`,
 		"providers.anthropic.kind": `"anthropic"`, "providers.anthropic.base_url": `"https://api.anthropic.com"`,
 		"providers.anthropic.key_env": `"ANTHROPIC_API_KEY"`,
 		"providers.openai.kind":       `"openai"`, "providers.openai.api": `"chat"`,

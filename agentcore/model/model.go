@@ -4,6 +4,7 @@ package model
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
 )
@@ -100,6 +101,33 @@ type Result struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
+	// Images stand beside the text, which says what they are. Wires that cannot send them leave them out, and say so.
+	Images []Image `json:"images,omitempty"`
+}
+
+// Image is a picture. Its bytes are not stored with the message, but in a file of the state folder.
+type Image struct {
+	// MediaType is image/png, image/jpeg, image/gif or image/webp.
+	MediaType string `json:"mediaType"`
+	Width     int    `json:"width"`
+	Height    int    `json:"height"`
+	// File is the name of the file that keeps it.
+	File string `json:"file"`
+	Data []byte `json:"-"`
+}
+
+// Base64 is the picture as wires send it.
+func (i Image) Base64() string { return base64.StdEncoding.EncodeToString(i.Data) }
+
+// DataURL is the picture as an address (RFC 2397).
+func (i Image) DataURL() string { return "data:" + i.MediaType + ";base64," + i.Base64() }
+
+// Unseen is what a wire without images says in their place, "" where there are none.
+func (r Result) Unseen() string {
+	if len(r.Images) == 0 {
+		return ""
+	}
+	return "\n(You cannot see it: images are not sent to this model. Work by its description, or ask the user what it shows.)"
 }
 
 func (Text) isPart()      {}

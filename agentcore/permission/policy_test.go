@@ -245,7 +245,8 @@ func TestAlwaysHolds(t *testing.T) {
 		{bash("cat *.go"), []string{"cat*"}},
 		{bash("rm *.o"), nil},
 		{bash("echo $X"), nil},
-		{fetch("example.org:80"), []string{"example.org:80"}},
+		{fetch("example.org:80"), []string{"example.org"}},
+		{fetch("example.org:8080"), []string{"example.org:8080"}},
 		{write("edit", ".envrc"), []string{".envrc"}},
 		{permission.Request{Tool: "mcp__a__b", Effect: permission.External}, []string{""}},
 	} {

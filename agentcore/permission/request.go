@@ -63,7 +63,7 @@ type Request struct {
 	Dir string
 	// Paths that the call touches, all of them.
 	Paths []Path
-	// Hosts that the call reaches, as host or host:port. Those of a command are decided on as `webfetch` ones.
+	// Hosts that the call reaches, as host or host:port; without a port it is any. Those of a command are decided on as `webfetch` ones.
 	Hosts []string
 	// Sandbox that the command would run in.
 	Sandbox Level
@@ -137,7 +137,11 @@ func (p *Policy) items(r Request) []item {
 		if tool == "bash" {
 			tool = "webfetch"
 		}
-		list = append(list, item{what: Visible(h), tool: tool, effect: Network, host: h, always: []Rule{{tool, h, Allow}}})
+		named := h
+		if name, port := splitPort(h); port == "443" || port == "80" {
+			named = name // as people know it
+		}
+		list = append(list, item{what: Visible(named), tool: tool, effect: Network, host: h, always: []Rule{{tool, named, Allow}}})
 	}
 	if len(list) == 0 {
 		what := r.Tool

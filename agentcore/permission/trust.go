@@ -20,7 +20,7 @@ import (
 
 // acting are the files and folders of a workspace folder from which agentls takes what acts: configuration with hooks and MCP
 // servers, definitions and skills, agentls's own and those of other tools.
-var acting = []string{".agentls", ".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
+var acting = []string{".agentls", ".mcp.json", ".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
 
 // What is more than this is not read, and so not trusted.
 const (

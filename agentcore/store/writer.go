@@ -111,7 +111,7 @@ func (w *writer) commitGroup(jobs []*job) {
 		if err == nil && j.after != nil {
 			j.after(w)
 		}
-		if err != nil && w.store.options.Failed != nil {
+		if err != nil && j.own == nil && w.store.options.Failed != nil { // whoever asked for a transaction of the store's own has the error
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 )
 
@@ -12,8 +11,10 @@ type Access struct {
 	Paths []string
 	// Command line, for bash.
 	Command string
-	// Hosts, as host or host:port.
+	// Hosts, as host:port.
 	Hosts []string
+	// Network says that the call reaches the network, even where it names no host.
+	Network bool
 	// Call is what else names the call: a subagent's type, a skill's name.
 	Call string
 }
@@ -32,6 +33,9 @@ func AccessOf(spec Spec, arguments json.RawMessage) Access {
 		return Access{}
 	}
 	var a Access
+	if strings.HasPrefix(spec.Name, "mcp__") {
+		return a // what a server's arguments mean is its own
+	}
 	if named.Path != "" {
 		a.Paths = append(a.Paths, named.Path)
 	}
@@ -47,9 +51,11 @@ func AccessOf(spec Spec, arguments json.RawMessage) Access {
 			}
 		}
 	case "webfetch":
-		if u, err := url.Parse(named.URL); err == nil && u.Host != "" {
-			a.Hosts = []string{u.Host}
+		if h := hostOf(named.URL); h != "" {
+			a.Hosts = []string{h}
 		}
+	case "websearch":
+		a.Network = true
 	case "task":
 		a.Call = named.SubagentType
 	case "skill":
@@ -105,6 +111,9 @@ func ArgumentsFor(spec Spec, subject string) map[string]string {
 	case "bash":
 		return map[string]string{"command": subject}
 	case "webfetch":
+		if !strings.Contains(subject, "://") {
+			subject = "https://" + subject
+		}
 		return map[string]string{"url": subject}
 	case "task":
 		return map[string]string{"subagent_type": subject}

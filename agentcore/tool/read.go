@@ -2,9 +2,12 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // readLines is how many lines read shows if the call does not say.
@@ -20,7 +23,7 @@ type readArguments struct {
 func readTool() Tool {
 	return New(Definition[readArguments]{
 		Name: "read",
-		Description: "Read a text file as the editor shows it, unsaved and proposed changes included. " +
+		Description: "Read a text file as the editor shows it, unsaved and proposed changes included, or see an image. " +
 			"Lines come numbered.",
 		Effect:  Reads,
 		Example: readArguments{Path: "main.go", Offset: 1, Limit: 200},
@@ -33,6 +36,11 @@ func readTool() Tool {
 // indentation of the text apart from it. Line endings are shown as \n.
 func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	file, err := readFile(host, a.Path)
+	if problem, ok := errors.AsType[*workspace.FileError](err); ok && (problem.Kind == workspace.Binary || problem.Kind == workspace.TooLarge) {
+		if result, ok := readOther(host, a.Path); ok {
+			return result, nil
+		}
+	}
 	if err != nil {
 		if file, err = readAttached(host, a.Path, err); err != nil {
 			return Result{}, err

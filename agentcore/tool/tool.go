@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -17,7 +18,7 @@ type Effect int
 
 // The effects, from none to most.
 const (
-	// Reads changes nothing; several run in parallel.
+	// Reads changes nothing, here or elsewhere; several run in parallel.
 	Reads Effect = iota
 	// Delegates starts or follows other runs, which have rules of their own; several run in parallel.
 	Delegates
@@ -25,7 +26,7 @@ const (
 	Notes
 	// Proposes changes the run's layer of proposed edits.
 	Proposes
-	// Acts changes something outside: commands, the network.
+	// Acts changes something outside: commands.
 	Acts
 )
 
@@ -68,6 +69,8 @@ type Result struct {
 	Summary string
 	// Paths are the files that the call was about, absolute, for inline status.
 	Paths []string
+	// Images go to the model beside the text, where it sees; the text says what they are.
+	Images []Image
 }
 
 // Diagnostic is what the editor or a checker says about a place.
@@ -113,12 +116,24 @@ type Host interface {
 	// Todos returns the run's list, SetTodos replaces it.
 	Todos() []event.Todo
 	SetTodos(ctx context.Context, items []event.Todo) error
-	// EditorDiagnostics returns what the editor told us about a file, from its own servers.
-	EditorDiagnostics(path string) []Diagnostic
+	// EditorDiagnostics returns what the editor has about a file, from its own servers. It waits for the editor, a few seconds at most.
+	EditorDiagnostics(ctx context.Context, path string) []Diagnostic
+	// Symbols asks a language server, which sees what the run sees. The error is a *WithheldError where there is none, and may be
+	// another where one fails.
+	Symbols(ctx context.Context, query SymbolQuery) (Symbols, error)
 	// Trusted reports whether checkers may load the configuration that lies in the workspace.
 	Trusted() bool
 	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.
 	MayRead(path string) bool
+	// MayFetch reports whether webfetch may reach host:port without a question.
+	MayFetch(address string) bool
+	// Connect opens a connection to host:port, whose address must be public or named by the user. The error is a *network.Refusal where
+	// it is neither.
+	Connect(ctx context.Context, address string) (net.Conn, error)
+	// HoldsSecret reports whether a text has a secret in it, or the placeholder of one.
+	HoldsSecret(text string) bool
+	// SearchEngine is what the user has configured for websearch; ok is false for nothing.
+	SearchEngine() (engine SearchEngine, ok bool)
 	// Skill returns the instructions of a skill, and the other files of its folder by absolute path. The error
 	// names the skills that there are.
 	Skill(name string) (text string, files []string, err error)

@@ -19,7 +19,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -101,6 +100,34 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 	return checks
 }
 
+// checkSearch tells what websearch asks. It shows no key, and asks nothing.
+func (p *process) checkSearch(dirs config.Dirs, cfg *config.Config) check {
+	result := check{Name: "web search", Outcome: checkOK}
+	if cfg.WebsearchKind == "" {
+		result.Detail = "no search engine is configured, so agents are not offered websearch"
+		result.Hint = "set websearch.kind in config.toml to searxng, brave or tavily to use one"
+		return result
+	}
+	result.Detail = cfg.WebsearchKind
+	if cfg.WebsearchBaseURL != "" {
+		result.Detail += " at " + withoutPassword(cfg.WebsearchBaseURL)
+	}
+	if cfg.WebsearchKeyEnv == "" {
+		result.Detail += ", asked without a key"
+		return result
+	}
+	switch key, where, err := p.keys(dirs).Find(cfg.WebsearchKeyEnv); {
+	case err != nil:
+		result.Outcome, result.Detail = checkWarning, result.Detail+": "+err.Error()
+	case key == "":
+		result.Outcome, result.Detail = checkWarning, result.Detail+" has no key"
+		result.Hint = "set " + cfg.WebsearchKeyEnv + " to use it"
+	default:
+		result.Detail += " has a key in " + cfg.WebsearchKeyEnv + ", from " + where
+	}
+	return result
+}
+
 // withoutPassword is a URL that can be shown: user information and queries may hold keys.
 func withoutPassword(raw string) string {
 	parsed, err := url.Parse(raw)
@@ -112,19 +139,15 @@ func withoutPassword(raw string) string {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
-	get := p.keys(dirs).Get
-	client := model.NewHTTPClient()
-	defer client.CloseIdleConnections()
-	local := &agentcore.LocalServers{Client: client, Getenv: get}
-	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: get, Local: local.Find})
+func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *agentcore.LocalServers) (check, string) {
+	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
 	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
 	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
 		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
 	}
-	return result
+	return result, resolved.Name
 }
 
 // checkWorkspace tells what folder a command started here would work on.

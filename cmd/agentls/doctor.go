@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/model"
 )
 
 // outcome is how a check ended.
@@ -28,16 +31,17 @@ type check struct {
 }
 
 func (p *process) doctorCommand(s *settings) *cobra.Command {
-	var asJSON bool
+	var asJSON, models bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, how commands of agents
-are kept apart, checkers on PATH, git and the workspace folder. The exit code is 1 if a check failed.`,
+whether they have a key (never the key itself), the model that a run would get and why, the search engine, MCP servers, how commands
+of agents are kept apart, checkers on PATH, git and the workspace folder. With --models, the providers are asked for their models; no
+model is asked anything. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			checks, err := p.examine(c.Context(), s)
+			checks, err := p.examine(c.Context(), s, models)
 			if err != nil {
 				return err
 			}
@@ -64,12 +68,13 @@ are kept apart, checkers on PATH, git and the workspace folder. The exit code is
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&models, "models", false, "ask the providers that could be used for their models: do they answer, do the models call tools, how much do they take")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// examine carries out all checks in the order of the listing.
-func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
+// examine carries out all checks in the order of the listing. models asks the providers for their models, too.
+func (p *process) examine(ctx context.Context, s *settings, models bool) ([]check, error) {
 	cfg, problems, dirs, trust, err := p.loadFolder(ctx, s, p.dir)
 	if err != nil {
 		return nil, err
@@ -81,7 +86,15 @@ func (p *process) examine(ctx context.Context, s *settings) ([]check, error) {
 	checks = append(checks, checkConfig(dirs, p.dir, trust, problems)...)
 	checks = append(checks, checkState(ctx, dirs))
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
-	checks = append(checks, p.checkModel(ctx, dirs, cfg))
+	client := model.NewHTTPClient()
+	defer client.CloseIdleConnections()
+	local := &agentcore.LocalServers{Client: client, Getenv: p.keys(dirs).Get}
+	chosen, name := p.checkModel(ctx, dirs, cfg, local)
+	checks = append(checks, chosen, p.checkSearch(dirs, cfg))
+	if models {
+		checks = append(checks, p.checkCatalogs(ctx, dirs, cfg, client, local, name)...)
+	}
+	checks = append(checks, p.checkServers(dirs, cfg, trust)...)
 	checks = append(checks, checkWorkspace(p.dir))
 	checks = append(checks, checkSandbox(ctx, dirs, cfg))
 	return append(checks, <-programs...), nil

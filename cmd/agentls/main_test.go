@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -31,6 +32,7 @@ const scriptVariable = "AGENTLS_TEST_MODEL"
 
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
+	mcptest.Dispatch()
 	testscript.Main(m, map[string]func(){"agentls": scripted, "nothing": nothing})
 }
 
@@ -86,6 +88,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("AGENTLS_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("OLLAMA_HOST", "127.0.0.1:9") // not the machine's own
 			if file := filepath.Join(e.WorkDir, "model"); exists(file) {
 				e.Setenv(scriptVariable, file)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -34,6 +35,8 @@ type desk struct {
 	env []string
 	// wrap is a program, with arguments, that the command is an argument of.
 	wrap []string
+	// through, if there is one, is put between an editor and its server.
+	through func(io.ReadWriteCloser) io.ReadWriteCloser
 }
 
 func newDesk(t testing.TB, files map[string]string) *desk {
@@ -141,7 +144,11 @@ func (d *desk) serve(profile string, args ...string) *served {
 	if s.server, err = lsptest.Exec(s.cmd, s.log); err != nil {
 		d.Fatal(err)
 	}
-	s.Editor = lsptest.NewEditor(s.server.Stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state})
+	stream := s.server.Stream
+	if d.through != nil {
+		stream = d.through(stream)
+	}
+	s.Editor = lsptest.NewEditor(stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state})
 	s.faults = s.Faults
 	d.Cleanup(func() {
 		s.server.Kill()

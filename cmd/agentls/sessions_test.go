@@ -29,7 +29,7 @@ func TestSessionsOfAServer(t *testing.T) {
 	if out, _ := d.must(exitOK, "sessions", "show", string(started.Run)); !strings.Contains(out, "A conspicuous answer.") {
 		t.Errorf("got %s", out)
 	}
-	if _, said := d.must(exitUsage, "sessions", "delete", string(started.Session)); !strings.Contains(said, "is open in another agentls process") {
+	if _, said := d.must(exitUsage, "sessions", "delete", string(started.Session)); !strings.Contains(said, "is open in rich (process ") {
 		t.Errorf("got %s", said)
 	}
 	second := d.serve("rich")
@@ -42,7 +42,7 @@ func TestSessionsOfAServer(t *testing.T) {
 	if len(transcript.Messages) != 2 || transcript.Messages[1].Parent != transcript.Messages[0].ID {
 		t.Errorf("got %+v", transcript)
 	}
-	if said := second.refused("agentls.session.delete", id); !strings.Contains(said, "is open in another agentls process") {
+	if said := second.refused("agentls.session.delete", id); !strings.Contains(said, "is open in rich (process ") {
 		t.Errorf("got %s", said)
 	}
 	first.execute("agentls.session.delete", id)

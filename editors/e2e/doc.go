@@ -3,7 +3,10 @@
 //
 //	AGENTLS_BIN   the path of the server
 //	AGENTLS_NVIM  the paths of the Neovim binaries, separated by colons
+//	AGENTLS_GOPLS the folder of gopls, which agents ask about symbols
+//	AGENTLS_EMACS, AGENTLS_HELIX, AGENTLS_VIM  the other editors; Vim's is told where ALE is by AGENTLS_ALE
+//	AGENTLS_PROBE the folder of the probe that judges what both sides say, where there is one
 //
-// A story is a Lua file in testdata. It runs inside a headless Neovim, on a copy of the sample project,
-// and fails by a Lua error.
+// A story is a file in testdata: Lua runs inside a headless Neovim, on a copy of the sample project or a small file, and fails by a
+// Lua error. Emacs runs its own. Helix and Vim are played on a terminal of Neovim's: keys go in, and the screen is read.
 package e2e

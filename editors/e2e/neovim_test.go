@@ -110,12 +110,46 @@ func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{
 
 // TestPlugin plays a day with the plugin, which is loaded as a package manager would load it.
 func TestPlugin(t *testing.T) {
-	plugin, err := filepath.Abs("../nvim")
+	files := map[string]string{"cart.go": cart, ".agentls/agents/poet.md": poet}
+	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestPieces uses the plugin piece by piece.
+func TestPieces(t *testing.T) {
+	scripted(t, "pieces", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestTyping uses the plugin on a screen, which is a terminal of another Neovim's.
+func TestTyping(t *testing.T) {
+	scripted(t, "typing", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// plugin is the folder of the Neovim plugin.
+func plugin(t *testing.T) string {
+	t.Helper()
+	folder, err := filepath.Abs("../nvim")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"cart.go": cart, ".agentls/agents/poet.md": poet}
-	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin)
+	return folder
+}
+
+// TestLend asks the plugin for what it lends. Nothing else is started.
+func TestLend(t *testing.T) {
+	for _, nvim := range filepath.SplitList(setting(t, "AGENTLS_NVIM")) {
+		t.Run(version(t, nvim), func(t *testing.T) {
+			t.Parallel()
+			s := newStory(t, nvim, "lend.lua")
+			s.arguments = []string{"--cmd", "set runtimepath^=" + plugin(t)}
+			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+			defer cancel()
+			if err := s.run(ctx); err != nil {
+				t.Errorf("%v\n%s", err, s.output.String())
+			} else {
+				t.Log("\n" + s.output.String())
+			}
+		})
+	}
 }
 
 // poet is a definition that acts once the folder is trusted.
@@ -169,6 +203,10 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 				s.write(t, file, text)
 			}
 			s.output.notify("let the other go on", func() { turns.Release(gate) })
+			traffic := ""
+			if name == "plugin" {
+				traffic = s.record(t, server)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -179,6 +217,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 			if err := turns.Check(); err != nil {
 				t.Error(err)
 			}
+			judge(t, traffic)
 		})
 	}
 }
@@ -222,6 +261,8 @@ type story struct {
 	nvim      string
 	file      string
 	arguments []string
+	// command is the editor with its arguments; nil for Neovim, which plays file.
+	command   []string
 	workspace string
 	home      string
 	env       []string
@@ -262,20 +303,65 @@ func newStory(t *testing.T, nvim, file string) *story {
 	return s
 }
 
+// record has the editor start the server by way of a program that writes down what both say, where the probe is there to judge that. It
+// returns the file, "" for none.
+func (s *story) record(t *testing.T, server string) string {
+	t.Helper()
+	if os.Getenv("AGENTLS_PROBE") == "" {
+		return ""
+	}
+	traffic, recorded := filepath.Join(s.home, "traffic.jsonl"), filepath.Join(s.home, "agentls")
+	recorder, err := filepath.Abs("testdata/record.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = serve ] || exec '%s' \"$@\"\nexec python3 '%s' '%s' '%s' \"$@\"\n", server, recorder, traffic, server)
+	if err := os.WriteFile(recorded, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "AGENTLS_BIN="+recorded)
+	return traffic
+}
+
+// judge has the probe judge what was said, if that was written down.
+func judge(t *testing.T, traffic string) {
+	t.Helper()
+	if traffic == "" {
+		return
+	}
+	schemas := t.TempDir()
+	text, err := os.ReadFile("../../schema/agent.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(schemas, "agent.schema.json"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := exec.CommandContext(t.Context(), "python3", "testdata/judge.py", os.Getenv("AGENTLS_PROBE"), schemas, traffic).CombinedOutput()
+	if err != nil {
+		t.Errorf("the probe on what was said: %v\n%s", err, verdict)
+		return
+	}
+	t.Logf("the probe on what was said:\n%s", verdict)
+}
+
 // run plays the story to its end. It fails when the story does, when ctx ends it, and when a process is left over.
 // No process of the story lives on after it.
 func (s *story) run(ctx context.Context) error {
-	arguments := slices.Concat([]string{"--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
-	cmd := exec.CommandContext(ctx, s.nvim, arguments...)
+	command := s.command
+	if command == nil {
+		command = slices.Concat([]string{s.nvim, "--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env = s.workspace, s.env
 	cmd.Stdout, cmd.Stderr = &s.output, &s.output
 	// A process that is left over may hold the output open.
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		err = fmt.Errorf("Neovim was ended by the watchdog: %w", ctx.Err())
+		err = fmt.Errorf("the editor was ended by the watchdog: %w", ctx.Err())
 	} else if err != nil {
-		err = fmt.Errorf("Neovim ended with a failure: %w", err)
+		err = fmt.Errorf("the editor ended with a failure: %w", err)
 	}
 	return errors.Join(err, s.endProcesses())
 }

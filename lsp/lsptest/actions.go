@@ -59,7 +59,7 @@ type codeActionContext struct {
 func (e *Editor) Actions(ctx context.Context, path string, r Range, only ...string) ([]Action, error) {
 	e.mu.Lock()
 	context := codeActionContext{Diagnostics: []Diagnostic{}, Only: only, TriggerKind: 1}
-	for _, d := range e.diagnostics[e.URI(path)].list {
+	for _, d := range append(slices.Clone(e.foreign[e.URI(path)]), e.diagnostics[e.URI(path)].list...) {
 		if !before(d.Range.End, r.Start) && !before(r.End, d.Range.Start) {
 			context.Diagnostics = append(context.Diagnostics, d)
 		}
@@ -83,6 +83,22 @@ func (e *Editor) Actions(ctx context.Context, path string, r Range, only ...stri
 
 func before(a, b Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
+}
+
+// report has another server report a problem: PATH PLACE "message".
+func (p *play) report(args []string) error {
+	r, err := p.place(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	p.editor.mu.Lock()
+	defer p.editor.mu.Unlock()
+	if p.editor.foreign == nil {
+		p.editor.foreign = map[string][]Diagnostic{}
+	}
+	u := p.editor.URI(args[0])
+	p.editor.foreign[u] = append(p.editor.foreign[u], Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
+	return nil
 }
 
 // checkActions checks the answer to a code action request. The lock is held.

@@ -76,15 +76,16 @@ type Editor struct {
 	pending       map[uint64]*call
 	documents     map[string]*document
 	diagnostics   map[string]published
+	foreign       map[string][]Diagnostic // of other language servers
 	progress      map[string]*Progress
 	order         []*Progress // in the order of their creation
 	messages      []Message
 	notifications []Notification
 	registered    map[string]registration // by id
 	answers       []answer
-	prompts       []prompt          // that the user has yet to answer
-	withdrawn     []string          // texts of prompts that the server took back
-	loans         []loan            // what it lends, in order
+	prompts       []prompt // that the user has yet to answer
+	withdrawn     []string // texts of prompts that the server took back
+	loans         []loan   // what it lends, in order
 	unanswered    []*jsonrpc2.Request
 	noPrompts     bool              // the editor does not implement window/showMessageRequest
 	shown         map[string]string // URI → text

@@ -69,3 +69,10 @@ func (e *Editor) event(params json.RawMessage) {
 	}
 	e.events[told.Session] = told.Seq
 }
+
+// Notifications returns those of the protocol's own that came behind the first n, in their order.
+func (e *Editor) Notifications(n int) []Notification {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.notifications[min(n, len(e.notifications)):])
+}

@@ -305,5 +305,10 @@ func (p *play) compare(section, got string) error {
 func (p *play) masked(text string) string {
 	text = strings.ReplaceAll(text, p.editor.URI("."), "$ROOT")
 	text = strings.ReplaceAll(text, p.env.Root, "$ROOT")
+	for _, name := range []string{"site", "other"} {
+		if address := p.vars[name]; address != "" {
+			text = strings.ReplaceAll(text, address, "$"+strings.ToUpper(name))
+		}
+	}
 	return strings.ReplaceAll(text, p.base, "$BASE")
 }

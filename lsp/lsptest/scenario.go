@@ -157,7 +157,7 @@ func (s *Scenario) save() error {
 
 // reserved reports whether a section is not a file of the workspace.
 func reserved(name string) bool {
-	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") || strings.HasPrefix(name, "text/")
+	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") || strings.HasPrefix(name, "text/") || strings.HasPrefix(name, sitePrefix)
 }
 
 // run plays the scenario once.
@@ -206,7 +206,7 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		File: filepath.Join(base, "config", "agentls", "config.toml"), Log: p.log,
 	}
 	p.env.Vars = map[string]string{
-		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(),
+		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(), "OLLAMA_HOST": "127.0.0.1:9", // not the machine's own
 		"XDG_STATE_HOME": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config"),
 	}
 	for _, dir := range []string{p.env.Root, p.env.State, p.env.Config, p.env.Vars["HOME"]} {
@@ -214,13 +214,14 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 			return nil, err
 		}
 	}
+	p.openSites(s.archive)
 	for _, f := range s.archive.Files {
 		file := filepath.Join(p.env.Root, filepath.FromSlash(f.Name))
 		switch {
 		case f.Name == "config.toml":
-			file = p.env.File
+			file, f.Data = p.env.File, []byte(p.sited(string(f.Data)))
 		case f.Name == "model.script":
-			if p.env.Script, err = script.Parse(s.name, string(f.Data)); err != nil {
+			if p.env.Script, err = script.Parse(s.name, p.sited(string(f.Data))); err != nil {
 				return nil, err
 			}
 			continue

@@ -112,6 +112,16 @@ func (p *play) wait(args []string) error {
 				return n.Method == "agent/event" && text(lookup(n.Params, "type")) == arg(1) && strings.Contains(string(n.Params), arg(2))
 			})
 		})
+	case "status":
+		return e.wait(p.ctx, what, func() bool {
+			last := ""
+			for _, n := range e.notifications {
+				if n.Method == "agent/status" {
+					last = string(n.Params)
+				}
+			}
+			return strings.Contains(last, arg(1))
+		})
 	case "shown":
 		return e.wait(p.ctx, what, func() bool { return strings.Contains(e.shownText(), arg(1)) })
 	case "text":
@@ -281,13 +291,24 @@ func (p *play) actionsAre(args []string) error {
 	if err != nil {
 		return err
 	}
-	list, err := p.editor.Actions(p.ctx, args[0], r)
+	var only []string
+	if len(args) > 3 {
+		only = args[3:]
+	}
+	list, err := p.editor.Actions(p.ctx, args[0], r, only...)
 	if err != nil {
 		return err
 	}
 	var out strings.Builder
 	for _, a := range list {
-		fmt.Fprintf(&out, "%s: %s\n", cmp.Or(a.Kind, "command"), a.Title)
+		fmt.Fprintf(&out, "%s: %s", cmp.Or(a.Kind, "command"), a.Title)
+		if a.IsPreferred != nil && *a.IsPreferred {
+			out.WriteString(" (preferred)")
+		}
+		if a.Disabled != nil {
+			fmt.Fprintf(&out, " (disabled: %s)", text(lookup(a.Disabled, "reason")))
+		}
+		out.WriteString("\n")
 	}
 	return p.compare(section(args, 2, "want/actions"), p.masked(out.String()))
 }

@@ -61,14 +61,14 @@ func (p *play) do(l line) error {
 		"open": {1, 2, p.open}, "edit": {3, 3, p.edit}, "load": {2, 2, p.load}, "save": {1, 1, p.save}, "close": {1, 1, p.closeDocument},
 		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command}, "request": {1, 2, p.request},
 		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
-		"lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
+		"report": {3, 3, p.report}, "lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
 		"answer": {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose}, "unable": {0, 0, p.unable}, "lend": {3, 3, p.lend}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
 		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
 		"wait": {1, 4, p.wait},
 		// What has to be seen.
-		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 3, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
+		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
 		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
 		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},

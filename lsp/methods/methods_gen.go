@@ -95,6 +95,11 @@ const (
 	CommandTrust           = "agentls.trust"
 	CommandReview          = "agentls.review"
 	CommandExplainCode     = "agentls.explain"
+	CommandRewrite         = "agentls.rewrite"
+	CommandWriteTests      = "agentls.tests"
+	CommandPlanChange      = "agentls.plan"
+	CommandDelegate        = "agentls.delegate"
+	CommandRunComment      = "agentls.request"
 	CommandFix             = "agentls.fix"
 )
 
@@ -194,6 +199,11 @@ type Server interface {
 	// a model is counted once; only in a row for a single run, what its children used is counted as well.
 	// `run` and `session` that are not stored are the error `not_found`.
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
+	// Skills answers `agent/skills`. Lists the skills.
+	Skills(ctx context.Context, params *SkillsParams) (*SkillList, error)
+	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
+	// definitions in use, and their state. Nothing is started.
+	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
 	// Trust answers `agent/trust`. Shows or changes whether a workspace folder is trusted. Nothing that
 	// lies in a folder acts before that.
 	Trust(ctx context.Context, params *TrustParams) (*TrustResult, error)
@@ -266,6 +276,10 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.LendModels)
 	case MethodUsage:
 		result, err = call(ctx, params, s.Usage)
+	case MethodSkills:
+		result, err = call(ctx, params, s.Skills)
+	case MethodMCP:
+		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
 		result, err = call(ctx, params, s.Trust)
 	default:
@@ -276,11 +290,6 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
-	switch name {
-	case MethodSkills, CommandSkills,
-		MethodMCP, CommandMCP:
-		return true
-	}
 	return false
 }
 
@@ -294,7 +303,27 @@ type CommandServer interface {
 	// ExplainCode executes `agentls.explain`. Starts a run that explains a document or a part of it. It
 	// changes nothing.
 	ExplainCode(ctx context.Context, params *ExplainCodeParams) (*RunStarted, error)
-	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding.
+	// Rewrite executes `agentls.rewrite`. Starts a run that proposes another text for a part of a
+	// document, or for all of it: what the prompt asks for or, without one, the same behaviour written
+	// more clearly.
+	Rewrite(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// WriteTests executes `agentls.tests`. Starts a run that proposes tests for a document or a part of
+	// it.
+	WriteTests(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// PlanChange executes `agentls.plan`. Starts the agent `planner`, which changes nothing and hands over
+	// a plan. Without a prompt it asks what is to change.
+	PlanChange(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// Delegate executes `agentls.delegate`. Starts any agent that is not hidden, which the user chooses
+	// where none is named, on a document or a part of it. The error is `cancelled` where the user chooses
+	// none.
+	Delegate(ctx context.Context, params *DelegateParams) (*RunStarted, error)
+	// RunComment executes `agentls.request`. Starts the run that a comment asks for: `agent: …`, or
+	// `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's
+	// context; once the run is completed, its proposal takes the comment out. The error is `not_found`
+	// where no such comment is at the line, or no agent has a name like that.
+	RunComment(ctx context.Context, params *RequestParams) (*RunStarted, error)
+	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding, or a
+	// diagnostic that another server made.
 	Fix(ctx context.Context, params *FixParams) (*RunStarted, error)
 }
 
@@ -303,6 +332,11 @@ func Commands() []string {
 	return []string{
 		CommandReview,
 		CommandExplainCode,
+		CommandRewrite,
+		CommandWriteTests,
+		CommandPlanChange,
+		CommandDelegate,
+		CommandRunComment,
 		CommandFix,
 		CommandListAgents,
 		CommandGetAgent,
@@ -335,6 +369,8 @@ func Commands() []string {
 		CommandModels,
 		CommandLendModels,
 		CommandUsage,
+		CommandSkills,
+		CommandMCP,
 		CommandTrust,
 	}
 }
@@ -433,6 +469,16 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		result, err = call(ctx, argument, s.Review)
 	case CommandExplainCode:
 		result, err = call(ctx, argument, s.ExplainCode)
+	case CommandRewrite:
+		result, err = call(ctx, argument, s.Rewrite)
+	case CommandWriteTests:
+		result, err = call(ctx, argument, s.WriteTests)
+	case CommandPlanChange:
+		result, err = call(ctx, argument, s.PlanChange)
+	case CommandDelegate:
+		result, err = call(ctx, argument, s.Delegate)
+	case CommandRunComment:
+		result, err = call(ctx, argument, s.RunComment)
 	case CommandFix:
 		result, err = call(ctx, argument, s.Fix)
 	default:
@@ -443,7 +489,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 
 func commandOnly(command string) bool {
 	switch command {
-	case CommandReview, CommandExplainCode, CommandFix:
+	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandDelegate, CommandRunComment, CommandFix:
 		return true
 	}
 	return false
@@ -482,13 +528,17 @@ func (c Client) Generate(ctx context.Context, params *GenerateParams) (*Generate
 }
 
 // Diagnostics sends `agent/diagnostics`. Asks for the diagnostics that the editor has from its other
-// language servers. Only for a client that announced `experimental.agentls.diagnostics`.
+// language servers, for the text that it shows. An answer that takes longer than ten seconds is not
+// waited for. Only for a client that announced `experimental.agentls.diagnostics`.
 func (c Client) Diagnostics(ctx context.Context, params *EditorDiagnosticsParams) (*EditorDiagnostics, error) {
 	return request[EditorDiagnostics](ctx, c.Conn, MethodDiagnostics, params)
 }
 
 // Symbols sends `agent/symbols`. Asks the editor's own language servers for definitions, references or
-// symbols. Only for a client that announced `experimental.agentls.symbols`.
+// symbols, in the text that it shows. It is asked only while no edits are proposed in files of that
+// kind, which it would not know of. An answer that takes longer than ten seconds is not waited for;
+// after it, an error or nothing found, a server of agentls is asked. Only for a client that announced
+// `experimental.agentls.symbols`.
 func (c Client) Symbols(ctx context.Context, params *SymbolsParams) (*EditorSymbols, error) {
 	return request[EditorSymbols](ctx, c.Conn, MethodSymbols, params)
 }

@@ -1353,8 +1353,8 @@ type SkillInfo struct {
 	Name string `json:"name"`
 	// When to use it.
 	Description string `json:"description"`
-	// Its SKILL.md.
-	URI uri.URI `json:"uri"`
+	// Its SKILL.md; absent for one that is part of agentls.
+	URI uri.URI `json:"uri,omitzero"`
 	// Where it comes from.
 	Layer Layer `json:"layer"`
 }
@@ -1390,8 +1390,13 @@ type MCPServer struct {
 	State MCPState `json:"state"`
 	// Why it failed.
 	Error *event.Failure `json:"error,omitzero"`
+	// Its command or URL, for people; without what may be a key.
+	Address string `json:"address"`
 	// Names of its tools, as agents call them.
 	Tools []string `json:"tools"`
+	// Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for
+	// `agent/run`.
+	Prompts []MCPPrompt `json:"prompts"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -1400,7 +1405,39 @@ func (v MCPServer) MarshalJSON() ([]byte, error) {
 	if v.Tools == nil {
 		v.Tools = []string{}
 	}
+	if v.Prompts == nil {
+		v.Prompts = []MCPPrompt{}
+	}
 	return json.Marshal(plain(v))
+}
+
+// MCPPrompt is a prompt of an MCP server.
+type MCPPrompt struct {
+	// Its name, as users call it.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Its arguments, in order.
+	Arguments []MCPArgument `json:"arguments"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MCPPrompt) MarshalJSON() ([]byte, error) {
+	type plain MCPPrompt
+	if v.Arguments == nil {
+		v.Arguments = []MCPArgument{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MCPArgument is an argument of a prompt.
+type MCPArgument struct {
+	// Its name.
+	Name string `json:"name"`
+	// What it is for.
+	Description string `json:"description,omitzero"`
+	// Whether the prompt needs it.
+	Required bool `json:"required"`
 }
 
 // MCPList is the result of `agent/mcp`.
@@ -1463,7 +1500,7 @@ type Choice struct {
 	Description string `json:"description,omitzero"`
 }
 
-// Question is a question of an agent to the user.
+// Question is a question to the user, of an agent or of the server itself.
 type Question struct {
 	// The question's id.
 	ID event.AskID `json:"id"`
@@ -1743,14 +1780,56 @@ type ReviewParams struct {
 
 // ExplainCodeParams is the argument of the command `agentls.explain`.
 type ExplainCodeParams struct {
-	// The document.
-	URI uri.URI `json:"uri"`
+	// The document; absent means the open one that was last touched in the editor.
+	URI uri.URI `json:"uri,omitzero"`
 	// Only this part of it.
 	Range *protocol.Range `json:"range,omitzero"`
 }
 
-// FixParams is the argument of the command `agentls.fix`.
+// CodeTaskParams is the argument of the commands that have an agent work on code: `agentls.rewrite`,
+// `agentls.tests` and `agentls.plan`.
+type CodeTaskParams struct {
+	// The document; absent means the open one that was last touched in the editor.
+	URI uri.URI `json:"uri,omitzero"`
+	// Only this part of it.
+	Range *protocol.Range `json:"range,omitzero"`
+	// What is wanted, in the user's words.
+	Prompt string `json:"prompt,omitzero"`
+	// The model for this run, as `provider/model` or the name of a preset.
+	Model string `json:"model,omitzero"`
+}
+
+// DelegateParams is the argument of the command `agentls.delegate`.
+type DelegateParams struct {
+	// The document; absent means the open one that was last touched in the editor.
+	URI uri.URI `json:"uri,omitzero"`
+	// Only this part of it.
+	Range *protocol.Range `json:"range,omitzero"`
+	// A slug or alias; absent means that the user is asked: by `agent/question` where that is announced,
+	// else by `window/showMessageRequest`.
+	Agent string `json:"agent,omitzero"`
+	// The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the
+	// agent's usual work on the document.
+	Prompt string `json:"prompt,omitzero"`
+	// The model for this run, as `provider/model` or the name of a preset.
+	Model string `json:"model,omitzero"`
+}
+
+// RequestParams is the argument of the command `agentls.request`.
+type RequestParams struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+	// A line of the comment, 0-based.
+	Line int `json:"line" min:"0"`
+}
+
+// FixParams is the argument of the command `agentls.fix`: a finding, or a document and a diagnostic
+// that the editor shows in it.
 type FixParams struct {
 	// The finding to fix.
-	Finding event.FindingID `json:"finding"`
+	Finding event.FindingID `json:"finding,omitzero"`
+	// The document of the diagnostic.
+	URI uri.URI `json:"uri,omitzero"`
+	// The diagnostic to fix, whoever made it.
+	Diagnostic *EditorDiagnostic `json:"diagnostic,omitzero"`
 }

@@ -166,6 +166,10 @@ func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
 			if part.Text != "" {
 				result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: part.Text}}}
 			}
+			for _, image := range part.Images {
+				block := sdk.NewImageBlockBase64(image.MediaType, image.Base64())
+				result.Content = append(result.Content, sdk.ToolResultBlockParamContentUnion{OfImage: block.OfImage})
+			}
 			out = append(out, sdk.ContentBlockParamUnion{OfToolResult: &result})
 		}
 	}

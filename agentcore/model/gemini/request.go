@@ -61,7 +61,14 @@ type part struct {
 	Thought          bool              `json:"thought,omitempty"`
 	FunctionCall     *functionCall     `json:"functionCall,omitempty"`
 	FunctionResponse *functionResponse `json:"functionResponse,omitempty"`
+	InlineData       *blob             `json:"inlineData,omitempty"`
 	ThoughtSignature string            `json:"thoughtSignature,omitempty"`
+}
+
+// blob is an image in base64.
+type blob struct {
+	MimeType string `json:"mimeType"`
+	Data     string `json:"data"`
 }
 
 type functionCall struct {
@@ -77,6 +84,8 @@ type functionResponse struct {
 		Output *string `json:"output,omitempty"`
 		Error  string  `json:"error,omitempty"`
 	} `json:"response"`
+	// Parts are images that the response is about ("Function calling": multimodal function responses), from version 3 on.
+	Parts []part `json:"parts,omitempty"`
 }
 
 // params makes the request body without its contents.
@@ -118,7 +127,7 @@ const unsigned = "skip_thought_signature_validator"
 
 // encode turns a message into a content, as JSON; tool results are one of the user's.
 func (g *gemini) encode(message model.Message) ([]byte, error) {
-	c := content{Role: "user", Parts: parts(message.Parts)}
+	c := content{Role: "user", Parts: parts(message.Parts, g.checks)}
 	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 && c.Parts[first].ThoughtSignature == "" {
 		c.Parts[first].ThoughtSignature = unsigned
 	}
@@ -139,8 +148,8 @@ func (g *gemini) encode(message model.Message) ([]byte, error) {
 
 // parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures must stand at the very part that they came
 // with: answer.done puts them before it.
-func parts(list []model.Part) []part {
-	var out []part
+func parts(list []model.Part, nested bool) []part {
+	var out, beside []part // images of results stand behind all of these
 	seal := ""
 	add := func(p part) {
 		p.ThoughtSignature, seal = seal, ""
@@ -173,9 +182,18 @@ func parts(list []model.Part) []part {
 			} else {
 				response.Response.Output = &p.Text
 			}
+			var images []part
+			for _, image := range p.Images {
+				images = append(images, part{InlineData: &blob{image.MediaType, image.Base64()}})
+			}
+			if nested {
+				response.Parts, images = images, nil
+			}
 			out = append(out, part{FunctionResponse: &response})
+			beside = append(beside, images...)
 		}
 	}
+	out = append(out, beside...)
 	if seal != "" { // it came with a part without a text
 		add(part{Text: new(string)})
 	}

@@ -82,20 +82,45 @@ func (c *chat) encode(message model.Message) ([]byte, error) {
 	case model.RoleAssistant:
 		return c.encodeAssistant(message)
 	case model.RoleTool:
-		var list [][]byte
-		for _, part := range message.Parts {
-			if result, ok := part.(model.Result); ok {
-				raw, err := sdk.ToolMessage(result.Text, result.ID).MarshalJSON()
-				if err != nil {
-					return nil, err
-				}
-				list = append(list, raw)
-			}
-		}
-		return bytes.Join(list, comma), nil
+		return c.encodeResults(message)
 	default:
 		return sdk.UserMessage(prose(message)).MarshalJSON()
 	}
+}
+
+// encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a message of the user, on
+// the vendor's own server; others may have a model that does not see, and would refuse the request.
+func (c *chat) encodeResults(message model.Message) ([]byte, error) {
+	var list [][]byte
+	var seen []sdk.ChatCompletionContentPartUnionParam
+	for _, part := range message.Parts {
+		result, ok := part.(model.Result)
+		if !ok {
+			continue
+		}
+		text := result.Text
+		if !c.vendor {
+			text += result.Unseen()
+		} else {
+			for _, image := range result.Images {
+				seen = append(seen, sdk.TextContentPart(fmt.Sprintf("The image of the result of %s (%s):", result.Name, result.ID)),
+					sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: image.DataURL()}))
+			}
+		}
+		raw, err := sdk.ToolMessage(text, result.ID).MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, raw)
+	}
+	if len(seen) > 0 {
+		raw, err := sdk.UserMessage(seen).MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, raw)
+	}
+	return bytes.Join(list, comma), nil
 }
 
 // signedByGoogle stands before Google's signatures in our conversations, so that those of other vendors are never sent.

@@ -86,10 +86,17 @@ type item struct {
 	CallID    string     `json:"call_id,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	Arguments string     `json:"arguments,omitempty"`
-	Output    *string    `json:"output,omitempty"`
+	Output    any        `json:"output,omitempty"` // a string, or a list of outputs
 	ID        string     `json:"id,omitempty"`
 	Summary   []summary  `json:"summary,omitzero"`
 	Encrypted string     `json:"encrypted_content,omitempty"`
+}
+
+// outputPart is a part of what a call gave ("Function calling": results with images).
+type outputPart struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"`
 }
 
 type summary struct {
@@ -142,7 +149,15 @@ func items(message model.Message) []item {
 			out = append(append(out, thoughts...), item{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: string(model.Object(part.Arguments))})
 			thoughts = nil
 		case model.Result:
-			out = append(out, item{Type: "function_call_output", CallID: part.ID, Output: &part.Text})
+			result := item{Type: "function_call_output", CallID: part.ID, Output: part.Text}
+			if len(part.Images) > 0 {
+				list := []outputPart{{Type: "input_text", Text: part.Text}}
+				for _, image := range part.Images {
+					list = append(list, outputPart{Type: "input_image", ImageURL: image.DataURL()})
+				}
+				result.Output = list
+			}
+			out = append(out, result)
 		}
 	}
 	return out

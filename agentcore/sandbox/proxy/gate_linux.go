@@ -15,11 +15,11 @@ import (
 // up outside, and lead nowhere where they lead to an address that is not public and not named itself. The error names the entry
 // that is wrong. The result may be called from any goroutine.
 func Gate(allow []string) (func() sandbox.Gate, error) {
-	allowed, err := parseHosts(allow)
+	allowed, err := parse(allow)
 	if err != nil {
 		return nil, fmt.Errorf("open the network to single hosts: %w", err)
 	}
-	doors := allowed.loopback()
+	doors := loopback(allowed)
 	own := proxyAddress(doors)
 	listen := []string{own}
 	for _, d := range doors {

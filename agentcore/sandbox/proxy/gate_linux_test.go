@@ -186,7 +186,7 @@ func TestOrdinaryUser(t *testing.T) {
 
 // TestForgedOffer sends what our own program in a sandbox would not.
 func TestForgedOffer(t *testing.T) {
-	h, err := parseHosts([]string{"127.0.0.1:9"})
+	h, err := parse([]string{"127.0.0.1:9"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestForgedOffer(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, theirs := newProxy(h), os.NewFile(uintptr(pair[1]), "theirs")
-		if err := p.attend(os.NewFile(uintptr(pair[0]), "ours"), h.loopback()); err != nil {
+		if err := p.attend(os.NewFile(uintptr(pair[0]), "ours"), loopback(h)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := theirs.WriteString(message); err != nil {

@@ -12,11 +12,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/network"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 	proxyConnections = 256
 	// proxyHeader bounds the head of a request and of an answer, in bytes.
 	proxyHeader = 64 << 10
-	// proxyPatience is how long a request's head, a name or a connection may take.
+	// proxyPatience is how long a request's head may take.
 	proxyPatience = 30 * time.Second
 	// proxyIdle is how long a connection without a request stays open.
 	proxyIdle = 2 * time.Minute
@@ -36,9 +36,9 @@ const (
 // checked by its target alone. Connections to loopback addresses that were allowed arrive without a request, since few
 // programs ask a proxy for those. It ends with its command.
 type proxy struct {
-	allowed hosts
-	// resolve finds the addresses of a name.
-	resolve func(ctx context.Context, name string) ([]netip.Addr, error)
+	allowed network.Allowed
+	// resolve finds the addresses of a name; nil asks the system.
+	resolve network.Resolve
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -55,44 +55,12 @@ type proxy struct {
 
 // refusedHost is a host that a command could not reach, and how often it tried.
 type refusedHost struct {
-	refusal
+	network.Refusal
 	times int
 }
 
-// refusal is the error for a host that is not allowed.
-type refusal struct {
-	// address is the host with its port as the command named it.
-	address string
-	// private is the address it leads to, where that is not public and nobody named it.
-	private netip.Addr
-}
-
-func (r *refusal) Error() string {
-	if r.private.IsValid() {
-		return fmt.Sprintf("%s leads to %s, which is no public address, and network.allow does not name it", visibleHost(r.address), r.private)
-	}
-	return visibleHost(r.address) + " is not in network.allow"
-}
-
-// hint says how the user allows it.
-func (r *refusal) hint() string {
-	entry := r.address
-	if _, port, err := net.SplitHostPort(r.address); err == nil && r.private.IsValid() {
-		entry = net.JoinHostPort(r.private.String(), port)
-	}
-	return fmt.Sprintf("to allow it, the user adds %s to network.allow in the configuration of agentls", visibleHost(entry))
-}
-
-// visibleHost is a host as a command names it, which may be anything, for people and models.
-func visibleHost(address string) string {
-	return strconv.QuoteToASCII(address[:min(len(address), 300)])
-}
-
-func newProxy(allowed hosts) *proxy {
+func newProxy(allowed network.Allowed) *proxy {
 	p := &proxy{allowed: allowed, slots: make(chan struct{}, proxyConnections), open: map[io.Closer]bool{}}
-	p.resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
-		return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
-	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	silent := log.New(io.Discard, "", 0) // what a command does wrong is its own business
 	p.forward = &httputil.ReverseProxy{
@@ -215,15 +183,15 @@ func (p *proxy) notes() []string {
 		if r.times > 1 {
 			times = fmt.Sprintf(" (tried %d times)", r.times)
 		}
-		notes = append(notes, fmt.Sprintf("the command could not reach a host%s: %s; %s", times, r.Error(), r.hint()))
+		notes = append(notes, fmt.Sprintf("the command could not reach a host%s: %s; %s", times, r.Error(), r.Hint()))
 	}
 	return notes
 }
 
-func (p *proxy) note(r *refusal) {
+func (p *proxy) note(r *network.Refusal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.IndexFunc(p.refused, func(have *refusedHost) bool { return have.refusal == *r }); i >= 0 {
+	if i := slices.IndexFunc(p.refused, func(have *refusedHost) bool { return have.Refusal == *r }); i >= 0 {
 		p.refused[i].times++
 	} else if len(p.refused) <= toldHosts {
 		p.refused = append(p.refused, &refusedHost{*r, 1})
@@ -245,8 +213,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	address := net.JoinHostPort(r.URL.Hostname(), cmp.Or(r.URL.Port(), "80"))
-	if !p.allowed.has(address) {
-		p.fail(w, r, &refusal{address: address})
+	if !p.allowed.Has(address) {
+		p.fail(w, r, &network.Refusal{Address: address})
 		return
 	}
 	p.forward.ServeHTTP(w, r)
@@ -254,9 +222,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail says why a request was not passed on.
 func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {
-	if r, ok := errors.AsType[*refusal](err); ok {
+	if r, ok := errors.AsType[*network.Refusal](err); ok {
 		p.note(r)
-		http.Error(w, fmt.Sprintf("agentls: the sandbox of this command does not reach every host: %v; %s", r, r.hint()), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("agentls: the sandbox of this command does not reach every host: %v; %s", r, r.Hint()), http.StatusForbidden)
 		return
 	}
 	http.Error(w, "agentls: the host could not be reached: "+err.Error(), http.StatusBadGateway)
@@ -317,40 +285,15 @@ func pour(to net.Conn, from io.Reader) {
 	}
 }
 
-// dial connects with a host that is allowed, by an address that was checked: names are looked up once. The error is a
-// *refusal where it is not allowed.
+// dial connects with a host that is allowed, by an address that was checked. The error is a *network.Refusal where it is not allowed.
 func (p *proxy) dial(ctx context.Context, address string) (net.Conn, error) {
-	if !p.allowed.has(address) {
-		return nil, &refusal{address: address}
+	if !p.allowed.Has(address) {
+		return nil, &network.Refusal{Address: address}
 	}
-	ctx, cancel := context.WithTimeout(ctx, proxyPatience)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	var addresses []netip.Addr
-	if literal, err := netip.ParseAddr(host); err == nil {
-		addresses = []netip.Addr{literal}
-	} else if addresses, err = p.resolve(ctx, canonicalHost(host)); err != nil {
-		return nil, err
-	}
-	err = errors.New("it has no address")
-	for _, a := range addresses {
-		a = a.Unmap()
-		target := net.JoinHostPort(a.String(), port)
-		if !isPublic(a) && !p.allowed.has(target) && !(canonicalHost(host) == "localhost" && a.IsLoopback()) {
-			err = &refusal{address, a}
-			continue
-		}
-		c, dialErr := new(net.Dialer).DialContext(ctx, "tcp", target)
-		if dialErr == nil {
-			return c, nil
-		}
-		err = dialErr
-	}
-	return nil, err
+	return p.allowed.Dial(ctx, address, p.resolve)
 }
 
 // boundedListener keeps the number of connections.

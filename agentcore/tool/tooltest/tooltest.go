@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -47,6 +50,10 @@ type Host struct {
 	submitted   *event.ChildResult
 	questions   []tool.Question
 	plan        string
+	symbols     func(tool.SymbolQuery) (tool.Symbols, error)
+	engine      *tool.SearchEngine
+	allowed     network.Allowed
+	names       map[string]string
 }
 
 // Skill is what a Host answers to the skill tool.
@@ -218,7 +225,7 @@ func (h *Host) SetTodos(_ context.Context, items []event.Todo) error {
 }
 
 // EditorDiagnostics implements tool.Host.
-func (h *Host) EditorDiagnostics(path string) []tool.Diagnostic {
+func (h *Host) EditorDiagnostics(_ context.Context, path string) []tool.Diagnostic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []tool.Diagnostic
@@ -237,6 +244,24 @@ func (h *Host) SetEditorDiagnostics(list ...tool.Diagnostic) {
 	h.diagnostics = slices.Clone(list)
 }
 
+// SetSymbols says what a language server answers; without it there is none.
+func (h *Host) SetSymbols(answer func(tool.SymbolQuery) (tool.Symbols, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.symbols = answer
+}
+
+// Symbols implements tool.Host.
+func (h *Host) Symbols(_ context.Context, query tool.SymbolQuery) (tool.Symbols, error) {
+	h.mu.Lock()
+	answer := h.symbols
+	h.mu.Unlock()
+	if answer == nil {
+		return tool.Symbols{}, &tool.WithheldError{Reason: "there is no language server here"}
+	}
+	return answer(query)
+}
+
 // Trusted implements tool.Host.
 func (h *Host) Trusted() bool {
 	h.mu.Lock()
@@ -246,6 +271,64 @@ func (h *Host) Trusted() bool {
 
 // MayRead implements tool.Host: everything may be read.
 func (h *Host) MayRead(string) bool { return true }
+
+// SetNetwork says what `network.allow` names, and which search engine there is; a new Host has neither.
+func (h *Host) SetNetwork(engine *tool.SearchEngine, allow ...string) {
+	h.t.Helper()
+	allowed, err := network.Parse(allow)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.engine, h.allowed = engine, allowed
+}
+
+// SetNames says what names lead to, instead of what the system has.
+func (h *Host) SetNames(names map[string]string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.names = names
+}
+
+// MayFetch implements tool.Host: what SetNetwork names may be fetched.
+func (h *Host) MayFetch(address string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.allowed.Has(address)
+}
+
+// Connect implements tool.Host.
+func (h *Host) Connect(ctx context.Context, address string) (net.Conn, error) {
+	h.mu.Lock()
+	allowed, names := h.allowed, h.names
+	h.mu.Unlock()
+	return allowed.Dial(ctx, address, func(_ context.Context, name string) ([]netip.Addr, error) {
+		to, err := netip.ParseAddr(names[name])
+		if err != nil {
+			return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+		}
+		return []netip.Addr{to}, nil
+	})
+}
+
+// Secret is what HoldsSecret takes for a secret.
+const Secret = "the-secret-of-a-test"
+
+// HoldsSecret implements tool.Host.
+func (h *Host) HoldsSecret(text string) bool {
+	return strings.Contains(text, Secret) || strings.Contains(text, "[secret ")
+}
+
+// SearchEngine implements tool.Host.
+func (h *Host) SearchEngine() (tool.SearchEngine, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.engine == nil {
+		return tool.SearchEngine{}, false
+	}
+	return *h.engine, true
+}
 
 // SetTrusted says whether the workspace is trusted; a new Host's is.
 func (h *Host) SetTrusted(trusted bool) {

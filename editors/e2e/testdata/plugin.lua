@@ -4,6 +4,7 @@ local check, say, wait = e2e.check, e2e.say, e2e.wait
 
 -- What a user would do: answers by the editor's own menu, keys, and a look at what is on the screen.
 local answers, asked = {}, {}
+local builtin = vim.ui.select
 vim.ui.select = function(items, options, on_choice)
   local wanted = answers[options.kind]
   table.insert(asked, options.kind .. ': ' .. options.prompt)
@@ -67,11 +68,7 @@ check(vim.deep_equal(completions, { 'reject', 'restart', 'review' }), 'completio
 
 say('set up, and open a file')
 answers['agentls.message'] = 'Trust'
-local command = { vim.env.AGENTLS_BIN, 'serve' }
-if vim.env.AGENTLS_RECORD then
-  command = { 'python3', vim.env.AGENTLS_RECORD, vim.env.AGENTLS_TRAFFIC, vim.env.AGENTLS_BIN, 'serve' }
-end
-require('agentls').setup({ cmd = command })
+require('agentls').setup({ cmd = { vim.env.AGENTLS_BIN, 'serve' } })
 check(require('agentls').statusline() == '', 'the status line speaks before there is anything to say')
 vim.cmd.edit('cart.go')
 local file = vim.api.nvim_get_current_buf()
@@ -134,7 +131,7 @@ answers['agentls.ask'] = 'Allow once'
 vim.cmd('Agentls run @coder Share the work.')
 wait('the ask, which names the agent', function()
   return vim.iter(asked):any(function(question)
-    return question:find('agentls.ask: coder', 1, true) and question:find('.vscode/settings.json', 1, true)
+    return question:find('agentls.ask: coder wants to write', 1, true) and question:find('.vscode/settings.json', 1, true)
   end)
 end)
 wait('both children in the corner', function()
@@ -237,6 +234,26 @@ vim.cmd('Agentls undo')
 wait('the accepted hunk to be taken back', function()
   return text(file) == fixed
 end)
+
+say('the menu of its own, where vim.ui.select is the built-in one')
+local replaced = vim.ui.select
+vim.ui.select = builtin
+vim.cmd('Agentls')
+wait('the menu', function()
+  return vim.bo.filetype == 'agentls-menu'
+end)
+say(text())
+check(vim.api.nvim_get_current_line():find('review', 1, true), 'the menu begins with %q', vim.api.nvim_get_current_line())
+press('q')
+check(vim.bo.filetype ~= 'agentls-menu', 'q does not close the menu')
+vim.cmd('Agentls run')
+wait('the agents', function()
+  return vim.bo.filetype == 'agentls-menu' and text():find('poet', 1, true)
+end)
+say(text())
+check(text():find('🪶 poet +Writes poems on code'), 'the agent is shown without its icon or description')
+press('<Esc>')
+vim.ui.select = replaced
 
 say('usage, and the health check')
 vim.cmd('Agentls usage')

@@ -16,13 +16,13 @@ const choices: { title: string; answer: AskAnswer }[] = [
 export function answerAsks(server: Server, sessions: Sessions): void {
   server.support.asks = true;
   server.support.questions = true;
-  server.answer('agent/ask', (ask, token) => untilCancelled(token, askPermission(sessions, ask)));
+  server.answer('agent/ask', (ask, token) => untilCancelled(token, askPermission(ask)));
   server.answer('agent/question', (question, token) => untilCancelled(token, askQuestion(sessions, question, token)));
 }
 
-async function askPermission(sessions: Sessions, ask: Ask): Promise<AskAnswer | null> {
+async function askPermission(ask: Ask): Promise<AskAnswer | null> {
   const detail = ask.detail && ask.detail !== ask.title ? `\n${shortened(ask.detail, 300)}` : '';
-  const message = `${sessions.agentTitle(ask.agent)}: ${ask.title}${detail}`;
+  const message = ask.title + detail; // which begins with the agent's path
   const offered = choices.filter((choice) => choice.answer.scope !== 'project' || ask.always);
   const chosen = await vscode.window.showWarningMessage(message, ...offered.map((choice) => choice.title));
   return offered.find((choice) => choice.title === chosen)?.answer ?? null;
@@ -86,8 +86,7 @@ export async function answerAsk(server: Server, sessions: Sessions, id: AskID | 
     const items = choices
       .filter((choice) => choice.answer.scope !== 'project' || ask.always)
       .map((choice) => ({ label: choice.title, answer: choice.answer, ...(choice.answer.scope === 'project' && ask.always ? { detail: ask.always } : {}) }));
-    const title = `${sessions.agentTitle(ask.agent)}: ${ask.title}`;
-    answer = (await vscode.window.showQuickPick(items, { title, placeHolder: shortened(ask.detail ?? ask.title, 200) }))?.answer;
+    answer = (await vscode.window.showQuickPick(items, { title: ask.title, placeHolder: shortened(ask.detail ?? ask.title, 200) }))?.answer;
   }
   if (answer) {
     await server.request('agent/ask/answer', { ask: ask.id, ...answer });

@@ -3,10 +3,10 @@ import { answerAsk } from './asks';
 import { plural, shortened } from './format';
 import { pickAgent, pickRun } from './picker';
 import type { Proposals } from './proposals';
-import type { AcceptResult, AskAnswer, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunInfo, RunStarted } from './protocol';
+import type { AcceptResult, AskAnswer, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
 import { attempt, readable, type Server } from './server';
 import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
-import { preview, type Transcripts } from './transcript';
+import type { Transcripts } from './transcript';
 
 /** What the tree and the lenses hand over to a command. */
 interface Target {
@@ -25,31 +25,35 @@ export function registerCommands(
   proposals: Proposals,
   transcripts: Transcripts,
 ): void {
-  /** Runs whose answer is a text that the user waits for. */
-  const awaited = new Set<string>();
-
+  // A run can end before the answer that names it is here.
+  const launches = new Map<RunID, { showAnswer: boolean }>();
+  const ends = new Map<RunID, RunFinished>();
+  const conclude = async (id: RunID) => {
+    const launch = launches.get(id);
+    const end = ends.get(id);
+    const run = sessions.run(id);
+    if (launch && end && run) {
+      launches.delete(id);
+      ends.delete(id);
+      await tellOfEnd(sessions, proposals, transcripts, run, end, launch.showAnswer);
+    }
+  };
+  context.subscriptions.push(
+    sessions.onDidFinish(({ run, event }) => {
+      if (run.depth === 0) {
+        ends.set(run.id, event);
+        void attempt(() => conclude(run.id));
+      }
+    }),
+  );
   const launched = async (started: RunStarted, showAnswer: boolean) => {
-    if (showAnswer) {
-      awaited.add(started.run);
-    }
-    await sessions.launched(started);
-    const run = sessions.run(started.run);
-    if (run && ended(run.status)) {
-      // It was quicker than its events.
-      await conclude(run);
-    }
+    launches.set(started.run, { showAnswer });
+    await sessions.follow(started.session);
+    await conclude(started.run);
   };
-  const conclude = async (run: RunInfo, event?: RunFinished) => {
-    if (awaited.delete(run.id) && run.status === 'completed') {
-      await preview(vscode.Uri.parse(`agentls:/answers/${run.id}.md`));
-    }
-    if (event && run.depth === 0) {
-      await tellOfEnd(sessions, proposals, run, event);
-    }
-  };
-  context.subscriptions.push(sessions.onDidFinish(({ run, event }) => void attempt(() => conclude(run, event))));
 
   const run = async (agent: string | undefined, prompt: string, about: RunContext | undefined, showAnswer: boolean) => {
+    await sessions.followOwn();
     const params = { prompt, ...(agent === undefined ? {} : { agent }), ...(about === undefined ? {} : { context: about }) };
     await launched(await server.request('agent/run', params), showAnswer);
   };
@@ -151,6 +155,7 @@ export function registerCommands(
     }
     const prompt = await vscode.window.showInputBox({ title: `Resume “${shortened(chosen.title, 50)}”`, placeHolder: 'What is to be done now? Leave it empty to go on.', ignoreFocusOut: true });
     if (prompt !== undefined) {
+      await sessions.followOwn();
       await launched(await server.request('agent/resume', { run: chosen.id, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) }), true);
     }
   });
@@ -250,6 +255,9 @@ export function registerCommands(
   // The server's commands, from code actions and lenses as well as from here.
   server.middleware.executeCommand = async (command, args, next) => {
     try {
+      if (launchers.has(command)) {
+        await sessions.followOwn();
+      }
       const result: unknown = await next(command, args);
       if (command === 'agentls.proposal.diff') {
         await showDiffOf(proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff);
@@ -266,6 +274,9 @@ export function registerCommands(
   };
 }
 
+/** The server's commands that start a run. */
+const launchers = new Set(['agentls.review', 'agentls.explain', 'agentls.fix', 'agentls.run', 'agentls.resume']);
+
 function started(result: unknown): result is RunStarted {
   return typeof result === 'object' && result !== null && 'run' in result && 'session' in result;
 }
@@ -278,7 +289,14 @@ function tellOfFailures(result: AcceptResult | undefined, done: string): void {
 }
 
 /** Says how a run that the user started has ended, and what can be done next. */
-async function tellOfEnd(sessions: Sessions, proposals: Proposals, run: RunInfo, event: RunFinished): Promise<void> {
+async function tellOfEnd(
+  sessions: Sessions,
+  proposals: Proposals,
+  transcripts: Transcripts,
+  run: RunInfo,
+  event: RunFinished,
+  showAnswer: boolean,
+): Promise<void> {
   const who = sessions.agentTitle(run.agent);
   if (run.status === 'cancelled' || run.status === 'interrupted') {
     return; // the user did that
@@ -295,17 +313,20 @@ async function tellOfEnd(sessions: Sessions, proposals: Proposals, run: RunInfo,
   const findings = [...(sessions.all.get(run.session)?.findings.values() ?? [])].filter((by) => by === run.id || sessions.run(by)?.parent === run.id).length;
   const proposal = proposals.open.find((proposal) => proposal.id === event.result.proposal || proposal.run === run.id);
   const edits = proposal?.files.reduce((n, file) => n + file.hunks.filter((hunk) => hunk.state === 'open').length, 0) ?? 0;
-  if (run.agent !== 'reviewer' && edits === 0) {
-    return; // its answer is shown
+  if (showAnswer && edits === 0) {
+    await transcripts.showAnswer(run);
+    return;
   }
   const found = findings === 0 ? 'nothing to report' : plural(findings, 'finding');
   const proposed = edits > 0 ? `, ${plural(edits, 'proposed edit')}` : '';
-  const buttons = [...(findings > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : [])];
+  const buttons = [...(findings > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []), ...(event.result.output ? ['Show Answer'] : [])];
   const chosen = await vscode.window.showInformationMessage(`${who}: ${run.agent === 'reviewer' ? found : 'done'}${proposed}.`, ...buttons);
   if (chosen === 'Show Problems') {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
   } else if (chosen === 'Show Edits' && proposal) {
     await proposals.showAllDiffs(proposal);
+  } else if (chosen === 'Show Answer') {
+    await transcripts.showAnswer(run);
   }
 }
 

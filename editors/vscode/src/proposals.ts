@@ -33,8 +33,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   private again = false;
   private typing: NodeJS.Timeout | undefined;
 
-  private readonly replaced = decoration('diffEditor.removedLineBackground', 'editorOverviewRuler.deletedForeground');
-  private readonly conflicting = decoration('inputValidation.warningBackground', 'editorOverviewRuler.warningForeground');
+  private readonly replaced = decoration('editorOverviewRuler.deletedForeground', { backgroundColor: color('diffEditor.removedLineBackground') });
+  private readonly inserted = decoration('editorOverviewRuler.addedForeground', { borderColor: color('charts.green'), borderStyle: 'solid', borderWidth: '2px 0 0 0' });
+  private readonly conflicting = decoration('editorOverviewRuler.warningForeground', { backgroundColor: color('inputValidation.warningBackground') });
 
   constructor(
     private readonly server: Server,
@@ -44,6 +45,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       this.changed,
       this.rewritten,
       this.replaced,
+      this.inserted,
       this.conflicting,
       sessions.onDidChangeProposals(() => void this.refresh()),
       vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: 'untitled' }], this),
@@ -134,7 +136,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const what = file.change && file.change !== 'modified' ? ` (${file.change})` : '';
       add(line, `$(check) Accept${what}`, 'agentls.proposal.accept', one);
       add(line, '$(x) Reject', 'agentls.proposal.reject', one);
-      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason), 60)}`, 'agentls.showDiff', { proposal, file });
+      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || gist(hunk)), 70)}`, 'agentls.showDiff', { proposal, file });
     }
     return lenses;
   }
@@ -184,6 +186,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       this.open.some((proposal) => proposal.files.some((file) => file.hunks.some(undecided))),
     );
     this.decorate();
+    await this.closeDone();
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme === proposedScheme) {
         this.rewritten.fire(document.uri);
@@ -192,23 +195,49 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     this.changed.fire();
   }
 
+  /** Closes the diffs of files of which everything is decided. */
+  private async closeDone(): Promise<void> {
+    const done = vscode.window.tabGroups.all
+      .flatMap((group) => group.tabs)
+      .filter((tab) => {
+        const { input } = tab;
+        const side = input instanceof vscode.TabInputTextDiff ? [input.original, input.modified].find((uri) => uri.scheme === proposedScheme) : undefined;
+        return side && !this.fileOf(vscode.Uri.parse(side.query, true))?.file.hunks.some(undecided);
+      });
+    if (done.length > 0) {
+      await vscode.window.tabGroups.close(done, true);
+    }
+  }
+
   private decorate(): void {
     for (const editor of vscode.window.visibleTextEditors) {
       const found = this.fileOf(editor.document.uri);
       const hunks = found?.file.hunks.filter(undecided) ?? [];
-      const at = (state: string): vscode.DecorationOptions[] =>
-        hunks.filter((hunk) => hunk.state === state).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk) }));
-      editor.setDecorations(this.replaced, at('open'));
-      editor.setDecorations(this.conflicting, at('conflict'));
+      const at = (which: (hunk: Hunk) => boolean): vscode.DecorationOptions[] =>
+        hunks.filter(which).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk) }));
+      editor.setDecorations(this.replaced, at((hunk) => hunk.state === 'open' && !rangeOf(hunk).isEmpty));
+      editor.setDecorations(this.inserted, at((hunk) => hunk.state === 'open' && rangeOf(hunk).isEmpty));
+      editor.setDecorations(this.conflicting, at((hunk) => hunk.state === 'conflict'));
     }
   }
 }
 
-function decoration(background: string, ruler: string): vscode.TextEditorDecorationType {
+/** What a hunk does, where its agent gives no reason. */
+function gist(hunk: Hunk): string {
+  const before = new Set(hunk.before.split(/\r?\n/));
+  const line = hunk.after.split(/\r?\n/).find((line) => line.trim() && !before.has(line));
+  return line === undefined ? 'takes lines out' : `→ ${line.trim()}`;
+}
+
+function color(name: string): vscode.ThemeColor {
+  return new vscode.ThemeColor(name);
+}
+
+function decoration(ruler: string, look: vscode.DecorationRenderOptions): vscode.TextEditorDecorationType {
   return vscode.window.createTextEditorDecorationType({
+    ...look,
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor(background),
-    overviewRulerColor: new vscode.ThemeColor(ruler),
+    overviewRulerColor: color(ruler),
     overviewRulerLane: vscode.OverviewRulerLane.Left,
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
   });

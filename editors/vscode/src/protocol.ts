@@ -1580,8 +1580,8 @@ export interface SkillInfo {
   name: string;
   /** When to use it. */
   description: string;
-  /** Its SKILL.md. */
-  uri: string;
+  /** Its SKILL.md; absent for one that is part of agentls. */
+  uri?: string;
   /** Where it comes from. */
   layer: Layer;
 }
@@ -1608,8 +1608,32 @@ export interface MCPServer {
   state: MCPState;
   /** Why it failed. */
   error?: Failure;
+  /** Its command or URL, for people; without what may be a key. */
+  address: string;
   /** Names of its tools, as agents call them. */
   tools: string[];
+  /** Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`. */
+  prompts: MCPPrompt[];
+}
+
+/** A prompt of an MCP server. */
+export interface MCPPrompt {
+  /** Its name, as users call it. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Its arguments, in order. */
+  arguments: MCPArgument[];
+}
+
+/** An argument of a prompt. */
+export interface MCPArgument {
+  /** Its name. */
+  name: string;
+  /** What it is for. */
+  description?: string;
+  /** Whether the prompt needs it. */
+  required: boolean;
 }
 
 /** Result of `agent/mcp`. */
@@ -1654,7 +1678,7 @@ export interface Choice {
   description?: string;
 }
 
-/** A question of an agent to the user. */
+/** A question to the user, of an agent or of the server itself. */
 export interface Question {
   /** The question's id. */
   id: AskID;
@@ -1860,16 +1884,54 @@ export interface ReviewParams {
 
 /** Argument of the command `agentls.explain`. */
 export interface ExplainCodeParams {
-  /** The document. */
-  uri: string;
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
   /** Only this part of it. */
   range?: Range;
 }
 
-/** Argument of the command `agentls.fix`. */
+/** Argument of the commands that have an agent work on code: `agentls.rewrite`, `agentls.tests` and `agentls.plan`. */
+export interface CodeTaskParams {
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
+  /** Only this part of it. */
+  range?: Range;
+  /** What is wanted, in the user's words. */
+  prompt?: string;
+  /** The model for this run, as `provider/model` or the name of a preset. */
+  model?: string;
+}
+
+/** Argument of the command `agentls.delegate`. */
+export interface DelegateParams {
+  /** The document; absent means the open one that was last touched in the editor. */
+  uri?: string;
+  /** Only this part of it. */
+  range?: Range;
+  /** A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by `window/showMessageRequest`. */
+  agent?: string;
+  /** The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on the document. */
+  prompt?: string;
+  /** The model for this run, as `provider/model` or the name of a preset. */
+  model?: string;
+}
+
+/** Argument of the command `agentls.request`. */
+export interface RequestParams {
+  /** The document. */
+  uri: string;
+  /** A line of the comment, 0-based. */
+  line: number;
+}
+
+/** Argument of the command `agentls.fix`: a finding, or a document and a diagnostic that the editor shows in it. */
 export interface FixParams {
   /** The finding to fix. */
-  finding: FindingID;
+  finding?: FindingID;
+  /** The document of the diagnostic. */
+  uri?: string;
+  /** The diagnostic to fix, whoever made it. */
+  diagnostic?: EditorDiagnostic;
 }
 
 /** The requests that the client sends. */
@@ -1938,7 +2000,7 @@ export interface Requests {
   'agent/usage': { params: UsageParams; result: UsageReport };
   /** Lists the skills. */
   'agent/skills': { params: SkillsParams; result: SkillList };
-  /** Lists the MCP servers and their state. */
+  /** Lists the MCP servers of the configuration, of workspace folders and of definitions in use, and their state. Nothing is started. */
   'agent/mcp': { params: NoParams; result: MCPList };
   /** Shows or changes whether a workspace folder is trusted. Nothing that lies in a folder acts before that. */
   'agent/trust': { params: TrustParams; result: TrustResult };
@@ -1952,9 +2014,9 @@ export interface ServerRequests {
   'agent/question': { params: Question; result: QuestionAnswer | null };
   /** Asks the editor's own language model for one turn. While it is answered the client sends pieces to `partialResultToken`; one that sends neither a piece nor the answer for two minutes is taken back by `$/cancelRequest`, as is one whose run was cancelled. An answer that the model declined is no error but `stop: "refused"`. An error's `kind` says what can be done about it: `rate_limit`, `overloaded`, `server`, `network` and `protocol` are tried again, a few times; `context_overflow` has the conversation shortened; `auth` (the user does not lend the model), `not_found` (there is no such model), `invalid` and any other end the run, with the error's `detail` and `hint`. */
   'agent/model/generate': { params: GenerateParams; result: GenerateResult };
-  /** Asks for the diagnostics that the editor has from its other language servers. */
+  /** Asks for the diagnostics that the editor has from its other language servers, for the text that it shows. An answer that takes longer than ten seconds is not waited for. */
   'agent/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnostics };
-  /** Asks the editor's own language servers for definitions, references or symbols. */
+  /** Asks the editor's own language servers for definitions, references or symbols, in the text that it shows. It is asked only while no edits are proposed in files of that kind, which it would not know of. An answer that takes longer than ten seconds is not waited for; after it, an error or nothing found, a server of agentls is asked. */
   'agent/symbols': { params: SymbolsParams; result: EditorSymbols };
 }
 
@@ -1972,6 +2034,16 @@ export interface Commands {
   'agentls.review': { params: ReviewParams; result: RunStarted };
   /** Starts a run that explains a document or a part of it. It changes nothing. */
   'agentls.explain': { params: ExplainCodeParams; result: RunStarted };
-  /** Starts a run that proposes an edit which resolves a finding. */
+  /** Starts a run that proposes another text for a part of a document, or for all of it: what the prompt asks for or, without one, the same behaviour written more clearly. */
+  'agentls.rewrite': { params: CodeTaskParams; result: RunStarted };
+  /** Starts a run that proposes tests for a document or a part of it. */
+  'agentls.tests': { params: CodeTaskParams; result: RunStarted };
+  /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
+  'agentls.plan': { params: CodeTaskParams; result: RunStarted };
+  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `cancelled` where the user chooses none. */
+  'agentls.delegate': { params: DelegateParams; result: RunStarted };
+  /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */
+  'agentls.request': { params: RequestParams; result: RunStarted };
+  /** Starts a run that proposes an edit which resolves a finding, or a diagnostic that another server made. */
   'agentls.fix': { params: FixParams; result: RunStarted };
 }

@@ -78,16 +78,12 @@ export class Server implements vscode.Disposable {
   }
 
   /** Sends a request; it fails with an Error whose message a person can read. */
-  async request<M extends keyof Requests>(
-    method: M,
-    params: Requests[M]['params'],
-    token?: vscode.CancellationToken,
-  ): Promise<Requests[M]['result']> {
+  async request<M extends keyof Requests>(method: M, params: Requests[M]['params']): Promise<Requests[M]['result']> {
     const client = this.client;
     if (!client || client.state !== State.Running) {
       throw new Error(notRunning);
     }
-    return client.sendRequest<Requests[M]['result']>(method, params, token);
+    return client.sendRequest<Requests[M]['result']>(method, params);
   }
 
   /** Has the server carry out one of its commands, as a code action would. */

@@ -6,7 +6,6 @@ import type {
   RunFinished,
   RunID,
   RunInfo,
-  RunStarted,
   SessionID,
   SessionInfo,
   SessionSnapshot,
@@ -108,14 +107,15 @@ export class Sessions implements vscode.Disposable {
     return list;
   }
 
-  /** Reads the list of sessions again. What is followed is followed again where the server is a new one. */
+  /** Reads everything from a server that is a new one. What was followed is followed again. */
   async reload(): Promise<void> {
+    const before = [...this.followed.keys()].filter((id) => id !== '');
     this.followed.clear();
     for (const session of this.all.values()) {
-      session.seq = undefined;
       session.asks.clear();
     }
     await this.refresh();
+    await Promise.all(before.filter((id) => this.all.has(id)).map((id) => this.follow(id)));
   }
 
   /** Reads the list of sessions again. */
@@ -136,18 +136,14 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
-  /** A run was started: its session is followed from now on. */
-  async launched(started: RunStarted): Promise<void> {
-    await this.follow(started.session);
-  }
-
-  /** Follows the window's own session, of which something was seen. */
+  /** Follows the window's own session, which the server makes where there is none: before a run, so that none of its events is missed. */
   async followOwn(): Promise<void> {
-    if (this.followed.size === 0) {
-      const own = this.subscribe(undefined);
+    let own = this.followed.get('');
+    if (!own) {
+      own = this.subscribe(undefined);
       this.followed.set('', own);
-      await own;
     }
+    await own;
   }
 
   follow(session: SessionID): Promise<void> {

@@ -40,6 +40,9 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const run = uri.query;
+    if (uri.fragment === 'answer') {
+      return (await this.server.request('agent/wait', { run })).output;
+    }
     this.shown.set(run, uri);
     const messages: TranscriptMessage[] = [];
     for (;;) {
@@ -53,13 +56,22 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
   }
 
   async show(run: RunInfo): Promise<void> {
-    const name = shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
-    await preview(vscode.Uri.from({ scheme, path: `/${name}.md`, query: run.id }));
+    await preview(vscode.Uri.from({ scheme, path: `/${named(run)}.md`, query: run.id }));
+  }
+
+  /** Shows what a run has answered, alone. */
+  async showAnswer(run: RunInfo): Promise<void> {
+    await preview(vscode.Uri.from({ scheme, path: `/Answer: ${named(run)}.md`, query: run.id, fragment: 'answer' }));
   }
 }
 
+/** A name for the document of a run. */
+function named(run: RunInfo): string {
+  return shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
+}
+
 /** Opens a Markdown document as people read it, beside the code. */
-export async function preview(uri: vscode.Uri): Promise<void> {
+async function preview(uri: vscode.Uri): Promise<void> {
   try {
     await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
   } catch {
@@ -68,7 +80,7 @@ export async function preview(uri: vscode.Uri): Promise<void> {
   }
 }
 
-const speakers: { [role: string]: string } = { user: '🧑 Task', assistant: '🤖 Agent' };
+const speakers: { [role: string]: string } = { user: 'Task', assistant: 'Agent' };
 
 function markdown(message: TranscriptMessage): string {
   const parts = [];
@@ -83,10 +95,15 @@ function markdown(message: TranscriptMessage): string {
     parts.push(message.reasoning.replace(/^/gm, '> '));
   }
   if (message.text) {
-    parts.push(message.text);
+    parts.push(message.role === 'user' ? told(message.text) : message.text);
   }
   parts.push(...(message.calls ?? []).map(call));
   return parts.join('\n\n');
+}
+
+/** What a run was told, with what the engine adds in tags as blocks, since Markdown swallows tags. */
+function told(text: string): string {
+  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => `*${name}*\n\n${fenced(body.trim(), '')}`);
 }
 
 const marks: { [status: string]: string } = { ok: '✓', error: '✗', denied: '⃠', cancelled: '⊘' };

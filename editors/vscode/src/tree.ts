@@ -104,7 +104,8 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
           : vscode.TreeItemCollapsibleState.Expanded
         : vscode.TreeItemCollapsibleState.None,
     );
-    item.id = run.id;
+    // A line that once had nothing below it stays closed: with something below it is another one.
+    item.id = item.collapsibleState === vscode.TreeItemCollapsibleState.None ? run.id : `${run.id} parent`;
     item.iconPath = asks > 0 ? waitsForUser : icons[run.status] ?? new vscode.ThemeIcon('circle-outline');
     const findings = [...session.findings.values()].filter((by) => by === run.id).length;
     item.description = dotted(
@@ -156,11 +157,12 @@ const icons: { [status: string]: vscode.ThemeIcon } = {
 
 function sessionItem(session: KnownSession): vscode.TreeItem {
   const live = session.seq !== undefined;
+  const first = [...session.runs.values()][0];
   const item = new vscode.TreeItem(
-    session.info.title || 'Session',
+    session.info.title || first?.title || 'Session',
     live ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
   );
-  item.id = session.info.id;
+  item.id = live ? `${session.info.id} live` : session.info.id;
   item.iconPath = new vscode.ThemeIcon(live ? 'comment-discussion' : 'history');
   item.description = dotted(
     live ? 'this window' : new Date(session.info.updated).toLocaleString(),

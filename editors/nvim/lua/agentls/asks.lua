@@ -21,7 +21,7 @@ local function prompt(ask)
   end
   table.insert(items, { 'Deny', { decision = 'deny', scope = 'once' } })
   local item = prompts.choose(items, {
-    prompt = ask.agent .. ' asks: ' .. ask.title,
+    prompt = vim.startswith(ask.title, ask.agent) and ask.title or ask.agent .. ': ' .. ask.title,
     kind = 'agentls.ask',
     detail = ask.detail ~= ask.title and ask.detail or nil,
     format_item = function(item)

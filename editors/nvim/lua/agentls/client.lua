@@ -22,8 +22,22 @@ local function root(buffer)
   return vim.fs.dirname(file)
 end
 
+local function watch()
+  vim.api.nvim_create_autocmd('LspProgress', {
+    group = vim.api.nvim_create_augroup('agentls.progress', {}),
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == M.name then
+        require('agentls.statusline')
+        require('agentls.progress').report(client.id, event.data.params)
+      end
+    end,
+  })
+end
+
 ---What vim.lsp.config and vim.lsp.start take.
 function M.config()
+  watch()
   local o = options.current
   local handlers = {}
   for method, feature in pairs({
@@ -45,6 +59,8 @@ function M.config()
     cmd = o.cmd,
     filetypes = o.filetypes,
     capabilities = vim.tbl_deep_extend('force', vim.lsp.protocol.make_client_capabilities(), {
+      -- Neovim does take edits of this form.
+      workspace = { workspaceEdit = { documentChanges = true } },
       experimental = {
         agentls = {
           version = protocol.version,
@@ -76,32 +92,27 @@ function M.config()
   return config
 end
 
-local function watch()
-  vim.api.nvim_create_autocmd('LspProgress', {
-    group = vim.api.nvim_create_augroup('agentls.progress', {}),
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name == M.name then
-        require('agentls.statusline')
-        require('agentls.progress').report(client.id, event.data.params)
-      end
-    end,
-  })
-end
+local missing = {}
 
 local function start(buffer)
-  watch()
   local config = M.config()
   if compat.recent then
     -- With what the user's own vim.lsp.config says.
     config = vim.lsp.config[M.name] or config
+  end
+  local program = type(config.cmd) == 'table' and config.cmd[1]
+  if program and vim.fn.executable(program) == 0 then
+    if not missing[program] then
+      missing[program] = true
+      vim.notify(('agentls: %q is not to be found; :checkhealth agentls says what to do'):format(program), vim.log.levels.WARN)
+    end
+    return nil
   end
   return vim.lsp.start(vim.tbl_extend('force', config, { root_dir = root(buffer) }), { bufnr = buffer })
 end
 
 ---Starts the server for files that are opened from now on, and for those that are open.
 function M.enable()
-  watch()
   if compat.recent then
     vim.lsp.config(M.name, M.config())
     vim.lsp.enable(M.name)

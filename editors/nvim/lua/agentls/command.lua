@@ -11,14 +11,14 @@ local M = {}
 ---@type table<string, agentls.Subcommand>
 local subcommands = {
   review = {
-    icon = '🔍',
+    icon = '⌕',
     about = 'Review this file, or the selection',
     run = function(call)
       require('agentls.runs').review({ prompt = call.rest, first = call.first, last = call.last })
     end,
   },
   run = {
-    icon = '🚀',
+    icon = '▶',
     about = 'Start an agent: :Agentls run [@agent] [what to do]',
     words = function()
       return vim.tbl_map(function(slug)
@@ -32,49 +32,49 @@ local subcommands = {
     end,
   },
   plan = {
-    icon = '📋',
+    icon = '≡',
     about = 'Plan a change, which nothing is done of yet',
     run = function(call)
       require('agentls.runs').run({ agent = 'planner', prompt = call.rest, first = call.first, last = call.last })
     end,
   },
   explain = {
-    icon = '💡',
+    icon = '¿',
     about = 'Explain this file, or the selection',
     run = function(call)
       require('agentls.runs').explain(call)
     end,
   },
   stop = {
-    icon = '🛑',
+    icon = '■',
     about = 'Stop what runs; with !, all of it',
     run = function(call)
       require('agentls.runs').stop(call.bang)
     end,
   },
   tree = {
-    icon = '🌳',
+    icon = '⊢',
     about = 'Show sessions, agents and subagents, live',
     run = function()
       require('agentls.tree').open()
     end,
   },
   transcript = {
-    icon = '📜',
+    icon = '¶',
     about = 'Show the conversation of the latest run',
     run = function(call)
       require('agentls.transcript').open(call.words[1])
     end,
   },
   proposals = {
-    icon = '✏️',
+    icon = '✎',
     about = 'Review what is proposed',
     run = function()
       require('agentls.review').open()
     end,
   },
   accept = {
-    icon = '✅',
+    icon = '✓',
     about = 'Accept the edit at the cursor, of the lines, of the file, or all',
     words = function()
       return { 'file', 'all' }
@@ -84,7 +84,7 @@ local subcommands = {
     end,
   },
   reject = {
-    icon = '❌',
+    icon = '✗',
     about = 'Reject it',
     words = function()
       return { 'file', 'all' }
@@ -94,35 +94,35 @@ local subcommands = {
     end,
   },
   next = {
-    icon = '⏭️',
+    icon = '↓',
     about = 'To the next proposed edit of this file',
     run = function()
       require('agentls.proposals').jump(1)
     end,
   },
   previous = {
-    icon = '⏮️',
+    icon = '↑',
     about = 'To the proposed edit before',
     run = function()
       require('agentls.proposals').jump(-1)
     end,
   },
   undo = {
-    icon = '↩️',
+    icon = '↶',
     about = 'Take back what the latest run did',
     run = function(call)
       require('agentls.runs').undo(call.words[1])
     end,
   },
   asks = {
-    icon = '❓',
+    icon = '?',
     about = 'Answer the questions of agents that are open',
     run = function()
       require('agentls.asks').open()
     end,
   },
   trust = {
-    icon = '🔒',
+    icon = '⚿',
     about = 'Show and change whether this folder is trusted',
     words = function()
       return { 'show', 'trust', 'revoke' }
@@ -132,14 +132,14 @@ local subcommands = {
     end,
   },
   grants = {
-    icon = '🔑',
+    icon = '⚷',
     about = 'List remembered permissions, and take one back',
     run = function()
       require('agentls.lists').grants()
     end,
   },
   usage = {
-    icon = '📊',
+    icon = 'Σ',
     about = 'Show tokens, cost and outcomes, by agent, model, session, project or day',
     words = function()
       return { 'agent', 'model', 'session', 'project', 'day' }
@@ -149,7 +149,7 @@ local subcommands = {
     end,
   },
   log = {
-    icon = '🪵',
+    icon = '…',
     about = "Open the editor's log of language servers",
     run = function()
       vim.cmd.tabedit(vim.fn.fnameescape(require('agentls.compat').log()))
@@ -157,14 +157,14 @@ local subcommands = {
     end,
   },
   restart = {
-    icon = '🔄',
+    icon = '↻',
     about = 'Start the server again',
     run = function()
       require('agentls.client').restart()
     end,
   },
 }
-subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { icon = '🗂️', about = 'The same as tree' })
+subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { about = 'The same as tree' })
 
 -- The order of the menu: what is used most comes first.
 local order = { 'review', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart' }
@@ -175,8 +175,7 @@ local function menu(call)
     prompt = 'agentls',
     kind = 'agentls.command',
     format_item = function(name)
-      local icon = ui.icon(subcommands[name].icon, '')
-      return ('%s%s %-11s %s'):format(icon, (' '):rep(2 - vim.fn.strdisplaywidth(icon)), name, subcommands[name].about)
+      return ('%s%-11s %s'):format(ui.icon(subcommands[name].icon .. ' ', ''), name, subcommands[name].about)
     end,
   }, function(name)
     if name then

@@ -55,7 +55,7 @@ function M.usage(by)
         'Close the window',
       },
     })
-    ui.show(buffer, math.min(#lines + 1, 15))
+    ui.show(buffer, math.min(#lines + 1, 15), true)
   end)
 end
 

@@ -24,7 +24,7 @@ function M.open(items, opts, chosen)
   end
   for i, item in ipairs(items) do
     local text = opts.format_item and opts.format_item(item) or tostring(item)
-    table.insert(lines, { { ' ' .. (i <= #labels and labels:sub(i, i) or ' ') .. ' ', 'AgentlsKey' }, { ' ' .. ui.short(text, width - 5) } })
+    table.insert(lines, { { ' ' .. (i <= #labels and labels:sub(i, i) or ' ') .. ' ', 'AgentlsKey' }, { ' ' .. ui.cut(text, width - 5) } })
     rows[#lines] = i
   end
   local longest = vim.fn.strdisplaywidth(opts.prompt) + 4
@@ -52,7 +52,8 @@ function M.open(items, opts, chosen)
   })
   vim.wo[window].cursorline, vim.wo[window].wrap = true, false
   for row = 1, #lines do
-    if rows[row] then
+    -- Where it opens by itself, a line must be chosen first.
+    if rows[row] and not (opts.guarded and row > 1) then
       vim.api.nvim_win_set_cursor(window, { row, 0 })
       break
     end

@@ -46,23 +46,38 @@ local function render()
     close()
     return
   end
+  local tree = package.loaded['agentls.tree']
+  local shown = vim.tbl_filter(function(run)
+    return not (tree and tree.visible(run.client))
+  end, runs)
+  if #shown == 0 then
+    close()
+    return
+  end
   local wide = math.max(20, math.min(vim.o.columns - 4, 80))
-  local lines, width = {}, 0
-  for i, run in ipairs(runs) do
-    if i == most and #runs > most then
-      table.insert(lines, { { ('   and %d more '):format(#runs - most + 1), 'AgentlsDetail' } })
+  local lines, facts, width = {}, {}, 0
+  for i, run in ipairs(shown) do
+    if i == most and #shown > most then
+      lines[i], facts[i] = { { ('   and %d more'):format(#shown - most + 1), 'AgentlsDetail' } }, ''
       break
     end
-    local sign, colour = ui.sign(run.ended and 'completed' or 'running')
-    local took = ui.duration((run.ended or now) - run.began)
-    local facts = (run.percentage and not run.ended and run.percentage .. '% ' or '') .. took
+    local sign, colour = ui.sign(run.ended and (run.message and not run.message:find('completed', 1, true) and 'failed' or 'completed') or 'running')
+    facts[i] = ((run.percentage or 0) > 0 and not run.ended and run.percentage .. '% ' or '') .. ui.duration((run.ended or now) - run.began)
     local title = ui.short(run.title, wide - 14)
-    local room = wide - vim.fn.strdisplaywidth(title) - #facts - 8
+    local room = wide - vim.fn.strdisplaywidth(title) - #facts[i] - 8
     local message = room > 8 and run.message and ui.short(run.message, room) or ''
-    table.insert(lines, { { ' ' .. sign .. ' ', run.message and run.ended and not run.message:find('completed') and 'AgentlsFailed' or colour }, { title, 'AgentlsTitle' }, { message ~= '' and '  ' .. message or '', 'AgentlsDetail' }, { '  ' .. facts .. ' ', 'AgentlsDetail' } })
-    width = math.max(width, vim.fn.strdisplaywidth(table.concat(vim.tbl_map(function(piece)
+    lines[i] = { { ' ' .. sign .. ' ', colour }, { title, 'AgentlsTitle' }, { message ~= '' and '  ' .. message or '', 'AgentlsDetail' } }
+  end
+  local function cells(pieces)
+    return vim.fn.strdisplaywidth(table.concat(vim.tbl_map(function(piece)
       return piece[1]
-    end, lines[#lines]))))
+    end, pieces)))
+  end
+  for i, pieces in ipairs(lines) do
+    width = math.max(width, cells(pieces) + #facts[i] + 3)
+  end
+  for i, pieces in ipairs(lines) do
+    table.insert(pieces, { (' '):rep(width - cells(pieces) - #facts[i] - 1) .. facts[i] .. ' ', 'AgentlsDetail' })
   end
   if not buffer or not vim.api.nvim_buf_is_valid(buffer) then
     buffer = vim.api.nvim_create_buf(false, true)

@@ -88,6 +88,11 @@ M.commands = {
   Trust = 'agentls.trust',
   Review = 'agentls.review',
   ExplainCode = 'agentls.explain',
+  Rewrite = 'agentls.rewrite',
+  WriteTests = 'agentls.tests',
+  PlanChange = 'agentls.plan',
+  Delegate = 'agentls.delegate',
+  RunComment = 'agentls.request',
   Fix = 'agentls.fix',
 }
 
@@ -1022,7 +1027,7 @@ M.commands = {
 ---@class agentls.SkillInfo
 ---@field name string Its name.
 ---@field description string When to use it.
----@field uri string Its SKILL.md.
+---@field uri? string Its SKILL.md; absent for one that is part of agentls.
 ---@field layer agentls.Layer Where it comes from.
 
 ---Params of `agent/skills`.
@@ -1039,7 +1044,21 @@ M.commands = {
 ---@field layer agentls.Layer Where it comes from.
 ---@field state agentls.MCPState Its state.
 ---@field error? agentls.Failure Why it failed.
+---@field address string Its command or URL, for people; without what may be a key.
 ---@field tools string[] Names of its tools, as agents call them.
+---@field prompts agentls.MCPPrompt[] Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`.
+
+---A prompt of an MCP server.
+---@class agentls.MCPPrompt
+---@field name string Its name, as users call it.
+---@field description? string What it is for.
+---@field arguments agentls.MCPArgument[] Its arguments, in order.
+
+---An argument of a prompt.
+---@class agentls.MCPArgument
+---@field name string Its name.
+---@field description? string What it is for.
+---@field required boolean Whether the prompt needs it.
 
 ---Result of `agent/mcp`.
 ---@class agentls.MCPList
@@ -1067,7 +1086,7 @@ M.commands = {
 ---@field label string What is shown, and sent back.
 ---@field description? string What it means.
 
----A question of an agent to the user.
+---A question to the user, of an agent or of the server itself.
 ---@class agentls.Question
 ---@field id agentls.AskID The question's id.
 ---@field session agentls.SessionID The session.
@@ -1189,11 +1208,33 @@ M.commands = {
 
 ---Argument of the command `agentls.explain`.
 ---@class agentls.ExplainCodeParams
----@field uri string The document.
+---@field uri? string The document; absent means the open one that was last touched in the editor.
 ---@field range? agentls.Range Only this part of it.
 
----Argument of the command `agentls.fix`.
+---Argument of the commands that have an agent work on code: `agentls.rewrite`, `agentls.tests` and `agentls.plan`.
+---@class agentls.CodeTaskParams
+---@field uri? string The document; absent means the open one that was last touched in the editor.
+---@field range? agentls.Range Only this part of it.
+---@field prompt? string What is wanted, in the user's words.
+---@field model? string The model for this run, as `provider/model` or the name of a preset.
+
+---Argument of the command `agentls.delegate`.
+---@class agentls.DelegateParams
+---@field uri? string The document; absent means the open one that was last touched in the editor.
+---@field range? agentls.Range Only this part of it.
+---@field agent? string A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by `window/showMessageRequest`.
+---@field prompt? string The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on the document.
+---@field model? string The model for this run, as `provider/model` or the name of a preset.
+
+---Argument of the command `agentls.request`.
+---@class agentls.RequestParams
+---@field uri string The document.
+---@field line integer A line of the comment, 0-based.
+
+---Argument of the command `agentls.fix`: a finding, or a document and a diagnostic that the editor shows in it.
 ---@class agentls.FixParams
----@field finding agentls.FindingID The finding to fix.
+---@field finding? agentls.FindingID The finding to fix.
+---@field uri? string The document of the diagnostic.
+---@field diagnostic? agentls.EditorDiagnostic The diagnostic to fix, whoever made it.
 
 return M

@@ -33,8 +33,8 @@ local function show(lsp, run, agent, output)
   ui.fill(buffer, vim.split(vim.trim(output), '\n'))
   vim.bo[buffer].filetype = 'markdown'
   local former = vim.api.nvim_get_current_win()
-  local window = ui.show(buffer, math.min(math.floor(vim.o.lines * 0.4), math.max(4, vim.api.nvim_buf_line_count(buffer) + 2)))
-  vim.wo[window][0].wrap, vim.wo[window][0].linebreak, vim.wo[window][0].conceallevel = true, true, 2
+  local window = ui.show(buffer, math.min(math.floor(vim.o.lines * 0.4), math.max(4, vim.api.nvim_buf_line_count(buffer) + 2)), true)
+  vim.wo[window][0].conceallevel = 2
   vim.wo[window][0].winbar = '%#AgentlsTitle# ' .. agent .. '%*%#AgentlsDetail#  q close · t transcript%*'
   ui.keys(buffer, {
     q = {

@@ -37,7 +37,7 @@ function M.text()
   local running = require('agentls.progress').running(client.id)
   if #running == 1 then
     vim.list_extend(parts, { ui.spinner(), running[1].title })
-    if running[1].percentage then
+    if (running[1].percentage or 0) > 0 then
       table.insert(parts, running[1].percentage .. '%')
     end
   elseif #running > 1 then
@@ -53,12 +53,11 @@ function M.text()
     end
   end
   if asks > 0 then
-    table.insert(parts, ui.icon('❓', '?') .. asks)
+    table.insert(parts, '?' .. asks)
   end
   if edits > 0 then
     table.insert(parts, ui.icon('✎', 'edits ') .. edits)
   end
-  -- A per cent sign begins an item of the option 'statusline', but not in what a %{} gives.
   return table.concat(parts, ' ')
 end
 

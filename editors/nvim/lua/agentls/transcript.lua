@@ -31,7 +31,7 @@ local function render(view)
   local lines = {}
   if run then
     local facts = { run.model, run.status }
-    if run.reason and run.reason ~= '' then
+    if run.reason and run.reason ~= '' and run.reason ~= run.status then
       table.insert(facts, run.reason)
     end
     table.insert(facts, ui.tokens(run.usage))
@@ -154,8 +154,8 @@ function M.open(run)
       })
     end
     load(view)
-    local window = ui.show(view.buffer, math.floor(vim.o.lines * 0.5))
-    for name, value in pairs({ wrap = true, linebreak = true, foldmethod = 'expr', foldexpr = "v:lua.require'agentls.transcript'.fold(v:lnum)", foldtext = "v:lua.require'agentls.transcript'.folded()", foldlevel = 0, foldenable = true, conceallevel = 2 }) do
+    local window = ui.show(view.buffer, math.floor(vim.o.lines * 0.5), true)
+    for name, value in pairs({ foldmethod = 'expr', foldexpr = "v:lua.require'agentls.transcript'.fold(v:lnum)", foldtext = "v:lua.require'agentls.transcript'.folded()", foldlevel = 0, foldenable = true, conceallevel = 2, winbar = '%#AgentlsTitle# Transcript%*%#AgentlsDetail#  zR show what the tools said · zM hide it · q close%*' }) do
       vim.wo[window][0][name] = value
     end
     render(view)

@@ -69,12 +69,12 @@ local function run_line(tree, run, depth, has)
   local over = live.ended(run)
   local ends = over and run.finished and ui.time(run.finished) or ui.now()
   if run.status == 'waiting' and run.reason and run.reason ~= '' then
-    add(parts, ui.short(run.reason, 40), colour)
+    add(parts, next(run.asks) and 'waits for you' or ui.short(run.reason, 40), colour)
   elseif run.status ~= 'completed' and run.status ~= 'running' then
     add(parts, run.status, colour)
   end
   for _, title in pairs(run.asks) do
-    add(parts, ui.icon('❓ ', '? ') .. ui.short(title, 40), 'AgentlsBadge')
+    add(parts, '? ' .. ui.short(title, 60), 'AgentlsBadge')
   end
   add(parts, ui.duration(ends - ui.time(run.created)))
   add(parts, ui.tokens(run.usage))
@@ -268,6 +268,7 @@ local function keys(tree)
         local message = text('Tell ' .. run.agent .. ': ')
         if message and message ~= '' then
           client.ask(lsp, methods.Steer, { run = run.id, message = message })
+          vim.notify(('agentls: %s is told so at its next turn'):format(run.agent))
         end
       end),
       'Steer the run: tell it something',
@@ -322,6 +323,13 @@ local function keys(tree)
   ui.keys(tree.buffer, map)
 end
 
+---Whether the tree of a server is on the screen.
+---@param id integer
+function M.visible(id)
+  local tree = trees[id]
+  return tree ~= nil and vim.api.nvim_buf_is_valid(tree.buffer) and vim.fn.bufwinid(tree.buffer) >= 0
+end
+
 ---Shows the tree.
 function M.open()
   async.go(function()
@@ -357,8 +365,16 @@ vim.api.nvim_create_autocmd('User', {
   group = vim.api.nvim_create_augroup('agentls.tree', {}),
   pattern = 'AgentlsEvent',
   callback = function(event)
-    if trees[event.data.client_id] then
+    local id = event.data.client_id
+    if not trees[id] then
+      return
+    end
+    if not event.data.ended then
       follow()
+    else
+      -- The server has ended, and what it knew with it.
+      pcall(vim.api.nvim_buf_delete, trees[id].buffer, { force = true })
+      trees[id] = nil
     end
   end,
 })

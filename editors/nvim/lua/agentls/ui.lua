@@ -15,8 +15,6 @@ for name, link in pairs({
   Detail = 'Comment',
   Badge = 'DiagnosticWarn',
   Session = 'Directory',
-  Added = 'DiffAdd',
-  Removed = 'DiffDelete',
   Key = 'Special',
 }) do
   vim.api.nvim_set_hl(0, 'Agentls' .. name, { link = link, default = true })
@@ -114,11 +112,10 @@ function M.ago(timestamp)
   return math.floor(minutes / 60 / 24) .. ' days ago'
 end
 
----A text in one line of at most so many cells.
+---A text of one line, cut to so many cells.
 ---@param text string
 ---@param width integer
-function M.short(text, width)
-  text = vim.trim((text:gsub('%s+', ' ')))
+function M.cut(text, width)
   if vim.fn.strdisplaywidth(text) <= width then
     return text
   end
@@ -126,6 +123,13 @@ function M.short(text, width)
     text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
   end
   return text .. '…'
+end
+
+---A text in one line of at most so many cells.
+---@param text string
+---@param width integer
+function M.short(text, width)
+  return M.cut(vim.trim((text:gsub('%s+', ' '))), width)
 end
 
 ---A buffer that belongs to no file.
@@ -190,19 +194,34 @@ function M.paint(buffer, lines)
   end
 end
 
----Shows a buffer in a window below, or goes to the one that shows it already.
+---Shows a buffer in a window below, or goes to the one that shows it already. What is only read shares a window.
 ---@param buffer integer
 ---@param height? integer
-function M.show(buffer, height)
-  local window = vim.fn.bufwinid(buffer)
-  if window >= 0 then
-    vim.api.nvim_set_current_win(window)
-    return window
+---@param reader? boolean
+function M.show(buffer, height, reader)
+  height = height or math.max(8, math.floor(vim.o.lines / 3))
+  local window
+  for _, other in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local shown = vim.api.nvim_win_get_buf(other)
+    if shown == buffer or not window and reader and vim.w[other].agentls_reader and vim.b[shown].agentls_client then
+      window = other
+    end
   end
-  vim.cmd('botright ' .. (height or math.max(8, math.floor(vim.o.lines / 3))) .. 'split')
-  window = vim.api.nvim_get_current_win()
+  if window then
+    vim.api.nvim_set_current_win(window)
+    if reader then
+      vim.api.nvim_win_set_height(window, math.max(height, vim.api.nvim_win_get_height(window)))
+    end
+  else
+    if not pcall(vim.cmd, 'botright ' .. height .. 'split') then
+      -- There is no room for another window here.
+      vim.cmd('tab split')
+    end
+    window = vim.api.nvim_get_current_win()
+    vim.w[window].agentls_reader = reader
+  end
   vim.api.nvim_win_set_buf(window, buffer)
-  for name, value in pairs({ number = false, relativenumber = false, signcolumn = 'no', foldcolumn = '0', wrap = false, list = false, spell = false, winfixheight = height ~= nil, cursorline = true }) do
+  for name, value in pairs({ number = false, relativenumber = false, signcolumn = 'no', foldcolumn = '0', wrap = reader or false, linebreak = reader or false, list = false, spell = false, winfixheight = true, cursorline = not reader }) do
     vim.wo[window][0][name] = value
   end
   return window

@@ -1,0 +1,383 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// State is how far a connection is. Values: Stopped, Starting, Ready, Failed.
+type State string
+
+const (
+	// Stopped: the client is closed.
+	Stopped State = "stopped"
+	// Starting: the server is being started, or started again.
+	Starting State = "starting"
+	// Ready: the server answers.
+	Ready State = "ready"
+	// Failed: it could not be started, or has ended; it may be tried again.
+	Failed State = "failed"
+)
+
+// protocolVersion is the newest version with a handshake that servers of all ages know.
+const protocolVersion = "2025-11-25"
+
+const (
+	// maxFailures is how often in a row a connection is tried before the client waits to be woken.
+	maxFailures = 5
+	// settled is how long a connection must have held for the failures before it not to count.
+	settled = time.Minute
+	// maxPause is the longest time between two tries.
+	maxPause = 10 * time.Second
+	// maxProblem bounds what is told of why a server is not ready, in bytes.
+	maxProblem = 1000
+	// listPause is the time between two looks at what a server offers.
+	listPause = 250 * time.Millisecond
+	// listPatience is how long it may take to list all of it.
+	listPatience = 30 * time.Second
+)
+
+// Options are what a client is made of. Either Open or URL is set.
+type Options struct {
+	// Name of the server, as [ServerName] gives it.
+	Name string
+	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of [Permanent] is not tried again.
+	Open func(ctx context.Context) (*Process, error)
+	// URL, Headers and Dial reach one over HTTP. A nil Dial is the system's own.
+	URL     string
+	Headers map[string]string
+	Dial    Dialer
+	// Roots are the workspace folders that the server is told of, absolute.
+	Roots []string
+	// Version of agentls.
+	Version string
+	// StartTime bounds the start of a connection, CallTime a call, FirstPause is the time before the second try; zero is the default.
+	StartTime, CallTime, FirstPause time.Duration
+	// Changed is called after each change of the state or the catalog, by the goroutine of the client, which waits for it. It may be nil.
+	Changed func()
+	Logger  *slog.Logger
+}
+
+// Client keeps one server connected. Its goroutine owns the connection: it makes it, makes it again where it ends, and looks again at what the
+// server offers when that says so. The methods may be called from any goroutine; Close ends all of it.
+type Client struct {
+	options Options
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    chan struct{}
+	wake    chan struct{} // takes one
+	tokens  atomic.Int64
+
+	mu      sync.Mutex
+	state   State
+	gaveUp  bool  // it waits to be woken
+	problem error // why it is not ready
+	link    *link // nil where it is not ready
+	changed chan struct{}
+	// listening are the calls that hear of their progress, by token.
+	listening map[string]func(string)
+}
+
+// link is one connection. Its catalog changes; the rest does not.
+type link struct {
+	session *sdk.ClientSession
+	process *Process // nil over HTTP
+	pipe    *pipe
+	http    *guarded
+	relist  chan struct{} // takes one
+	ended   chan struct{} // closed when the session is over
+	broken  chan error    // takes one: why a call says so
+	catalog *Catalog
+}
+
+// Permanent marks an error of Options.Open after which no other try is of use.
+func Permanent(err error) error { return permanent(err) }
+
+type permanentError struct{ error }
+
+func (p permanentError) Unwrap() error { return p.error }
+
+func permanent(err error) error { return permanentError{err} }
+
+// New makes a client and begins to connect.
+func New(o Options) *Client {
+	o.StartTime = cmp.Or(o.StartTime, 30*time.Second)
+	o.CallTime = cmp.Or(o.CallTime, 5*time.Minute)
+	o.FirstPause = cmp.Or(o.FirstPause, 500*time.Millisecond)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	c := &Client{
+		options: o, done: make(chan struct{}), wake: make(chan struct{}, 1), state: Starting, changed: make(chan struct{}), listening: map[string]func(string){},
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	go c.live()
+	return c
+}
+
+// Close ends the connection and the server, and returns when nothing of them is left.
+func (c *Client) Close() {
+	c.cancel()
+	<-c.done
+}
+
+// Wake tries to connect again where the client has given up. It does not wait.
+func (c *Client) Wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gaveUp {
+		return
+	}
+	c.state, c.gaveUp = Starting, false
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.wake <- struct{}{} // it takes one, and nobody else puts one in
+}
+
+// Status is how far the connection is: what the server offers where it is ready, and otherwise why it is not, as far as that is known.
+func (c *Client) Status() (state State, catalog *Catalog, problem error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link != nil {
+		catalog = c.link.catalog
+	}
+	return c.state, catalog, c.problem
+}
+
+// Await waits until the server is ready, a try has failed, or ctx ends, and returns what the server offers.
+func (c *Client) Await(ctx context.Context) (*Catalog, error) {
+	link, err := c.await(ctx, func() bool { return c.state != Starting })
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return link.catalog, nil
+}
+
+// await waits until the server is ready, or enough says that there is no use in it.
+func (c *Client) await(ctx context.Context, enough func() bool) (*link, error) {
+	for {
+		c.mu.Lock()
+		state, link, problem, changed, stop := c.state, c.link, c.problem, c.changed, enough()
+		c.mu.Unlock()
+		switch {
+		case link != nil:
+			return link, nil
+		case state == Stopped:
+			return nil, errors.New("it was ended with the session")
+		case stop:
+			return nil, problem
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			if problem != nil && !errors.Is(ctx.Err(), context.Canceled) {
+				return nil, problem
+			}
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// set changes the state, and tells who waits for that.
+func (c *Client) set(change func()) {
+	c.mu.Lock()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
+	c.mu.Unlock()
+	if c.options.Changed != nil {
+		c.options.Changed()
+	}
+}
+
+// live is the client from its first connection to its last.
+func (c *Client) live() {
+	defer close(c.done)
+	defer c.set(func() { c.state, c.link = Stopped, nil })
+	pause, failures := c.options.FirstPause, 0
+	for {
+		since := time.Now()
+		err := c.connected()
+		if c.ctx.Err() != nil {
+			return
+		}
+		if time.Since(since) > settled {
+			pause, failures = c.options.FirstPause, 0
+		}
+		failures++
+		_, useless := errors.AsType[permanentError](err)
+		useless = useless || failures >= maxFailures
+		problem := errors.New(permission.Visible(text(err.Error(), maxProblem)))
+		c.set(func() { c.state, c.link, c.problem, c.gaveUp = Failed, nil, problem, useless })
+		c.options.Logger.Info("an MCP server is not connected", "server", c.options.Name, "problem", problem, "failures", failures)
+		var again <-chan time.Time
+		timer := time.NewTimer(pause)
+		if !useless {
+			again = timer.C
+		}
+		select {
+		case <-again:
+			pause = min(2*pause, maxPause)
+		case <-c.wake:
+			pause, failures = c.options.FirstPause, 0
+		case <-c.ctx.Done():
+		}
+		timer.Stop()
+		if c.ctx.Err() != nil {
+			return
+		}
+		c.set(func() { c.state, c.gaveUp = Starting, false })
+	}
+}
+
+// connected makes a connection and returns when it is over, and why.
+func (c *Client) connected() (err error) {
+	defer func() {
+		// What a server sends goes through decoders that others have written.
+		if p := recover(); p != nil {
+			c.options.Logger.Error("the client of an MCP server panicked", "server", c.options.Name, "panic", p, "stack", string(debug.Stack()))
+			err = permanent(fmt.Errorf("what it sent could not be understood: %v", p))
+		}
+	}()
+	starting, cancel := context.WithTimeout(c.ctx, c.options.StartTime)
+	defer cancel()
+	l, err := c.connect(starting)
+	if err != nil {
+		return c.lateness(starting, err)
+	}
+	defer func() { err = l.close(err) }()
+	if l.catalog, err = list(starting, c.options.Name, l.session); err != nil {
+		return c.lateness(starting, err)
+	}
+	cancel()
+	c.set(func() { c.state, c.link, c.problem = Ready, l, nil })
+	err = c.attend(l)
+	c.set(func() { c.state, c.link = Starting, nil })
+	return err
+}
+
+// lateness names the time limit where that is what an error is.
+func (c *Client) lateness(ctx context.Context, err error) error {
+	if c.ctx.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("it did not get ready within %s", c.options.StartTime)
+	}
+	return err
+}
+
+// connect starts the server and greets it.
+func (c *Client) connect(ctx context.Context) (*link, error) {
+	l := &link{relist: make(chan struct{}, 1), ended: make(chan struct{}), broken: make(chan error, 1)}
+	var transport sdk.Transport
+	var err error
+	if c.options.Open != nil {
+		if l.process, err = c.options.Open(ctx); err != nil {
+			return nil, err
+		}
+		l.pipe = newPipe(l.process)
+		transport = l.pipe
+	} else if transport, l.http, err = c.newHTTP(); err != nil {
+		return nil, err
+	}
+	l.session, err = c.client(l).Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: protocolVersion})
+	if err != nil {
+		return nil, l.close(err)
+	}
+	go func() {
+		defer close(l.ended)
+		_ = l.session.Wait() // whoever reads knows better why
+	}()
+	return l, nil
+}
+
+// client answers what a server asks. Sampling and elicitation are not offered, and so refused.
+func (c *Client) client(l *link) *sdk.Client {
+	again := func() {
+		select {
+		case l.relist <- struct{}{}:
+		default:
+		}
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "agentls", Version: cmp.Or(c.options.Version, "0")}, &sdk.ClientOptions{
+		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { again() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { again() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { again() },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.heard(r.Params) },
+		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
+		Logger:                      c.options.Logger,
+	})
+	for _, root := range c.options.Roots {
+		client.AddRoots(&sdk.Root{URI: fileURI(root), Name: filepath.Base(root)})
+	}
+	return client
+}
+
+// attend waits until the connection is over, and lists again what the server says has changed.
+func (c *Client) attend(l *link) error {
+	for {
+		select {
+		case <-l.ended:
+			return errors.New("it has ended")
+		case err := <-l.broken:
+			return err
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		case <-l.relist:
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, listPatience)
+		catalog, err := list(ctx, c.options.Name, l.session)
+		cancel()
+		if err != nil {
+			return err
+		}
+		c.set(func() { l.catalog = catalog })
+		// What says all the time that it has changed is looked at now and then.
+		timer := time.NewTimer(listPause)
+		select {
+		case <-timer.C:
+		case <-l.ended:
+		case <-c.ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// close ends the connection and the server. It returns the error with what the server's end tells of it.
+func (l *link) close(err error) error {
+	if l.process != nil {
+		l.process.Kill()
+		_ = l.pipe.Close() // whoever reads has ended, or does now
+	}
+	if l.session != nil {
+		_ = l.session.Close() // it is over in any case
+		<-l.ended
+	}
+	if l.http != nil {
+		l.http.base.CloseIdleConnections()
+	}
+	if l.process == nil {
+		return err
+	}
+	how := l.process.Wait()
+	if problem := l.pipe.problem(); problem != nil {
+		return problem
+	}
+	if how != "" {
+		return errors.New(how)
+	}
+	return err
+}

@@ -1,0 +1,47 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// seen is a message with the results of two calls, one of which gave an image.
+var seen = model.Message{Role: model.RoleTool, Parts: []model.Part{
+	model.Result{ID: "1", Name: "read", Text: "an image", Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}}},
+	model.Result{ID: "2", Name: "list", Text: "a.png"},
+}}
+
+// TestImagesInChat: images follow the results of all calls, which must stand directly behind the calls.
+func TestImagesInChat(t *testing.T) {
+	raw, err := (&chat{endpoint: endpoint{vendor: true}}).encode(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"content":"an image","tool_call_id":"1","role":"tool"},{"content":"a.png","tool_call_id":"2","role":"tool"},` +
+		`{"content":[{"text":"The image of the result of read (1):","type":"text"},{"image_url":{"url":"data:image/png;base64,ZGF0YQ=="},"type":"image_url"}],"role":"user"}`
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+	raw, err = (&chat{}).encode(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const told = `{"content":"an image\n(You cannot see it: images are not sent to this model. Work by its description, or ask the user what it shows.)","tool_call_id":"1","role":"tool"},` +
+		`{"content":"a.png","tool_call_id":"2","role":"tool"}`
+	if string(raw) != told {
+		t.Errorf("another server gets  %s\nwant %s", raw, told)
+	}
+}
+
+func TestImagesInResponses(t *testing.T) {
+	raw, err := encodeItems(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"type":"function_call_output","call_id":"1","output":[{"type":"input_text","text":"an image"},{"type":"input_image","image_url":"data:image/png;base64,ZGF0YQ=="}]},` +
+		`{"type":"function_call_output","call_id":"2","output":"a.png"}`
+	if string(raw) != want {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}

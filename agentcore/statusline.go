@@ -1,0 +1,60 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+const (
+	// statusTime is how long the user's command for the status line may take.
+	statusTime = 5 * time.Second
+	// maxStatus bounds the line that it prints, in characters.
+	maxStatus = 200
+)
+
+// StatusCommand runs the user's command for the status line: by the shell, in a folder, with the input on its standard input. It returns
+// the first line of its output without control characters and secrets, and when nothing of it is left. The command is of the user's own
+// configuration, so it runs as the user's, without keys in its environment. Errors say what was wrong with it.
+func (e *Engine) StatusCommand(ctx context.Context, command, dir string, input []byte) (string, error) {
+	mark := "AGENTLS_STATUSLINE=" + string(event.NewCallID())
+	p, err := startHook([]string{"sh", "-c", command}, dir, append(e.redactor.Environ(os.Environ()), mark), mark, input)
+	if err != nil {
+		return "", fmt.Errorf("start the command of the status line: %w", err)
+	}
+	exit := p.wait(ctx, statusTime)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case exit.Failure != nil:
+		return "", fmt.Errorf("run the command of the status line: %w", exit.Failure)
+	case exit.TimedOut > 0:
+		return "", fmt.Errorf("the command of the status line took longer than %s", statusTime)
+	case exit.Code != 0 || exit.Signal != "":
+		detail := firstLine(string(exit.Stderr))
+		if exit.Signal != "" {
+			return "", fmt.Errorf("the command of the status line was ended by %s: %s", exit.Signal, detail)
+		}
+		return "", fmt.Errorf("the command of the status line ended with exit code %d: %s", exit.Code, detail)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stdout)), "\n")
+	if line == "" {
+		return "", errors.New("the command of the status line printed nothing")
+	}
+	return StatusText(e.redactor.Text(line)), nil
+}
+
+// StatusText is a text as it may stand in a status bar: one short line, hidden characters made visible.
+func StatusText(text string) string {
+	text = permission.Visible(strings.Join(strings.Fields(text), " "))
+	if runes := []rune(text); len(runes) > maxStatus {
+		text = string(runes[:maxStatus-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+)
+
+// content is what a page says.
+type content struct {
+	// kind is for people, such as "text/html".
+	kind string
+	// title and text are what others wrote, without what nobody sees.
+	title, text string
+	// note is what agentls says about what has no text.
+	note   string
+	images []Image
+}
+
+// content reads the page by its type, or by its first bytes where that says nothing.
+func (p page) content() content {
+	kind := p.mediaType
+	if kind == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" {
+		kind, _, _ = strings.Cut(http.DetectContentType(p.body), ";")
+	}
+	c := content{kind: kind}
+	switch {
+	case len(p.body) == 0:
+		c.note = "The page is empty."
+	case kind == "text/html" || kind == "application/xhtml+xml":
+		var err error
+		if c.title, c.text, err = markdownOf(p.decoded(), p.address); err != nil {
+			c.note = fmt.Sprintf("The page cannot be shown: %v.", err)
+		}
+		c.title, c.text = disclosed(c.title), disclosed(c.text)
+		if c.note == "" && strings.TrimSpace(c.text) == "" {
+			c.note = "The page shows no text without running its scripts. Look for its data, its source or another page on the same matter."
+		}
+	case kind == "application/pdf":
+		c.note = aboutPDF(p.body, p.cut) + " The text of PDFs is not read here: look for the same document as a web page or in plain text, or ask the user what it says."
+	case strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
+		c.picture(p)
+	case isTextType(kind) || utf8.Valid(p.body) && !bytes.ContainsRune(p.body, 0):
+		text, err := io.ReadAll(p.decoded())
+		if err != nil {
+			c.note = fmt.Sprintf("The text cannot be read: %v.", err)
+		}
+		if (kind == "application/json" || strings.HasSuffix(kind, "+json")) && len(text) > lineLimit && bytes.Count(text, []byte("\n")) < 3 {
+			// A line that long can be read by nobody, nor by read once it is kept in a file.
+			var indented bytes.Buffer
+			if json.Indent(&indented, text, "", " ") == nil {
+				text = indented.Bytes()
+			}
+		}
+		c.text = disclosed(string(text))
+	default:
+		c.note = "This is no text, so there is nothing to read. Look for a page that describes it."
+	}
+	return c
+}
+
+// picture takes an image over.
+func (c *content) picture(p page) {
+	if p.cut || p.broken != nil {
+		c.note = "The image is too large to be shown."
+		return
+	}
+	image, note, err := pictureOf(p.body)
+	if err != nil {
+		c.note = fmt.Sprintf("The image is not shown: %v.", err)
+		return
+	}
+	c.note, c.images = note, []Image{image}
+}
+
+// decoded is the body in UTF-8, by its byte order mark, its head, what it says of itself, or its bytes.
+func (p page) decoded() io.Reader {
+	declared := "text/html"
+	if name := p.parameters["charset"]; name != "" {
+		declared += "; charset=" + strings.Trim(name, `"'`)
+	} else if !strings.Contains(p.mediaType, "html") && utf8.Valid(p.body) {
+		return bytes.NewReader(bytes.TrimPrefix(p.body, []byte("\ufeff")))
+	}
+	encoding, _, certain := charset.DetermineEncoding(p.body[:min(len(p.body), 1024)], declared)
+	if !certain && utf8.Valid(p.body) {
+		return bytes.NewReader(p.body) // the guess is by the first bytes alone
+	}
+	return encoding.NewDecoder().Reader(bytes.NewReader(p.body))
+}
+
+// textTypes are types of text beside text/*.
+var textTypes = []string{
+	"application/json", "application/xml", "application/javascript", "application/ecmascript", "application/yaml", "application/x-yaml",
+	"application/toml", "application/x-sh", "application/sql", "application/graphql", "image/svg+xml", "message/rfc822", "application/x-ndjson",
+}
+
+func isTextType(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") ||
+		slices.Contains(textTypes, kind)
+}
+
+// pdfPage finds the pages of a PDF that are not packed (ISO 32000-1, 7.7.3.3), pdfCount the numbers of pages that its trees say.
+var (
+	pdfPage  = regexp.MustCompile(`/Type\s*/Page[^s]`)
+	pdfCount = regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
+)
+
+// aboutPDF says what can be told of a PDF without reading it.
+func aboutPDF(data []byte, part bool) string {
+	version := ""
+	if rest, ok := bytes.CutPrefix(data, []byte("%PDF-")); ok && len(rest) >= 3 && utf8.Valid(rest[:3]) {
+		version = " (version " + strings.TrimSpace(string(rest[:3])) + ")"
+	}
+	pages := 0
+	for _, m := range pdfCount.FindAllSubmatch(data, -1) {
+		n := 0
+		fmt.Sscan(string(m[1])+string(m[2]), &n)
+		pages = max(pages, n)
+	}
+	if pages == 0 && !part {
+		pages = len(pdfPage.FindAll(data, -1))
+	}
+	if pages == 0 {
+		return fmt.Sprintf("This is a PDF document%s.", version)
+	}
+	return fmt.Sprintf("This is a PDF document%s of %s.", version, count(pages, "page", "pages"))
+}

@@ -1,0 +1,283 @@
+// A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const env = (name) => {
+  const value = process.env[name];
+  if (!value) {
+    throw new Error(`${name} is not set`);
+  }
+  return value;
+};
+
+const { chromium } = createRequire(join(env('AGENTLS_CODE_MODULES'), 'here'))('playwright-core');
+
+// A watchdog for one step: nothing but a fault takes so long.
+const patience = Number(process.env.AGENTLS_PATIENCE || 120_000);
+
+// What is noise or asks the network; the model is the one of the environment.
+const settings = {
+  'security.workspace.trust.startupPrompt': 'always',
+  'security.workspace.trust.banner': 'never',
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.enableExperiments': false,
+  'workbench.settings.enableNaturalLanguageSearch': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'git.enabled': false,
+  'workbench.reduceMotion': 'on',
+  'editor.minimap.enabled': false,
+  'files.autoSave': 'off',
+  'window.restoreWindows': 'none',
+  'accessibility.signalOptions.volume': 0,
+};
+
+export class Editor {
+  // Starts the server and opens a folder in the browser. The environment is the story's own.
+  static async open(folder, more = {}) {
+    const home = env('HOME');
+    const data = join(home, 'vscode');
+    const extensions = join(home, 'extensions');
+    // What belongs to a machine counts on the side of the server alone.
+    for (const side of ['User', 'Machine']) {
+      mkdirSync(join(data, side), { recursive: true });
+      writeFileSync(join(data, side, 'settings.json'), JSON.stringify({ ...settings, ...more }));
+    }
+    const common = ['--user-data-dir', data, '--extensions-dir', extensions, '--config', join(home, 'code-server.yaml')];
+    writeFileSync(join(home, 'code-server.yaml'), '');
+    const start = (...args) => spawn(process.execPath, [env('AGENTLS_CODE_SERVER'), ...common, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = (child) => {
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (piece) => (text += piece));
+      }
+      return () => text;
+    };
+
+    const install = start('--install-extension', env('AGENTLS_VSIX'));
+    const installed = said(install);
+    const code = await new Promise((resolve, reject) => install.on('error', reject).on('close', resolve));
+    if (code !== 0) {
+      throw new Error(`the extension was not installed: ${installed()}`);
+    }
+
+    const editor = new Editor();
+    editor.server = start('--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override');
+    editor.said = said(editor.server);
+    try {
+      const address = await new Promise((resolve, reject) => {
+        editor.server.on('close', () => reject(new Error(`code-server ended: ${editor.said()}`)));
+        editor.server.stdout.on('data', () => {
+          const found = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(editor.said());
+          if (found) {
+            resolve(found[1]);
+          }
+        });
+      });
+      editor.browser = await chromium.launch({ executablePath: env('AGENTLS_CODE_CHROMIUM'), args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'] });
+      const context = await editor.browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 });
+      editor.page = await context.newPage();
+      editor.page.setDefaultTimeout(patience);
+      editor.console = [];
+      editor.page.on('console', (message) => editor.console.push(message.text()));
+      await editor.page.goto(`${address}/?folder=${encodeURIComponent(folder)}`);
+      await editor.page.waitForSelector('.monaco-workbench');
+    } catch (error) {
+      await editor.close();
+      throw error;
+    }
+    return editor;
+  }
+
+  // Ends the browser and the server, and waits for both.
+  async close() {
+    await this.browser?.close();
+    if (this.server.exitCode === null && this.server.signalCode === null) {
+      const ended = new Promise((resolve) => this.server.on('close', resolve));
+      this.server.kill('SIGTERM');
+      await ended;
+    }
+  }
+
+  // Keeps a picture where the story's caller wants some.
+  async picture(name) {
+    const folder = process.env.AGENTLS_PICTURES;
+    if (folder) {
+      mkdirSync(folder, { recursive: true });
+      await this.page.screenshot({ path: join(folder, `${name}.png`) });
+    }
+  }
+
+  // Waits until a look at the page finds something.
+  async until(what, look) {
+    const end = Date.now() + patience;
+    for (;;) {
+      const found = await look();
+      if (found) {
+        return found;
+      }
+      if (Date.now() > end) {
+        throw new Error(`waited in vain for ${what}`);
+      }
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  // Runs a command by its title in the palette.
+  async command(title) {
+    await this.quickly('F1', `>${title}`, (list) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout: 20_000 }));
+  }
+
+  async openFile(name) {
+    const file = name.slice(name.lastIndexOf('/') + 1);
+    await this.quickly('Control+p', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
+    await this.page.locator('.tab.active', { hasText: file }).waitFor();
+    await this.page.locator('.editor-instance .view-lines').first().waitFor();
+  }
+
+  async goToLine(line) {
+    await this.quickly('Control+g', `:${line}`, () => this.page.keyboard.press('Enter'));
+  }
+
+  // Opens the quick input by a key, writes into it, and does what ends it. A key can be swallowed while the window is busy, and the
+  // input of the step before may still be closing: then it is done again.
+  async quickly(key, text, finish) {
+    const widget = this.page.locator('.quick-input-widget');
+    await this.until(`${key} ${text}`, async () => {
+      try {
+        await widget.waitFor({ state: 'hidden', timeout: 10_000 });
+        await this.page.keyboard.press(key);
+        await this.focused(10_000);
+        await widget.locator('input.input').fill(text, { timeout: 10_000 });
+        await finish(widget.locator('.quick-input-list'));
+        return true;
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+        console.log(`again: ${key} ${text}: ${error.message}`);
+        await this.page.keyboard.press('Escape');
+        return false;
+      }
+    });
+  }
+
+  // Waits until the quick input takes keys.
+  async focused(timeout) {
+    await this.page.waitForFunction(() => document.activeElement?.matches('.quick-input-widget input.input'), undefined, { timeout });
+  }
+
+  // Takes an entry of a list that a command has opened under a title.
+  async choose(title, label) {
+    const widget = this.page.locator('.quick-input-widget', { hasText: title });
+    await widget.waitFor();
+    await widget.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
+    await widget.waitFor({ state: 'hidden' });
+  }
+
+  // Answers an input box that a command has opened under a title.
+  async enter(title, text) {
+    const box = this.page.locator('.quick-input-widget', { hasText: title });
+    await box.waitFor();
+    await this.focused(patience);
+    await box.locator('input.input').fill(text);
+    await this.page.keyboard.press('Enter');
+    await box.waitFor({ state: 'hidden' });
+  }
+
+  notification(text) {
+    return this.page.locator('.notification-toast, .notifications-center .notification-list-item', { hasText: text }).first();
+  }
+
+  // Presses a button of a notification.
+  async press(text, button) {
+    const toast = this.notification(text);
+    await toast.waitFor();
+    await toast.locator('.monaco-button', { hasText: button }).first().click();
+  }
+
+  lens(text) {
+    return this.page.locator('.codelens-decoration a', { hasText: text });
+  }
+
+  // A line of the tree.
+  row(text) {
+    return this.page.locator('.pane-body .monaco-list-row', { hasText: text });
+  }
+
+  // Presses a button that stands in a line of the tree while the mouse is over it.
+  async pressInRow(text, button) {
+    const row = this.row(text).first();
+    await row.hover();
+    await row.locator(`.action-label[aria-label="${button}"], .action-label[aria-label^="${button}"]`).first().click();
+  }
+
+  // The text of the editor, as far as it is on the screen.
+  async text() {
+    const lines = await this.page.locator('.editor-instance .view-line').evaluateAll((lines) =>
+      lines
+        .map((line) => [parseFloat(line.style.top), line.textContent])
+        .sort((a, b) => a[0] - b[0])
+        .map(([, text]) => text.replace(/\u00a0/g, ' ')),
+    );
+    return lines.join('\n');
+  }
+
+  async hasText(text) {
+    await this.until(`the text ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
+  }
+}
+
+// Plays a story, and ends the process with what came of it.
+export async function story(folder, more, play) {
+  let editor;
+  let code = 0;
+  try {
+    editor = await Editor.open(folder, more);
+    await play(editor, editor.page);
+    console.log('the story came to its end');
+  } catch (error) {
+    code = 1;
+    console.log(error.stack);
+    if (editor?.page) {
+      await editor.picture('failed').catch(() => {});
+      console.log(await editor.page.locator('body').innerText().catch(() => ''));
+      console.log(editor.console.slice(-40).join('\n'));
+    }
+  } finally {
+    await editor?.close();
+  }
+  process.exit(code);
+}
+
+// check fails the story.
+export function check(fine, message) {
+  if (!fine) {
+    throw new Error(message);
+  }
+}
+
+// kill ends the processes of this story whose command line ends in some words.
+export function kill(words) {
+  let killed = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+      if (command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`)) {
+        process.kill(Number(pid), 'SIGKILL');
+        killed++;
+      }
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
+  check(killed > 0, `there is no process ${words}`);
+}

@@ -1,0 +1,60 @@
+// A review by the offline rules, in a folder that is trusted first, of text that was never saved; then a finding's quick fix, undo,
+// and what the view shows.
+import { readFileSync } from 'node:fs';
+import { check, story } from './editor.mjs';
+
+const unsaved = `
+// Forget removes the the order of that name.
+func Forget(name string) {
+_, err := os.Stat(name)
+err = os.Remove(name)
+if err != nil {
+panic(err)
+os.Exit(1)
+}
+}
+`;
+
+await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBrackets': 'never', 'editor.formatOnType': false }, async (editor, page) => {
+  const say = (text) => console.log(text);
+
+  say('trust the folder');
+  await page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
+  await editor.openFile('shelf/shelf.go');
+  const onDisk = readFileSync('shelf/shelf.go', 'utf8');
+
+  say('type into the file');
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(unsaved);
+  await editor.hasText('the the order');
+  await page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
+
+  say('review it from the palette');
+  await editor.command('agentls: Review File');
+  await editor.notification(/^.*Reviewer: \d+ findings/s).waitFor();
+  await editor.picture('review-1-end');
+  await editor.press(/Reviewer: \d+ findings/, 'Show Problems');
+  await page.locator('.markers-panel .monaco-list-row', { hasText: 'This code is never reached' }).first().waitFor();
+  await editor.picture('review-2-problems');
+
+  say('fix a finding');
+  await editor.command('View: Toggle Panel Visibility');
+  await editor.goToLine(19);
+  await page.keyboard.press('Control+.');
+  const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Fix this finding' }).first();
+  await fix.waitFor();
+  await editor.picture('review-3-fixes');
+  await fix.click();
+  await editor.until('the fix', async () => !(await editor.text()).includes('the the order'));
+  await editor.hasText('removes the order');
+
+  say('the view has the session');
+  await editor.command('agentls: Show Sessions');
+  await editor.row('review shelf/shelf.go').first().waitFor();
+  await editor.picture('review-4-sessions');
+
+  say('undo the fix');
+  await editor.command('agentls: Undo the Accepted Edits of a Run');
+  await editor.hasText('the the order');
+  check(readFileSync('shelf/shelf.go', 'utf8') === onDisk, 'the file on disk has changed');
+});

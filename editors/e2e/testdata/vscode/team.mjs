@@ -1,0 +1,73 @@
+// An agent hands work to two children: one asks for permission and proposes edits, the other is stopped in the tree. One edit is
+// accepted and taken back, one is rejected. The model is scripted.
+import { readFileSync } from 'node:fs';
+import { check, kill, story } from './editor.mjs';
+
+await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, page) => {
+  const say = (text) => console.log(text);
+  const onDisk = readFileSync('cart.go', 'utf8');
+
+  say('run an agent');
+  await page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
+  await editor.openFile('cart.go');
+  await page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
+  await editor.command('agentls: Show Sessions');
+  await editor.picture('team-1-welcome');
+  await editor.command('agentls: Run an Agent…');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first().waitFor();
+  await editor.picture('team-2-agents');
+  await editor.choose('Run an Agent', 'Coder');
+  await editor.enter('What shall Coder do?', 'Share the work.');
+
+  say('its progress, its children, and a question');
+  await editor.notification('coder: Share the work.').waitFor();
+  await editor.row('look for ever').first().waitFor();
+  await editor.row('mend the comments').first().waitFor();
+  await editor.notification('coder ▸ general wants to write .vscode/settings.json').waitFor();
+  await editor.row('waits for you').first().waitFor();
+  await editor.picture('team-3-question');
+  await editor.press('wants to write .vscode/settings.json', 'Allow once');
+  await editor.until('the end of a child', async () => (await editor.row('mend the comments').locator('.codicon-pass').count()) > 0);
+
+  say('stop one child');
+  await editor.pressInRow('look for ever', 'Stop a Run');
+  await editor.notification('Coder: done, 3 proposed edits').waitFor();
+  await editor.picture('team-4-done');
+
+  say('accept one edit, reject another');
+  await editor.lens('Accept all 2 edits').waitFor();
+  await editor.picture('team-5-proposals');
+  await editor.lens(/^\s*Accept$/).first().click();
+  await editor.hasText('// First comes first.');
+  await editor.until('one edit less', async () => (await editor.lens('Reject').count()) === 1);
+  await editor.lens('Reject').first().click();
+  await editor.until('no edit', async () => (await editor.lens('Reject').count()) === 0);
+  check((await editor.text()).includes('// third\n'), 'the rejected edit was made');
+  await editor.row('settings.json').first().waitFor();
+
+  say('look at the diff of the new file, and reject it there');
+  await editor.row('settings.json').first().click();
+  await page.locator('.diff-editor, .monaco-diff-editor').first().waitFor();
+  await editor.picture('team-6-diff');
+  await page.locator('.editor-group-container.active .editor-actions .action-label[aria-label^="Reject the Edits"]').click();
+  await editor.until('no proposal', async () => (await editor.row('Proposed edits').count()) === 0);
+  await page.locator('.tab', { hasText: 'proposed by general' }).waitFor({ state: 'detached' });
+
+  say('take back what was accepted');
+  await editor.openFile('cart.go');
+  await editor.command('agentls: Undo the Accepted Edits of a Run');
+  await editor.notification('1 edit undone').waitFor();
+  await editor.hasText('// first\n');
+
+  say('a server that is killed comes back, and what was done is still known');
+  kill('agentls serve');
+  await editor.notification('ended unexpectedly').waitFor();
+  await editor.row('mend the comments').first().waitFor();
+
+  say('read the transcript of a child');
+  await editor.row('mend the comments').first().click();
+  await page.locator('.tab', { hasText: 'general mend the comments' }).waitFor();
+  await page.frameLocator('iframe.webview.ready').frameLocator('#active-frame').getByText('Mended.').first().waitFor();
+  await editor.picture('team-7-transcript');
+  check(readFileSync('cart.go', 'utf8') === onDisk, 'the file on disk has changed');
+});

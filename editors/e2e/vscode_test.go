@@ -1,0 +1,126 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/model/wiretest"
+)
+
+// TestCodeReview reviews unsaved text by the offline rules, in real VS Code with the packaged extension.
+func TestCodeReview(t *testing.T) {
+	s := newCodeStory(t, "review.mjs")
+	if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
+		t.Fatalf("copy the sample project %s: %v", sample, err)
+	}
+	s.write(t, "shelf/shelf.go", shelf)
+	untouched := tree(t, s.workspace)
+	s.play(t)
+	if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
+		t.Errorf("the workspace on disk has changed (-before +after):\n%s", diff)
+	}
+}
+
+// TestCodeTeam watches an agent with two children, answers one, stops the other, and decides about what was proposed. The model is scripted.
+func TestCodeTeam(t *testing.T) {
+	text, err := os.ReadFile("testdata/vscode/team.script")
+	if err != nil {
+		t.Fatalf("read the model's script: %v", err)
+	}
+	turns, err := script.Parse("team", string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := httptest.NewServer(wiretest.AnthropicHandler(turns))
+	defer provider.Close()
+	s := newCodeStory(t, "team.mjs")
+	s.env = append(s.env, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
+	s.write(t, "cart.go", cart)
+	s.play(t)
+	if err := turns.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// codeStory is one run of a story in real VS Code, in Chromium.
+type codeStory struct {
+	*story
+	node, path string
+}
+
+// newCodeStory prepares an empty workspace and a home folder for a story in testdata/vscode.
+func newCodeStory(t *testing.T, file string) *codeStory {
+	t.Helper()
+	s := &codeStory{story: newStory(t, "", file)}
+	for line := range strings.Lines(setting(t, "AGENTLS_VSCODE")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch name {
+		case "NODE":
+			s.node = filepath.Join(value, "node")
+			s.env = append(s.env, "PATH="+value+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		case "MODULES", "SERVER", "CHROMIUM":
+			s.env = append(s.env, "AGENTLS_CODE_"+name+"="+value)
+		}
+	}
+	path, err := filepath.Abs(filepath.Join("testdata", "vscode", file))
+	if err != nil {
+		t.Fatalf("find the story: %v", err)
+	}
+	s.path = path
+	s.env = append(s.env, "AGENTLS_VSIX="+setting(t, "AGENTLS_VSIX"), "AGENTLS_PICTURES="+os.Getenv("AGENTLS_PICTURES"), "AGENTLS_PATIENCE="+os.Getenv("AGENTLS_PATIENCE"))
+	return s
+}
+
+// play plays the story to its end, and expects that nothing of it is left over.
+func (s *codeStory) play(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.node, s.path)
+	cmd.Dir, cmd.Env = s.workspace, s.env
+	cmd.Stdout, cmd.Stderr = &s.output, &s.output
+	// A process that is left over may hold the output open.
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("VS Code was ended by the watchdog: %w", ctx.Err())
+	} else if err != nil {
+		err = fmt.Errorf("the story failed: %w", err)
+	}
+	if err = errors.Join(err, s.endProcesses()); err != nil {
+		t.Errorf("%v\n%s\n%s", err, s.output.String(), s.log(t))
+		return
+	}
+	t.Log("\n" + s.output.String())
+}
+
+// log is what the extension has logged.
+func (s *codeStory) log(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(filepath.Join(s.home, "vscode", "logs"), func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.Contains(entry.Name(), "agentls") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		fmt.Fprintf(&all, "%s:\n%s\n", entry.Name(), text[max(0, len(text)-16<<10):])
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("read the log of the extension: %v", err)
+	}
+	return all.String()
+}

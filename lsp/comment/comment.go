@@ -1,0 +1,148 @@
+// Package comment finds the comments of a source text that ask an agent for something:
+//
+//	// agent: return the error instead of dropping it
+//	# agent@tester: cover the empty list
+//
+// It lexes just enough of a language to tell comments from strings. Where it goes wrong, a request is offered that is none, or one is
+// not offered; nothing is ever acted on without the user's choice.
+package comment
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Request is a comment that asks for something.
+type Request struct {
+	// Agent is the name behind the @, empty for the default agent. Nobody has looked whether there is one.
+	Agent string
+	// Text is what is asked for, in one line where the comment has several but no lists or blank lines.
+	Text string
+	// StartLine and EndLine are the lines of the comment, 0-based, both inclusive.
+	StartLine, EndLine int
+	// Start and End are the bytes to take out of the text, so that nothing of the comment is left: whole lines, with their ends, where
+	// nothing else stands on them.
+	Start, End int
+}
+
+// Requests returns the requests in a text, in order. The language is LSP's languageId; where that says nothing, the file's name
+// decides.
+func Requests(language, path, text string) []Request {
+	if !strings.Contains(text, "agent:") && !strings.Contains(text, "agent@") {
+		return nil
+	}
+	comments := scan(syntaxOf(language, path), text)
+	var list []Request
+	for i := 0; i < len(comments); {
+		r, used := requestAt(text, comments[i:])
+		if used > 0 {
+			list = append(list, r)
+		}
+		i += max(used, 1)
+	}
+	number(text, list)
+	return list
+}
+
+// asks is a comment's text that is a request.
+var asks = regexp.MustCompile(`^agent(?:@([A-Za-z0-9][\w-]*))?:(\s*)(\S(?s:.*))$`)
+
+// requestAt reads the request that the first comment begins; used is how many comments it takes, 0 for none.
+func requestAt(text string, comments []span) (r Request, used int) {
+	first := comments[0]
+	lines := first.lines(text)
+	if len(lines) == 0 || !strings.HasPrefix(lines[0], "agent") {
+		return r, 0
+	}
+	used = 1
+	last := first
+	for !first.block && used < len(comments) && continues(text, first, last, comments[used]) {
+		last = comments[used]
+		lines = append(lines, last.lines(text)...)
+		used++
+	}
+	parts := asks.FindStringSubmatch(joined(lines))
+	if parts == nil || parts[2] == "" && strings.HasPrefix(parts[3], "//") { // an address
+		return r, 0
+	}
+	r.Agent, r.Text = parts[1], parts[3]
+	r.Start, r.End = cut(text, first, last)
+	r.StartLine, r.EndLine = first.start, last.end // offsets until number has counted the lines
+	return r, used
+}
+
+// continues reports whether a line comment goes on with the one on the line before it: in the same column, with nothing in front of it,
+// and written like the first one.
+func continues(text string, first, last, next span) bool {
+	if next.block || next.marker != first.marker || next.column(text) != first.column(text) || !next.alone(text) {
+		return false
+	}
+	if gap := text[last.end:next.start]; strings.Count(gap, "\n") != 1 || strings.TrimSpace(gap) != "" {
+		return false
+	}
+	lines := next.lines(text)
+	if len(lines) == 0 || asks.MatchString(lines[0]) {
+		return false
+	}
+	// "//go:generate", "#!" and "/// docs" are something else below "// agent: …".
+	return !spaced(first.body(text)) || spaced(next.body(text))
+}
+
+func spaced(body string) bool { return body != "" && (body[0] == ' ' || body[0] == '\t') }
+
+// item is the beginning of a line that starts anew in prose: of a list, or code.
+var item = regexp.MustCompile(`^(?:[-*+] |\d+[.)] |` + "```" + `)`)
+
+// joined makes one text of the lines of a comment. An empty one is a blank line.
+func joined(lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		switch {
+		case i == 0:
+		case line == "" || lines[i-1] == "" || item.MatchString(line):
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// cut returns the bytes to take out with the comments from first to last.
+func cut(text string, first, last span) (start, end int) {
+	start, end = first.start, last.end
+	// A comment among the elements of JSX stands in braces.
+	if first.block && strings.HasSuffix(text[:start], "{") && strings.HasPrefix(text[end:], "}") {
+		start, end = start-1, end+1
+	}
+	before := strings.TrimRight(text[:start], " \t")
+	after := strings.TrimLeft(text[end:], " \t")
+	begins := before == "" || strings.HasSuffix(before, "\n")
+	ends := after == "" || after[0] == '\n' || strings.HasPrefix(after, "\r\n")
+	switch {
+	case begins && ends: // whole lines
+		start, end = len(before), len(text)-len(after)
+		if rest := strings.TrimPrefix(after, "\r"); strings.HasPrefix(rest, "\n") {
+			end = len(text) - len(rest) + 1
+		}
+	case ends: // behind code
+		start, end = len(before), len(text)-len(after)
+	case begins || len(before) < start: // in front of code, or between spaces
+		end = len(text) - len(after)
+	}
+	return start, end
+}
+
+// number puts line numbers in the place of offsets.
+func number(text string, list []Request) {
+	line, at := 0, 0
+	for i := range list {
+		r := &list[i]
+		line += strings.Count(text[at:r.StartLine], "\n")
+		at = r.StartLine
+		end := r.EndLine
+		r.StartLine = line
+		r.EndLine = line + strings.Count(text[at:end], "\n")
+	}
+}

@@ -1,0 +1,366 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// The agents behind the commands of this file.
+const (
+	testerAgent  = "tester"
+	plannerAgent = "planner"
+	// ourselves is who asks where no agent does.
+	ourselves = "agentls"
+)
+
+// launchActions are what can be started on a document or, where some text is selected, on that.
+func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
+	u := p.TextDocument.URI
+	var part *protocol.Range
+	what := "this file"
+	if p.Range.Start != p.Range.End {
+		part, what = &p.Range, "selection"
+	}
+	about := methods.CodeTaskParams{URI: u, Range: part}
+	list := []action{{
+		title: "agentls: Review " + what, kind: kindReview, command: methods.CommandReview, argument: methods.ReviewParams{URI: u, Range: part},
+	}, {
+		title: "agentls: Explain " + what, kind: kindExplain, command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u, Range: part},
+	}}
+	rewrite := action{title: "agentls: Rewrite selection", kind: protocol.CodeActionKindRefactorRewrite, command: methods.CommandRewrite, argument: about}
+	switch {
+	case part != nil:
+		list = append(list, rewrite)
+	case len(p.Context.Only) > 0: // the menu of refactorings says what there could be (LSP 3.18, CodeAction.disabled)
+		rewrite.disabled = "select the lines to rewrite"
+		list = append(list, rewrite)
+	}
+	list = append(list, action{
+		title: "agentls: Write tests for " + what, kind: kindTests, command: methods.CommandWriteTests, argument: about,
+	}, action{
+		title: "agentls: Plan a change to " + what, kind: kindPlan, command: methods.CommandPlanChange, argument: about,
+	})
+	list = append(list, s.delegateActions(u, part)...)
+	if part != nil {
+		list = append(list, action{
+			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
+		})
+	}
+	if reason := s.unable(); reason != "" && s.client.showsDisabled() {
+		for i := range list {
+			list[i].disabled = cmp.Or(list[i].disabled, reason)
+		}
+	}
+	return list
+}
+
+// unable says why no agent can be started at all; empty where one can, or nobody knows yet.
+func (s *Server) unable() string {
+	select {
+	case <-s.ready:
+		if s.openErr != nil {
+			return "agentls cannot work: " + s.openErr.Error()
+		}
+	default:
+	}
+	return ""
+}
+
+// delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts, one for each.
+func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
+	agents := s.delegates()
+	if s.client.messageRequest() || s.client.announced().Questions || len(agents) == 0 {
+		return []action{{
+			title: "agentls: Delegate to…", kind: kindDelegate, command: methods.CommandDelegate,
+			argument: methods.DelegateParams{URI: u, Range: part},
+		}}
+	}
+	var list []action
+	for _, d := range agents {
+		list = append(list, action{
+			title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), kind: kindDelegate, command: methods.CommandDelegate,
+			argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
+		})
+	}
+	return list
+}
+
+// delegates are the agents that a user can choose from, in display order; none before the engine is there.
+func (s *Server) delegates() []*agent.Definition {
+	select {
+	case <-s.ready:
+		if s.openErr == nil {
+			return s.engine.Agents().List("")
+		}
+	default:
+	}
+	return nil
+}
+
+// agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
+func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
+	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
+	if p.Range.Start != p.Range.End {
+		about.Range, what = &p.Range, "the selection"
+	}
+	var list []action
+	for _, d := range s.delegates() {
+		if d.Source.Layer == agent.LayerBuiltin || !d.Is(agent.Primary) {
+			continue
+		}
+		list = append(list, action{
+			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun, command: methods.CommandRun,
+			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
+		})
+	}
+	return list
+}
+
+// maxFixes is how many diagnostics of other servers a menu offers to fix.
+const maxFixes = 5
+
+// diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry out preferred fixes
+// without a look.
+func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
+	var list []action
+	for _, d := range p.Context.Diagnostics {
+		source, _ := d.Source.Get()
+		message := plainMessage(d)
+		if source == diagnosticSource || message == "" || len(list) == maxFixes {
+			continue
+		}
+		list = append(list, action{
+			title: "agentls: Fix this diagnostic: " + shortened(message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+			command: methods.CommandFix, argument: methods.FixParams{URI: p.TextDocument.URI, Diagnostic: &methods.EditorDiagnostic{
+				Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
+			}},
+		})
+	}
+	return list
+}
+
+func plainMessage(d protocol.Diagnostic) string {
+	switch m := d.Message.(type) {
+	case protocol.String:
+		return string(m)
+	case *protocol.MarkupContent:
+		return m.Value
+	}
+	return ""
+}
+
+func codeOf(d protocol.Diagnostic) string {
+	switch c := d.Code.(type) {
+	case protocol.String:
+		return string(c)
+	case protocol.Integer:
+		return fmt.Sprint(int32(c))
+	}
+	return ""
+}
+
+func severityOf(s protocol.DiagnosticSeverity) event.Severity {
+	for ours, theirs := range severities {
+		if theirs == s {
+			return ours
+		}
+	}
+	return event.SeverityError // LSP leaves it to the client where there is none
+}
+
+// ExplainCode carries out `agentls.explain`.
+func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
+	about, title, err := s.about(p.URI, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	prompt := "Explain this file: what it is for, how it works, and what a reader has to know."
+	if p.Range != nil {
+		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
+	}
+	return s.startRun(ctx, "", agentcore.RunRequest{Agent: explainerAgent, Prompt: prompt, Title: "explain " + title, Context: about})
+}
+
+// Rewrite carries out `agentls.rewrite`.
+func (s *Server) Rewrite(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+	task := "Rewrite this file"
+	if p.Range != nil {
+		task = "Rewrite these lines of the file, and change nothing else"
+	}
+	if p.Prompt == "" {
+		task += ": the same behaviour, said more clearly and simply. Propose nothing where it is good as it is, and say so"
+	}
+	return s.codeTask(ctx, p, fixerAgent, "rewrite", task+".")
+}
+
+// WriteTests carries out `agentls.tests`.
+func (s *Server) WriteTests(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+	task := "Write tests for this file"
+	if p.Range != nil {
+		task = "Write tests for these lines of the file"
+	}
+	return s.codeTask(ctx, p, testerAgent, "tests for", task+": for what they promise to their callers, the usual cases, the boundaries and the errors. Put them where the project has its tests.")
+}
+
+// PlanChange carries out `agentls.plan`.
+func (s *Server) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+	task := "Plan a change to this file."
+	if p.Range != nil {
+		task = "Plan a change to these lines of the file."
+	}
+	if p.Prompt == "" {
+		task += " What is to change has not been said: look at the code, then ask the user, with the changes that suggest themselves as choices."
+	}
+	return s.codeTask(ctx, p, plannerAgent, "plan for", task)
+}
+
+// codeTask has an agent work on a document, or on a part of it.
+func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb, task string) (*methods.RunStarted, error) {
+	about, title, err := s.about(p.URI, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	return s.startRun(ctx, "", agentcore.RunRequest{
+		Agent: slug, Prompt: prompted(task, p.Prompt), Title: verb + " " + title, Context: about, Model: p.Model,
+	})
+}
+
+// Fix carries out `agentls.fix`.
+func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
+	session, err := s.current(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var finding event.Finding
+	var path string
+	switch d := p.Diagnostic; {
+	case p.Finding != "":
+		if finding, path, err = session.Finding(p.Finding); err != nil {
+			return nil, err
+		}
+	case d != nil && p.URI != "":
+		path = pathOf(p.URI)
+		x, _, err := s.textOf(path)
+		if err != nil {
+			return nil, err
+		}
+		first, last := touchedLines(d.Range)
+		finding = event.Finding{
+			URI: event.FileURI(path), Severity: d.Severity, Rule: d.Code, Message: d.Message, Source: d.Source,
+			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
+		}
+	default:
+		return nil, &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: "nothing says what is to be fixed", Hint: "name a finding, or a uri and a diagnostic"}
+	}
+	return s.startRun(ctx, session.ID, agentcore.RunRequest{
+		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
+		Title:   "fix " + shortened(finding.Message),
+		Context: agentcore.Context{Paths: []string{path}, Finding: &finding},
+	})
+}
+
+// Delegate carries out `agentls.delegate`.
+func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*methods.RunStarted, error) {
+	about, title, err := s.about(p.URI, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.current(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.delegate(ctx, session, p.Agent, title)
+	if err != nil {
+		return nil, err
+	}
+	prompt := p.Prompt
+	if prompt == "" && s.client.announced().Questions {
+		answers, err := s.inquire(ctx, session, fmt.Sprintf("What shall %s do with %s?", cmp.Or(d.Title, d.Slug), title), nil)
+		if err != nil {
+			return nil, err
+		}
+		prompt = answers
+	}
+	if prompt == "" {
+		prompt = "Do your work on this file."
+		if p.Range != nil {
+			prompt = "Do your work on these lines of the file."
+		}
+	}
+	return s.startRun(ctx, session.ID, agentcore.RunRequest{Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title, Context: about, Model: p.Model})
+}
+
+// delegate is the agent of a name or, for "", the one that the user chooses.
+func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name, title string) (*agent.Definition, error) {
+	agents := s.engine.Agents()
+	if name == "" {
+		list := agents.List("")
+		var choices []methods.Choice
+		for _, d := range list {
+			choices = append(choices, methods.Choice{Label: cmp.Or(d.Title, d.Slug), Description: d.Description})
+		}
+		label, err := s.inquire(ctx, session, "Which agent shall work on "+title+"?", choices)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(choices, func(c methods.Choice) bool { return c.Label == label })
+		if at < 0 {
+			return nil, &agentcore.Error{
+				Kind: string(methods.KindCancelled), Detail: "no agent was chosen",
+				Hint: fmt.Sprintf("choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
+			}
+		}
+		return list[at], nil
+	}
+	d, err := agents.Find(name)
+	if err == nil && d.Is(agent.Hidden) {
+		err = fmt.Errorf("the agent %q is for agentls itself", name)
+	}
+	if err != nil {
+		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "list the agents with agent/list"}
+	}
+	return d, nil
+}
+
+// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no longer than for that to an agent's
+// question; empty where there is none.
+func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error) {
+	if c := s.settings.current(); c != nil && c.AskTimeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, c.AskTimeout)
+		defer cancel()
+		ctx = bounded
+	}
+	if s.client.announced().Questions {
+		q := methods.Question{ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text, Choices: choices, FreeText: len(choices) == 0}
+		answer, err := methods.Client{Conn: s.conn}.Question(ctx, &q)
+		if err == nil && answer != nil && len(answer.Answers) > 0 {
+			return answer.Answers[0], nil
+		}
+		if err == nil || ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+	}
+	if len(choices) == 0 {
+		return "", nil // a prompt has no room for the user's own words
+	}
+	var titles []string
+	for _, c := range choices {
+		titles = append(titles, c.Label)
+	}
+	title, err := s.client.choose(ctx, protocol.MessageTypeInfo, "agentls: "+text, titles...)
+	if err != nil {
+		s.logger.Warn("the editor shows no prompt", "question", text, "error", err)
+		return "", nil
+	}
+	return title, nil
+}

@@ -1,0 +1,121 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/spelling"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/comment"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// Requests that are written as comments in a document. They are text of a repository: nothing happens without the user's choice.
+
+// requestsIn are the requests in a document as the editor shows it, or on the disk.
+func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
+	x, _, err := s.textOf(path)
+	if err != nil {
+		return nil, nil
+	}
+	language := ""
+	if doc := s.documents.get(path); doc != nil {
+		language = doc.language
+	}
+	return comment.Requests(language, path, x.Text()), x
+}
+
+// requestActions run the requests that the range touches.
+func (s *Server) requestActions(path string, r protocol.Range) []action {
+	requests, _ := s.requestsIn(path)
+	first, last := touchedLines(r)
+	var list []action
+	for _, q := range requests {
+		if !overlaps(q.StartLine, q.EndLine, first, last) {
+			continue
+		}
+		a := action{
+			title: "agentls: Run this request", kind: kindRequest, command: methods.CommandRunComment,
+			argument: methods.RequestParams{URI: s.documents.uriOf(path), Line: q.StartLine},
+		}
+		who, written, err := s.requested(q)
+		switch {
+		case err != nil && s.client.showsDisabled():
+			a.disabled = err.Error()
+		case written != "":
+			a.title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)
+		case who != "":
+			a.title += " by " + who
+		}
+		a.title += ": " + shortened(permission.Visible(q.Text))
+		list = append(list, a)
+	}
+	return list
+}
+
+// requested is the agent that a request names, "" for the default one. Where there is none of that name but one of a similar name, it is that one, and
+// written is the name that stands there.
+func (s *Server) requested(q comment.Request) (slug, written string, err error) {
+	if q.Agent == "" {
+		return "", "", nil
+	}
+	select {
+	case <-s.ready:
+	default:
+		return q.Agent, "", nil // it is looked up when the request is run
+	}
+	if s.openErr != nil {
+		return q.Agent, "", nil // of which the run tells
+	}
+	agents := s.engine.Agents()
+	if d, err := agents.Find(q.Agent); err == nil && !d.Is(agent.Hidden) {
+		return d.Slug, "", nil
+	}
+	var known []string
+	for _, d := range agents.List("") {
+		known = append(append(known, d.Slug), d.Aliases...)
+	}
+	if near := spelling.Nearest(q.Agent, known); near != "" {
+		if d, err := agents.Find(near); err == nil {
+			return d.Slug, q.Agent, nil
+		}
+	}
+	_, err = agents.Find(q.Agent)
+	if err == nil {
+		err = fmt.Errorf("the agent %q is for agentls itself", q.Agent)
+	}
+	return "", "", err
+}
+
+// RunComment carries out `agentls.request`.
+func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*methods.RunStarted, error) {
+	if _, err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	path := pathOf(p.URI)
+	requests, x := s.requestsIn(path)
+	for _, q := range requests {
+		if p.Line < q.StartLine || p.Line > q.EndLine {
+			continue
+		}
+		slug, _, err := s.requested(q)
+		if err != nil {
+			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "mend the name behind agent@"}
+		}
+		// Whoever chose the action has not read what nobody sees.
+		prompt := permission.Seen(q.Text)
+		return s.startRun(ctx, "", agentcore.RunRequest{
+			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},
+			Comment: &agentcore.Comment{Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1, EndLine: q.EndLine + 1},
+		})
+	}
+	return nil, &agentcore.Error{
+		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Relative(path)),
+		Hint: "write one that begins with “agent: ” or “agent@NAME: ”",
+	}
+}

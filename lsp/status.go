@@ -1,0 +1,289 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+const (
+	// statusInterval is the least time between two notifications.
+	statusInterval = 250 * time.Millisecond
+	// commandInterval is the least time between two runs of the user's command for the status line.
+	commandInterval = time.Second
+)
+
+// statusBoard tells a client that speaks the custom protocol how the server is, and the status line, when that changes. Its goroutine is
+// run; wake may be called from any goroutine.
+type statusBoard struct {
+	server *Server
+	news   chan struct{} // has room for one: something may have changed
+
+	mu   sync.Mutex
+	line commandLine // what the user's command printed last
+	busy bool        // it runs
+
+	sent methods.StatusParams // owned by run
+	told bool                 // anything was sent; owned by run
+}
+
+// commandLine is what a command printed for an input.
+type commandLine struct {
+	command, input, text string
+	err                  error
+}
+
+func newStatusBoard(s *Server) *statusBoard {
+	return &statusBoard{server: s, news: make(chan struct{}, 1)}
+}
+
+// wake says that there may be news. It never waits.
+func (b *statusBoard) wake() {
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
+}
+
+// run tells the client until ctx ends.
+func (b *statusBoard) run(ctx context.Context) {
+	if !b.server.client.knowsProtocol() {
+		return
+	}
+	pause := time.NewTimer(time.Hour)
+	defer pause.Stop()
+	b.wake()
+	news := b.news // nil until the least time between two notifications has passed
+	for {
+		select {
+		case <-news:
+		case <-pause.C:
+			news = b.news
+			continue
+		case <-ctx.Done():
+			return
+		}
+		now := b.status()
+		if !b.told || now != b.sent {
+			if err := (methods.Client{Conn: b.server.conn}).Status(ctx, &now); err != nil {
+				if ctx.Err() == nil {
+					b.server.logger.Warn("the status could not be told", "error", err)
+				}
+				return
+			}
+			b.sent, b.told = now, true
+		}
+		news = nil
+		pause.Reset(statusInterval)
+	}
+}
+
+// status is how the server is now.
+func (b *statusBoard) status() methods.StatusParams {
+	s := b.server
+	if s.openErr != nil {
+		return methods.StatusParams{Health: methods.HealthError, Quiescent: true, Message: "agentls cannot work: " + s.openErr.Error(), Statusline: "agentls cannot work"}
+	}
+	facts := s.statusFacts()
+	status := methods.StatusParams{Health: methods.HealthOK, Quiescent: facts.Running == 0}
+	status.Message = s.settings.fault()
+	if status.Message != "" {
+		status.Health = methods.HealthWarning
+	}
+	setting := ""
+	if c := s.settings.current(); c != nil {
+		setting = strings.TrimSpace(c.Statusline)
+	}
+	command, isCommand := strings.CutPrefix(setting, "!")
+	switch {
+	case setting == "":
+		status.Statusline = facts.line()
+	case !isCommand:
+		status.Statusline = agentcore.StatusText(facts.expand(setting))
+	default:
+		line, err := b.commanded(strings.TrimSpace(command), facts)
+		status.Statusline = cmp.Or(line, facts.line())
+		if err != nil {
+			status.Health, status.Message = methods.HealthWarning, err.Error()
+		}
+	}
+	return status
+}
+
+// commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this goroutine, and wakes the board
+// when it has ended.
+func (b *statusBoard) commanded(command string, facts statusFacts) (string, error) {
+	input, err := json.Marshal(facts)
+	if err != nil {
+		return "", fmt.Errorf("encode the session for the status line: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := b.line
+	if last.command != command {
+		last.text, last.err = "", nil
+	}
+	if b.busy || last.command == command && last.input == string(input) {
+		return last.text, last.err
+	}
+	b.busy = true
+	b.server.goes(func(ctx context.Context) {
+		text, err := b.server.engine.StatusCommand(ctx, command, facts.WorkingDirectory, input)
+		b.mu.Lock()
+		b.line = commandLine{command: command, input: string(input), text: text, err: err}
+		b.mu.Unlock()
+		b.wake()
+		select { // before it may run again
+		case <-time.After(commandInterval):
+		case <-ctx.Done():
+		}
+		b.mu.Lock()
+		b.busy = false
+		b.mu.Unlock()
+		b.wake()
+	})
+	return last.text, last.err
+}
+
+// statusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same names, the variables
+// of a template.
+type statusFacts struct {
+	Session          event.SessionID `json:"session"`
+	Version          string          `json:"version"`
+	Project          string          `json:"project"`
+	WorkingDirectory string          `json:"cwd"`
+	GitBranch        string          `json:"git_branch"`
+	// Running and Waiting count the runs under way, children included; Children those that another run started.
+	Running  int `json:"running"`
+	Waiting  int `json:"waiting"`
+	Children int `json:"children"`
+	// Agent, Model, Title and Activity are of the newest run of the user that is under way.
+	Agent    string `json:"agent"`
+	Model    string `json:"model"`
+	Title    string `json:"title"`
+	Activity string `json:"activity"`
+	Turn     int    `json:"turn"`
+	// Asks, Findings and Edits wait for the user.
+	Asks     int `json:"asks"`
+	Findings int `json:"findings"`
+	Edits    int `json:"edits"`
+	// Tokens and Cost are those of the runs under way; Cost is in US dollars, null where it is not known.
+	Tokens int64    `json:"tokens"`
+	Cost   *float64 `json:"cost"`
+}
+
+func (s *Server) statusFacts() statusFacts {
+	f := statusFacts{Version: s.options.Version}
+	if roots := s.view.Roots(); len(roots) > 0 {
+		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
+		f.GitBranch = workspace.Branch(roots[0].Path)
+	}
+	if session := s.opened(); session != nil {
+		f.Session = session.ID
+		f.Asks, f.Findings = len(session.Asks()), len(session.Findings(""))
+		for _, h := range session.Hunks() {
+			if undecided(h) {
+				f.Edits++
+			}
+		}
+	}
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	s.live.each(func(r *liveRun) {
+		f.Running++
+		if r.status == event.StatusWaiting || r.status == event.StatusPending {
+			f.Waiting++
+		}
+		if r.parent != nil {
+			f.Children++
+			return
+		}
+		f.Agent, f.Model, f.Title, f.Activity, f.Turn = r.agent, r.model, r.title, r.doing(), r.turn
+		f.Tokens += r.usage.InputTokens + r.usage.OutputTokens
+		if r.usage.Cost != nil {
+			sum := *r.usage.Cost
+			if f.Cost != nil {
+				sum += *f.Cost
+			}
+			f.Cost = &sum
+		}
+	})
+	return f
+}
+
+// values are the facts for a template: a zero is empty, so that it makes a condition false.
+func (f statusFacts) values() map[string]string {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	values := map[string]string{
+		"session": string(f.Session), "version": f.Version, "project": f.Project, "cwd": f.WorkingDirectory, "git_branch": f.GitBranch,
+		"running": number(f.Running), "waiting": number(f.Waiting), "children": number(f.Children), "agent": f.Agent, "model": f.Model, "title": f.Title,
+		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings), "edits": number(f.Edits), "tokens": "", "cost": "",
+	}
+	if f.Tokens > 0 {
+		values["tokens"] = tokens(f.Tokens)
+	}
+	if f.Cost != nil {
+		values["cost"] = fmt.Sprintf("$%.2f", *f.Cost)
+	}
+	return values
+}
+
+func (f statusFacts) expand(text string) string {
+	template, _ := agent.ParseTemplate(text) // what is wrong with it stays as it is written
+	return template.Expand(f.values())
+}
+
+// line is the built-in status line.
+func (f statusFacts) line() string {
+	var parts []string
+	count := func(n int, noun string) {
+		if n > 0 {
+			parts = append(parts, plural(n, noun))
+		}
+	}
+	if f.Running > 0 {
+		parts = append(parts, "⟳ "+f.Agent+": "+cmp.Or(f.Activity, f.Title))
+		if more := f.Running - 1; more > 0 {
+			parts = append(parts, fmt.Sprintf("%d more", more))
+		}
+		if f.Tokens > 0 {
+			parts = append(parts, tokens(f.Tokens)+" tok")
+		}
+	}
+	count(f.Asks, "question")
+	count(f.Findings, "finding")
+	count(f.Edits, "edit")
+	if len(parts) == 0 {
+		return "agentls"
+	}
+	return agentcore.StatusText(strings.Join(parts, " · "))
+}
+
+// fault is what is wrong with the settings, empty for nothing.
+func (c *settings) fault() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.problems {
+		if p.Severity == config.SeverityError {
+			return "the configuration has faults: " + p.String()
+		}
+	}
+	return ""
+}
