@@ -78,6 +78,8 @@ type Config struct {
 	Permissions []Permission
 	// Commands to run at points of a run's life, by event, in the order of the layers.
 	Hooks map[string][]Hook
+	// Language servers by language, for the tool symbols; well-known ones are used where they are installed.
+	Languages map[string]Language
 	// MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.
 	MCP map[string]MCPServer
 	// Variables for prompt templates, by name.
@@ -220,6 +222,14 @@ type Hook struct {
 
 	// Origin is the place that the hook comes from; one of LayerProject needs trust.
 	Origin Origin
+}
+
+// Language is a language server: [languages.NAME]. It replaces the well-known one of that name.
+type Language struct {
+	// Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.
+	Command Command
+	// Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.
+	Files []string
 }
 
 // MCPServer is one server of the Model Context Protocol: [mcp.NAME]. It has either a command (stdio) or a URL (HTTP).

@@ -243,6 +243,14 @@ var compositeFields = []field{
 		merge: (*loader).mergeHooks,
 	},
 	{
+		key: "languages", shape: named, entries: languageFields, wider: never,
+		doc:   "Language servers by language, for the tool symbols; well-known ones are used where they are installed.",
+		at:    in(func(c *Config) any { return &c.Languages }),
+		entry: func() any { return new(Language) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("languages", c.Languages) },
+		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Languages) },
+	},
+	{
 		key: "mcp", shape: named, entries: mcpFields, oneOf: []string{"command", "url"},
 		doc:   "MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.",
 		at:    in(func(c *Config) any { return &c.MCP }),
@@ -372,6 +380,19 @@ var hookFields = []field{
 		key: "timeout", def: time.Minute, least: float64(time.Millisecond), most: float64(time.Hour),
 		doc: "Time after which the command is ended.",
 		at:  in(func(h *Hook) any { return &h.Timeout }),
+	},
+}
+
+var languageFields = []field{
+	{
+		key: "command", optional: true,
+		doc: "Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.",
+		at:  in(func(l *Language) any { return &l.Command }),
+	},
+	{
+		key: "files", optional: true,
+		doc: "Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.",
+		at:  in(func(l *Language) any { return &l.Files }),
 	},
 }
 
