@@ -55,6 +55,18 @@ func TestCodeTeam(t *testing.T) {
 	}
 }
 
+// TestCodeLendsItsModel has an agent work with a language model that another extension has brought to the editor.
+func TestCodeLendsItsModel(t *testing.T) {
+	s := newCodeStory(t, "lend.mjs")
+	lender, err := filepath.Abs("testdata/vscode/lender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "AGENTLS_LENDER="+lender)
+	s.write(t, "cart.go", cart)
+	s.play(t)
+}
+
 // codeStory is one run of a story in real VS Code, in Chromium.
 type codeStory struct {
 	*story

@@ -1,6 +1,6 @@
 // A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -62,6 +62,9 @@ export class Editor {
       return () => text;
     };
 
+    if (process.env.AGENTLS_LENDER) {
+      cpSync(process.env.AGENTLS_LENDER, join(extensions, 'test.lender-0.0.1'), { recursive: true });
+    }
     const install = start('--install-extension', env('AGENTLS_VSIX'));
     const installed = said(install);
     const code = await new Promise((resolve, reject) => install.on('error', reject).on('close', resolve));
