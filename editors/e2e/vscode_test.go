@@ -27,6 +27,7 @@ func TestCodeReview(t *testing.T) {
 		t.Fatalf("copy the sample project %s: %v", sample, err)
 	}
 	s.write(t, "shelf/shelf.go", shelf)
+	s.write(t, ".agentls/agents/house.md", "---\nname: house\ntitle: House\ndescription: Knows the rules of the house.\ncategory: [primary]\n---\nYou know the rules of the house.\n")
 	untouched := tree(t, s.workspace)
 	s.play(t)
 	if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {

@@ -223,6 +223,16 @@ export class Editor {
     await row.locator(`.action-label[aria-label="${button}"], .action-label[aria-label^="${button}"]`).first().click();
   }
 
+  // Kills the process of this story whose command line ends in some words, and waits until it has gone.
+  async kill(words) {
+    const [pid] = await this.until(`a process ${words}`, () => {
+      const found = processes(words);
+      return found.length > 0 && found;
+    });
+    process.kill(Number(pid), 'SIGKILL');
+    await this.until(`the end of ${words}`, () => !processes(words).includes(pid));
+  }
+
   // The text of the editor, as far as it is on the screen.
   async text() {
     const lines = await this.page.locator('.editor-instance .view-line').evaluateAll((lines) =>
@@ -237,6 +247,20 @@ export class Editor {
   async hasText(text) {
     await this.until(`the text ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
   }
+}
+
+// The processes of this story whose command line ends in some words.
+function processes(words) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+        return command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`);
+      } catch {
+        return false; // it has ended meanwhile, or is somebody else's
+      }
+    });
 }
 
 // Plays a story, and ends the process with what came of it.
@@ -266,21 +290,4 @@ export function check(fine, message) {
   if (!fine) {
     throw new Error(message);
   }
-}
-
-// kill ends the processes of this story whose command line ends in some words.
-export function kill(words) {
-  let killed = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-      if (command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`)) {
-        process.kill(Number(pid), 'SIGKILL');
-        killed++;
-      }
-    } catch {
-      // It has ended meanwhile, or is somebody else's.
-    }
-  }
-  check(killed > 0, `there is no process ${words}`);
 }
