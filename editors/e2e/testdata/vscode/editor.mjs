@@ -141,7 +141,7 @@ export class Editor {
 
   async openFile(name) {
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.quickly('Control+p', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
+    await this.quickly('F1', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
   }
@@ -216,11 +216,24 @@ export class Editor {
     return this.page.locator('.pane-body .monaco-list-row', { hasText: text });
   }
 
-  // Presses a button that stands in a line of the tree while the mouse is over it.
-  async pressInRow(text, button) {
+  // Presses a button that stands in a line of the tree while the mouse is over it, until that has done something: lines are drawn anew
+  // while agents work, and a click can fall between.
+  async pressInRow(text, button, done) {
     const row = this.row(text).first();
-    await row.hover();
-    await row.locator(`.action-label[aria-label="${button}"], .action-label[aria-label^="${button}"]`).first().click();
+    await this.until(`${button} at ${text}`, async () => {
+      if (await done()) {
+        return true;
+      }
+      try {
+        await row.hover({ timeout: 5000 });
+        await row.locator(`.action-label[aria-label^="${button}"]`).first().click({ timeout: 5000 });
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+      }
+      return false;
+    });
   }
 
   // Kills the process of this story whose command line ends in some words, and waits until it has gone.

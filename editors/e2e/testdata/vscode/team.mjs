@@ -39,7 +39,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.until('the end of a child', async () => (await editor.row('mend the comments').locator('.codicon-pass').count()) > 0);
 
   say('stop one child');
-  await editor.pressInRow('look for ever', 'Stop a Run');
+  await editor.pressInRow('look for ever', 'Stop a Run', async () => (await editor.row('look for ever').locator('.codicon-circle-slash').count()) > 0);
   await editor.notification('Coder: done, 3 proposed edits').waitFor();
   await editor.picture('team-4-done');
 
