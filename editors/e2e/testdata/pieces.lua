@@ -159,10 +159,11 @@ vim.api.nvim_set_current_win(vim.fn.bufwinid(tree))
 vim.api.nvim_win_set_cursor(0, { (line_of(tree, 'Take your time.')), 0 })
 answers.input = 'Now.'
 press('r')
-wait('the run that goes on with it', function()
+local ok, fault = pcall(wait, 'the run that goes on with it', function()
   local _, line = line_of(tree, 'Now.')
   return line and line:find('✓', 1, true)
 end)
+check(ok, '%s\nthe tree:\n%s', fault, text(tree))
 say(text(tree))
 
 say('start the server again')
