@@ -155,6 +155,7 @@ vim.cmd('Agentls! stop')
 wait('it to be cancelled', function()
   return select(2, line_of(tree, 'Take your time.')):find('cancelled', 1, true)
 end)
+say('let the other go on')
 vim.api.nvim_set_current_win(vim.fn.bufwinid(tree))
 vim.api.nvim_win_set_cursor(0, { (line_of(tree, 'Take your time.')), 0 })
 answers.input = 'Now.'
