@@ -88,6 +88,9 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.codeActionLiterals() {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
+	if s.client.offersPull() {
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: true}
+	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {
 		c.CodeLensProvider = &protocol.CodeLensOptions{}
@@ -99,7 +102,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c

@@ -199,6 +199,8 @@ type Server interface {
 	// a model is counted once; only in a row for a single run, what its children used is counted as well.
 	// `run` and `session` that are not stored are the error `not_found`.
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
+	// Skills answers `agent/skills`. Lists the skills.
+	Skills(ctx context.Context, params *SkillsParams) (*SkillList, error)
 	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
 	// definitions in use, and their state. Nothing is started.
 	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
@@ -274,6 +276,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.LendModels)
 	case MethodUsage:
 		result, err = call(ctx, params, s.Usage)
+	case MethodSkills:
+		result, err = call(ctx, params, s.Skills)
 	case MethodMCP:
 		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
@@ -286,10 +290,6 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
-	switch name {
-	case MethodSkills, CommandSkills:
-		return true
-	}
 	return false
 }
 
@@ -369,6 +369,7 @@ func Commands() []string {
 		CommandModels,
 		CommandLendModels,
 		CommandUsage,
+		CommandSkills,
 		CommandMCP,
 		CommandTrust,
 	}
@@ -527,13 +528,17 @@ func (c Client) Generate(ctx context.Context, params *GenerateParams) (*Generate
 }
 
 // Diagnostics sends `agent/diagnostics`. Asks for the diagnostics that the editor has from its other
-// language servers. Only for a client that announced `experimental.agentls.diagnostics`.
+// language servers, for the text that it shows. An answer that takes longer than ten seconds is not
+// waited for. Only for a client that announced `experimental.agentls.diagnostics`.
 func (c Client) Diagnostics(ctx context.Context, params *EditorDiagnosticsParams) (*EditorDiagnostics, error) {
 	return request[EditorDiagnostics](ctx, c.Conn, MethodDiagnostics, params)
 }
 
 // Symbols sends `agent/symbols`. Asks the editor's own language servers for definitions, references or
-// symbols. Only for a client that announced `experimental.agentls.symbols`.
+// symbols, in the text that it shows. It is asked only while no edits are proposed in files of that
+// kind, which it would not know of. An answer that takes longer than ten seconds is not waited for;
+// after it, an error or nothing found, a server of agentls is asked. Only for a client that announced
+// `experimental.agentls.symbols`.
 func (c Client) Symbols(ctx context.Context, params *SymbolsParams) (*EditorSymbols, error) {
 	return request[EditorSymbols](ctx, c.Conn, MethodSymbols, params)
 }
