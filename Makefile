@@ -9,7 +9,7 @@
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
 #   make vscode    bin/agentls.vsix, the extension for VS Code with the server in it
-#   make picture   the picture in the README, a review in Neovim, anew
+#   make picture   the pictures in the README, a review in Neovim and agents in VS Code, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -81,9 +81,10 @@ e2e: vscode
 	@.ci/need python3=python3
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
 	code=$$(.ci/vscode "$(PREFIX)" editor) && \
+	gopls=$${AGENTLS_GOPLS:-$$(.ci/gopls "$(PREFIX)")} && \
 	editors=$$([ -n "$${AGENTLS_EMACS:-}" ] || .ci/editors "$(PREFIX)") && \
 	while IFS= read -r setting; do [ -z "$$setting" ] || export "$$setting"; done <<<"$$editors" && \
-	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_VSCODE="$$code" AGENTLS_VSIX="$(CURDIR)/bin/agentls.vsix" \
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_GOPLS="$$gopls" AGENTLS_VSCODE="$$code" AGENTLS_VSIX="$(CURDIR)/bin/agentls.vsix" \
 	AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
 	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/e2e
 
@@ -115,8 +116,9 @@ soak:
 generate:
 	go generate ./...
 
-picture: build
+picture: vscode
 	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+	.ci/picture-vscode bin/agentls.vsix "$(SAMPLE)" editors/vscode.svg
 
 clean:
 	rm -rf bin

@@ -111,9 +111,11 @@ var imports = map[string]because{
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
+		"agentcore/filelock":        "knows which servers have outlived their process",
 		"agentcore/hook":            "runs hooks",
 		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",
+		"agentcore/langserver":      "asks language servers",
 		"agentcore/model/catalog":   "what a local server has",
 		"agentcore/model/anthropic": "opened for the provider of that kind",
 		"agentcore/model/gemini":    "opened for the provider of that kind",
@@ -177,8 +179,13 @@ var imports = map[string]because{
 		"agentcore/model":    "tests of what every wire promises",
 		"go.uber.org/goleak": "no goroutine is left",
 	},
+	"agentcore/langserver": {
+		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
+	},
+	"agentcore/outline": {},
 	"agentcore/model/offline": {
-		"agentcore/model": "implements it",
+		"agentcore/outline": "what lines define",
+		"agentcore/model":   "implements it",
 	},
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
@@ -234,6 +241,7 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/outline":                               "symbols without a language server",
 		"agentcore/spelling":                              "did you mean",
 		"agentcore/event":                                 "ids and findings",
 		"agentcore/network":                               "which addresses pages are fetched from",
@@ -392,6 +400,8 @@ func TestDirection(t *testing.T) {
 		{"agentcore", "lsp/methods", false},
 		{"agentcore", "go.lsp.dev/uri", false},
 		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
+		{"agentcore/langserver", "github.com/sourcegraph/jsonrpc2", true},
+		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
 		{"agentcore", "agentcore/model/offline", true},
 		{"agentcore/tool", "agentcore", false},
 		{"agentcore/tool", "go.lsp.dev/protocol", false},
@@ -434,7 +444,8 @@ func floor(folder string) (height int, known bool) {
 // against tells what is wrong with an import, of another package of this module by its folder or of another
 // module; empty where its direction is right.
 func against(folder, name string) string {
-	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+	// The client towards the project's own language servers is at home in a package of its own.
+	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
 		return "nothing in agentcore knows LSP"
 	}
 	from, _ := floor(folder)

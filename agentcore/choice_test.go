@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/model"
 )
 
 // configured reads a user's configuration.
@@ -28,11 +27,13 @@ func configured(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// lender is an editor that lends these models.
-type lender []agentcore.LentModel
+// lender is an editor that lends these models, and nothing else.
+type lender struct {
+	agentcore.Editor
+	models []agentcore.LentModel
+}
 
-func (l lender) Lends() ([]agentcore.LentModel, bool) { return l, true }
-func (l lender) LentModel(string) model.Model         { return nil }
+func (l lender) Lends() ([]agentcore.LentModel, bool) { return l.models, true }
 
 func TestChoice(t *testing.T) {
 	const presets = "default_model = \"fast\"\n[presets.fast]\nmodel = \"openai/gpt-5-mini\"\n[presets.empty]\ntemperature = 0\n"
@@ -59,7 +60,7 @@ func TestChoice(t *testing.T) {
 		"a preset of no model":      {presets, agentcore.Choice{Override: "empty", Parent: "p/1"}, "", nil, nil, "p/1 of the parent run", "", 3},
 		"a key in the file's order": {added, agentcore.Choice{}, "ALPHA ZETA ANTHROPIC_API_KEY", nil, nil, "zeta/z of the key in ZETA", "", 6},
 		"the vendors' order":        {"", agentcore.Choice{}, "GEMINI_API_KEY OPENAI_API_KEY", nil, nil, "openai/gpt-5 of the key in OPENAI_API_KEY", "", 6},
-		"then the editor":           {"", agentcore.Choice{}, "", lender{{ID: "own"}, {ID: "other"}}, local, "editor/own of the editor lends its model", "", 7},
+		"then the editor":           {"", agentcore.Choice{}, "", lender{models: []agentcore.LentModel{{ID: "own"}, {ID: "other"}}}, local, "editor/own of the editor lends its model", "", 7},
 		"without a list":            {"", agentcore.Choice{}, "", lender{}, local, "editor of the editor lends its model", "", 7},
 		"then a local server":       {"", agentcore.Choice{}, "", nil, local, "box/m of it answers", "", 8},
 		"then the rules":            {"", agentcore.Choice{}, "", nil, nil, "offline of no model is configured", "", 9},

@@ -1,7 +1,10 @@
 package agentcore
 
 import (
+	"context"
+
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // EditorProvider is the name of the provider that stands for the models which the editor lends.
@@ -15,6 +18,13 @@ type Editor interface {
 	// LentModel returns one of them by its id; "" leaves the choice to the editor. Its name is "editor/ID", and
 	// "editor/default" for "".
 	LentModel(id string) model.Model
+	// LendsSymbols and LendsDiagnostics report whether the editor answers Symbols and Diagnostics. They never wait.
+	LendsSymbols() bool
+	LendsDiagnostics() bool
+	// Symbols asks the editor's own language servers, on the text that it shows.
+	Symbols(ctx context.Context, query tool.SymbolQuery) ([]tool.Symbol, error)
+	// Diagnostics returns what the editor's own language servers say of a file's text as the editor shows it.
+	Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error)
 }
 
 // LentModel is a model that the editor lends.

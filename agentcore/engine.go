@@ -179,6 +179,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
+	if err := e.endServers(); err != nil {
+		o.Logger.Warn("servers of a former process may be left", "error", err)
+	}
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}

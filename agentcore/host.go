@@ -98,13 +98,6 @@ func (h host) SetTodos(_ context.Context, items []event.Todo) error {
 	return nil
 }
 
-func (h host) EditorDiagnostics(path string) []tool.Diagnostic {
-	if ask := h.run.session.editorDiagnostics.Load(); ask != nil {
-		return (*ask)(path)
-	}
-	return nil
-}
-
 func (h host) Trusted() bool { return h.run.session.isTrusted() }
 
 func (h host) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }

@@ -12,7 +12,6 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
-	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -36,9 +35,8 @@ type Session struct {
 	mcp        mcpClients
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
-	skills atomic.Pointer[skill.Set]
-	// editorDiagnostics asks the editor's side what other servers say of a file.
-	editorDiagnostics atomic.Pointer[func(path string) []tool.Diagnostic]
+	skills    atomic.Pointer[skill.Set]
+	languages languageServers
 
 	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while none is. It
 	// is held for reading while a run's edits become hunks.
@@ -87,6 +85,7 @@ type sessionTrust struct {
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
+		s.languages.end()
 		s.mcp.end(func(server mcpServer) bool { return server.project })
 		return
 	}
@@ -109,12 +108,6 @@ func (s *Session) isTrusted() bool {
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
 func (s *Session) SetSkills(skills *skill.Set) { s.skills.Store(skills) }
-
-// SetEditorDiagnostics gives the session's runs what the editor's other servers say of a file. The
-// function may be called from any goroutine and must not wait.
-func (s *Session) SetEditorDiagnostics(ask func(path string) []tool.Diagnostic) {
-	s.editorDiagnostics.Store(&ask)
-}
 
 // submit hands rows and events over to be committed together; the events are published after that. It waits
 // while the store has too much to do. A failed commit ends the run, and is told (see Engine.commitFailed).
@@ -172,6 +165,7 @@ func (s *Session) merge(ctx context.Context, do func()) bool {
 
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
+	s.languages.close()
 	s.mcp.close()
 	s.storePlaces()
 	s.proposal.Close()

@@ -99,7 +99,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.textDocumentContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true}}); err == nil {
+	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c

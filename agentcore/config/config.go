@@ -78,6 +78,8 @@ type Config struct {
 	Permissions []Permission
 	// Commands to run at points of a run's life, by event, in the order of the layers.
 	Hooks map[string][]Hook
+	// Language servers by language, for the tool symbols; well-known ones are used where they are installed.
+	Languages map[string]Language
 	// MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.
 	MCP map[string]MCPServer
 	// Variables for prompt templates, by name.
@@ -222,17 +224,25 @@ type Hook struct {
 	Origin Origin
 }
 
+// Language is a language server: [languages.NAME]. It replaces the well-known one of that name.
+type Language struct {
+	// Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.
+	Command Command
+	// Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.
+	Files []string
+}
+
 // MCPServer is one server of the Model Context Protocol: [mcp.NAME]. It has either a command (stdio) or a URL (HTTP).
 type MCPServer struct {
 	// Program to start; it speaks MCP on its standard input and output.
 	Command string
 	// Arguments of the program.
 	Args []string
-	// Environment variables added for the program. Their values are never shown.
+	// Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.
 	Env map[string]string
 	// Address of a server that speaks MCP over HTTP.
 	URL string
-	// Headers added to each request over HTTP. Their values are never shown.
+	// Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.
 	Headers map[string]string
 
 	// Origin is the place that the server comes from; one of LayerProject needs trust.

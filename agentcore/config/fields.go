@@ -243,6 +243,14 @@ var compositeFields = []field{
 		merge: (*loader).mergeHooks,
 	},
 	{
+		key: "languages", shape: named, entries: languageFields, wider: never,
+		doc:   "Language servers by language, for the tool symbols; well-known ones are used where they are installed.",
+		at:    in(func(c *Config) any { return &c.Languages }),
+		entry: func() any { return new(Language) },
+		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("languages", c.Languages) },
+		merge: func(l *loader, f *field, n node) { mergeNamed(l, f, n, l.config.Languages) },
+	},
+	{
 		key: "mcp", shape: named, entries: mcpFields, oneOf: []string{"command", "url"},
 		doc:   "MCP servers by name. A later layer's server replaces an earlier one of that name as a whole.",
 		at:    in(func(c *Config) any { return &c.MCP }),
@@ -375,6 +383,19 @@ var hookFields = []field{
 	},
 }
 
+var languageFields = []field{
+	{
+		key: "command", optional: true,
+		doc: "Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.",
+		at:  in(func(l *Language) any { return &l.Command }),
+	},
+	{
+		key: "files", optional: true,
+		doc: "Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.",
+		at:  in(func(l *Language) any { return &l.Files }),
+	},
+}
+
 var mcpFields = []field{
 	{
 		key: "command", nonEmpty: true, optional: true,
@@ -388,7 +409,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "env", secret: true, optional: true,
-		doc: "Environment variables added for the program. Their values are never shown.",
+		doc: "Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.",
 		at:  in(func(m *MCPServer) any { return &m.Env }),
 	},
 	{
@@ -398,7 +419,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "headers", secret: true, optional: true,
-		doc: "Headers added to each request over HTTP. Their values are never shown.",
+		doc: "Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.",
 		at:  in(func(m *MCPServer) any { return &m.Headers }),
 	},
 }

@@ -97,6 +97,7 @@ func newLoader(s Sources) *loader {
 		Providers: map[string]Provider{},
 		Presets:   map[string]Preset{},
 		Models:    map[string]Model{},
+		Languages: map[string]Language{},
 		Prices:    map[string]Price{},
 		Hooks:     map[string][]Hook{},
 		MCP:       map[string]MCPServer{},

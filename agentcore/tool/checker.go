@@ -105,7 +105,7 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	if err := ctx.Err(); err != nil {
 		return Diagnosis{}, err
 	}
-	d := Diagnosis{Diagnostics: editorDiagnostics(host, file)}
+	d := Diagnosis{Diagnostics: editorDiagnostics(ctx, host, file)}
 	for _, o := range outcomes {
 		switch {
 		case errors.Is(o.err, errNotApplicable):
@@ -134,8 +134,8 @@ func withheld(err error) string {
 
 // editorDiagnostics moves what the editor says about the text that it shows to the lines of the run's text,
 // and leaves out what is about lines that the run has changed.
-func editorDiagnostics(host Host, file workspace.File) []Diagnostic {
-	list := slices.Clone(host.EditorDiagnostics(file.Path))
+func editorDiagnostics(ctx context.Context, host Host, file workspace.File) []Diagnostic {
+	list := slices.Clone(host.EditorDiagnostics(ctx, file.Path))
 	if len(list) == 0 {
 		return nil
 	}

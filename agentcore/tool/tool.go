@@ -116,8 +116,11 @@ type Host interface {
 	// Todos returns the run's list, SetTodos replaces it.
 	Todos() []event.Todo
 	SetTodos(ctx context.Context, items []event.Todo) error
-	// EditorDiagnostics returns what the editor told us about a file, from its own servers.
-	EditorDiagnostics(path string) []Diagnostic
+	// EditorDiagnostics returns what the editor has about a file, from its own servers. It waits for the editor, a few seconds at most.
+	EditorDiagnostics(ctx context.Context, path string) []Diagnostic
+	// Symbols asks a language server, which sees what the run sees. The error is a *WithheldError where there is none, and may be
+	// another where one fails.
+	Symbols(ctx context.Context, query SymbolQuery) (Symbols, error)
 	// Trusted reports whether checkers may load the configuration that lies in the workspace.
 	Trusted() bool
 	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.

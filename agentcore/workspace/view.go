@@ -48,7 +48,13 @@ type View struct {
 	wake    chan struct{}
 	settled chan struct{}
 	closed  bool
+	// onDisk are the last changes of the disk that somebody told of, of which changes counts all.
+	onDisk  []string
+	changes uint64
 }
+
+// maxDiskChanges is how many changes of the disk are remembered.
+const maxDiskChanges = 2000
 
 type document struct {
 	buffer  *Buffer
@@ -222,6 +228,13 @@ func (v *View) DiskChanged(paths []string) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	for path := range changed {
+		v.onDisk = append(v.onDisk, path)
+		v.changes++
+	}
+	if over := len(v.onDisk) - maxDiskChanges; over > 0 {
+		v.onDisk = slices.Delete(v.onDisk, 0, over)
+	}
 	for known := range v.anchors {
 		if v.docs[known] != nil {
 			continue
@@ -233,6 +246,15 @@ func (v *View) DiskChanged(paths []string) {
 			}
 		}
 	}
+}
+
+// DiskChanges returns the files and folders that DiskChanged told of since a number that it returned, 0 for the beginning, and the
+// number now. Of very many the oldest are forgotten.
+func (v *View) DiskChanges(since uint64) (paths []string, now uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	first := v.changes - uint64(len(v.onDisk))
+	return slices.Clone(v.onDisk[min(max(since, first)-first, uint64(len(v.onDisk))):]), v.changes
 }
 
 // Settle waits until hunks and marks have followed every change that was told before the call, or until

@@ -3,6 +3,7 @@
 //
 //	AGENTLS_BIN   the path of the server
 //	AGENTLS_NVIM  the paths of the Neovim binaries, separated by colons
+//	AGENTLS_GOPLS the folder of gopls, which agents ask about symbols
 //	AGENTLS_EMACS, AGENTLS_HELIX, AGENTLS_VIM  the other editors; Vim's is told where ALE is by AGENTLS_ALE
 //	AGENTLS_PROBE the folder of the probe that judges what both sides say, where there is one
 //

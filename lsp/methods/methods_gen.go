@@ -527,13 +527,17 @@ func (c Client) Generate(ctx context.Context, params *GenerateParams) (*Generate
 }
 
 // Diagnostics sends `agent/diagnostics`. Asks for the diagnostics that the editor has from its other
-// language servers. Only for a client that announced `experimental.agentls.diagnostics`.
+// language servers, for the text that it shows. An answer that takes longer than ten seconds is not
+// waited for. Only for a client that announced `experimental.agentls.diagnostics`.
 func (c Client) Diagnostics(ctx context.Context, params *EditorDiagnosticsParams) (*EditorDiagnostics, error) {
 	return request[EditorDiagnostics](ctx, c.Conn, MethodDiagnostics, params)
 }
 
 // Symbols sends `agent/symbols`. Asks the editor's own language servers for definitions, references or
-// symbols. Only for a client that announced `experimental.agentls.symbols`.
+// symbols, in the text that it shows. It is asked only while no edits are proposed in files of that
+// kind, which it would not know of. An answer that takes longer than ten seconds is not waited for;
+// after it, an error or nothing found, a server of agentls is asked. Only for a client that announced
+// `experimental.agentls.symbols`.
 func (c Client) Symbols(ctx context.Context, params *SymbolsParams) (*EditorSymbols, error) {
 	return request[EditorSymbols](ctx, c.Conn, MethodSymbols, params)
 }

@@ -8,6 +8,8 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its comments, the rules cannot say."
@@ -43,7 +45,7 @@ func (t *task) explain() turn {
 			continue
 		}
 		f := newFile(path, text)
-		o := outline{file: f, first: 1, last: max(lines, 1)}
+		o := overview{file: f, first: 1, last: max(lines, 1)}
 		fmt.Fprintf(&b, "%s: %s, %d lines", path, languageName(f.language), lines)
 		if t.first > 0 {
 			o.first, o.last = t.first, min(t.last, o.last)
@@ -93,18 +95,18 @@ func languageName(l language) string {
 	return "a file of a kind that the rules do not know"
 }
 
-// outline tells what lines first to last of a file hold.
-type outline struct {
+// overview tells what lines first to last of a file hold.
+type overview struct {
 	file        *file
 	first, last int
 }
 
-func (o outline) covers(first, last int) bool { return first <= o.last && last >= o.first }
+func (o overview) covers(first, last int) bool { return first <= o.last && last >= o.first }
 
-func (o outline) whole() bool { return o.first == 1 && o.last == len(o.file.starts) }
+func (o overview) whole() bool { return o.first == 1 && o.last == len(o.file.starts) }
 
 // golang writes the declarations of a Go file, with the first sentences of their comments.
-func (o outline) golang(b *strings.Builder) {
+func (o overview) golang(b *strings.Builder) {
 	g := o.file.goSyntax
 	if o.whole() {
 		fmt.Fprintf(b, "Package %s.%s\n", g.syntax.Name.Name, sentence(g.syntax.Doc))
@@ -129,7 +131,7 @@ func (o outline) golang(b *strings.Builder) {
 	}
 }
 
-func (o outline) function(b *strings.Builder, d *ast.FuncDecl) {
+func (o overview) function(b *strings.Builder, d *ast.FuncDecl) {
 	g := o.file.goSyntax
 	end := d.Type.End()
 	head := strings.Join(strings.Fields(o.file.text[g.offset(d.Pos()):g.offset(end)]), " ")
@@ -188,7 +190,7 @@ func (o outline) function(b *strings.Builder, d *ast.FuncDecl) {
 	b.WriteString("\n")
 }
 
-func (o outline) general(b *strings.Builder, d *ast.GenDecl) {
+func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
 	g := o.file.goSyntax
 	if d.Tok == token.IMPORT {
 		return
@@ -242,12 +244,12 @@ func sentence(comment *ast.CommentGroup) string {
 }
 
 // definitions lists the lines that define something, with the comment before them.
-func (o outline) definitions(b *strings.Builder) {
+func (o overview) definitions(b *strings.Builder) {
 	const most = 60
 	count := 0
 	for number := o.first; number <= o.last; number++ {
 		line := o.file.codeLine(number)
-		match := definition().FindStringSubmatch(line)
+		match := outline.Definition().FindStringSubmatch(line)
 		if match == nil && o.file.language == shell {
 			match = shellFunction().FindStringSubmatch(line)
 		}
@@ -280,7 +282,7 @@ var (
 )
 
 // headings lists those of Markdown.
-func (o outline) headings(b *strings.Builder) {
+func (o overview) headings(b *strings.Builder) {
 	found := false
 	for number := o.first; number <= o.last; number++ {
 		if line := o.file.codeLine(number); strings.HasPrefix(line, "#") {

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 // thoroughness is how far a search goes.
@@ -100,7 +102,7 @@ func definitionsOf(terms []term) string {
 	for _, term := range terms {
 		sources = append(sources, term.source)
 	}
-	return `(?i)^\s*` + definers + `\s+[\w$]*(?:` + strings.Join(sources, "|") + `)`
+	return `(?i)^\s*` + outline.Definers + `\s+[\w$]*(?:` + strings.Join(sources, "|") + `)`
 }
 
 // together is the pattern of lines that have two of the terms.
@@ -305,7 +307,7 @@ func (t *task) usedIn(p place) string {
 			continue
 		}
 		for use := range grepped(e.text) {
-			if name, _ := definedBy(use.text); name == p.name || use.path == p.path && use.line == p.line || isRemark(use) {
+			if name, _ := outline.Defines(use.text); name == p.name || use.path == p.path && use.line == p.line || isRemark(use) {
 				continue
 			}
 			uses = append(uses, use)

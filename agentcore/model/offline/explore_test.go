@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 // shop is a small workspace to look around in.
@@ -213,7 +215,7 @@ func TestDefinedBy(t *testing.T) {
 		"  async load(url) {": "load", "deploy() {": "deploy", "pub(crate) fn walk() {": "walk", "public static int sum(int a) {": "sum",
 		"\tif len(a) > 0 {": "", "  for (const a of b) {": "", "\treturn x": "", "} else {": "", "save(order)": "",
 	} {
-		if got, _ := definedBy(line); got != want {
+		if got, _ := outline.Defines(line); got != want {
 			t.Errorf("%q defines %q, want %q", line, got, want)
 		}
 	}

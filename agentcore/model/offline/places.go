@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 // place is a line that has some of the words.
@@ -23,37 +25,14 @@ type place struct {
 	score float64
 }
 
-// definers is how the definition of a name begins in the languages that are known, in RE2 syntax.
-const definers = `(?:export\s+|default\s+|pub(?:lic|\([a-z]+\))?\s+|private\s+|protected\s+|static\s+|async\s+|abstract\s+|final\s+)*` +
-	`(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|function\*?|const|var|let|trait|impl|module|package|fn)`
-
 var (
 	matchLine  = pattern(`^(\d+):(.*)$`)
 	wholeLine  = pattern(`^(.+?):(\d+):(.*)$`)
 	besideLine = pattern(`^\d+-`)
 	cutAnswer  = pattern(`\(there are more than these \d+ matches`)
-	definition = pattern(`^\s*` + definers + `\s+([\w$]+)`)
 	testFolder = pattern(`/(?:\w*[^a\W])?test/`) // httptest and the like, but not latest
 	headLine   = pattern(`^\s*(?:package|module|import|from|#include|use|using|require)\b`)
-	localName  = pattern(`^(?:\s+(?:const|var|let)\s|\s*(?:package|module)\s)`)
-	topName    = pattern(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
-	methodHead = pattern(`^\s*(?:[\w<>\[\],.*&:]+\s+){0,4}([\w$]+)\s*\([^;=]*\)\s*(?:throws\s[\w., ]+)?\{\s*$`)
-	ruling     = strings.Fields("if for while switch catch return else elif with match select function")
 )
-
-// definedBy returns the name that a line defines, and whether it is a minor one; empty if it defines none.
-func definedBy(line string) (name string, minor bool) {
-	if match := definition().FindStringSubmatch(line); match != nil {
-		return match[1], localName().MatchString(line)
-	}
-	if match := methodHead().FindStringSubmatch(line); match != nil && !slices.Contains(ruling, match[1]) {
-		return match[1], strings.Contains(line, ":=") || strings.Contains(line, "return ")
-	}
-	if match := topName().FindStringSubmatch(line); match != nil {
-		return match[1], true // it may be an assignment as well
-	}
-	return "", false
-}
 
 // evidence is what the searches of a task have found.
 type evidence struct {
@@ -90,7 +69,7 @@ func (t *task) evidence(terms []term) *evidence {
 				continue
 			}
 			seen[key] = len(found.places)
-			p.name, p.minor = definedBy(p.text)
+			p.name, p.minor = outline.Defines(p.text)
 			found.places = append(found.places, p)
 		}
 	}

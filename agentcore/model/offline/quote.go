@@ -3,6 +3,8 @@ package offline
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 // quoted is a place of an answer with what was read around it.
@@ -68,7 +70,7 @@ func (q quoted) enclosing() string {
 		if strings.TrimSpace(line) == "" || indentation(line) >= indent {
 			continue
 		}
-		if name, minor := definedBy(line); name != "" && !minor {
+		if name, minor := outline.Defines(line); name != "" && !minor {
 			return name
 		}
 		if indent = indentation(line); indent == 0 && !strings.ContainsAny(strings.TrimSpace(line)[:1], ")}]") {

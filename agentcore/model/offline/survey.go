@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 // contents is what a survey knows of a file.
@@ -34,7 +36,7 @@ func (t *task) survey(bounds reach) turn {
 			calls = append(calls, call{"glob", globArguments{Pattern: surveyed}})
 		}
 		if t.offers("grep") {
-			calls = append(calls, call{"grep", grepArguments{Pattern: `^` + definers + `\s+[\w$(]`, Limit: 1000}})
+			calls = append(calls, call{"grep", grepArguments{Pattern: `^` + outline.Definers + `\s+[\w$(]`, Limit: 1000}})
 		}
 	}
 	files := t.surveyedFiles()
@@ -82,7 +84,7 @@ func (t *task) surveyedFiles() []contents {
 			continue
 		}
 		for p := range grepped(e.text) {
-			if name, minor := definedBy(p.text); name != "" && !minor {
+			if name, minor := outline.Defines(p.text); name != "" && !minor {
 				file := at(p.path)
 				if file.line == 0 {
 					file.line = p.line

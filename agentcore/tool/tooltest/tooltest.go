@@ -50,6 +50,7 @@ type Host struct {
 	submitted   *event.ChildResult
 	questions   []tool.Question
 	plan        string
+	symbols     func(tool.SymbolQuery) (tool.Symbols, error)
 	engine      *tool.SearchEngine
 	allowed     network.Allowed
 	names       map[string]string
@@ -224,7 +225,7 @@ func (h *Host) SetTodos(_ context.Context, items []event.Todo) error {
 }
 
 // EditorDiagnostics implements tool.Host.
-func (h *Host) EditorDiagnostics(path string) []tool.Diagnostic {
+func (h *Host) EditorDiagnostics(_ context.Context, path string) []tool.Diagnostic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var list []tool.Diagnostic
@@ -241,6 +242,24 @@ func (h *Host) SetEditorDiagnostics(list ...tool.Diagnostic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.diagnostics = slices.Clone(list)
+}
+
+// SetSymbols says what a language server answers; without it there is none.
+func (h *Host) SetSymbols(answer func(tool.SymbolQuery) (tool.Symbols, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.symbols = answer
+}
+
+// Symbols implements tool.Host.
+func (h *Host) Symbols(_ context.Context, query tool.SymbolQuery) (tool.Symbols, error) {
+	h.mu.Lock()
+	answer := h.symbols
+	h.mu.Unlock()
+	if answer == nil {
+		return tool.Symbols{}, &tool.WithheldError{Reason: "there is no language server here"}
+	}
+	return answer(query)
 }
 
 // Trusted implements tool.Host.

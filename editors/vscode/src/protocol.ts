@@ -2014,9 +2014,9 @@ export interface ServerRequests {
   'agent/question': { params: Question; result: QuestionAnswer | null };
   /** Asks the editor's own language model for one turn. While it is answered the client sends pieces to `partialResultToken`; one that sends neither a piece nor the answer for two minutes is taken back by `$/cancelRequest`, as is one whose run was cancelled. An answer that the model declined is no error but `stop: "refused"`. An error's `kind` says what can be done about it: `rate_limit`, `overloaded`, `server`, `network` and `protocol` are tried again, a few times; `context_overflow` has the conversation shortened; `auth` (the user does not lend the model), `not_found` (there is no such model), `invalid` and any other end the run, with the error's `detail` and `hint`. */
   'agent/model/generate': { params: GenerateParams; result: GenerateResult };
-  /** Asks for the diagnostics that the editor has from its other language servers. */
+  /** Asks for the diagnostics that the editor has from its other language servers, for the text that it shows. An answer that takes longer than ten seconds is not waited for. */
   'agent/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnostics };
-  /** Asks the editor's own language servers for definitions, references or symbols. */
+  /** Asks the editor's own language servers for definitions, references or symbols, in the text that it shows. It is asked only while no edits are proposed in files of that kind, which it would not know of. An answer that takes longer than ten seconds is not waited for; after it, an error or nothing found, a server of agentls is asked. */
   'agent/symbols': { params: SymbolsParams; result: EditorSymbols };
 }
 

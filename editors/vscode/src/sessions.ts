@@ -107,14 +107,15 @@ export class Sessions implements vscode.Disposable {
     return list;
   }
 
-  /** Reads the list of sessions again. What is followed is followed again where the server is a new one. */
+  /** Reads everything from a server that is a new one. What was followed is followed again. */
   async reload(): Promise<void> {
+    const before = [...this.followed.keys()].filter((id) => id !== '');
     this.followed.clear();
     for (const session of this.all.values()) {
-      session.seq = undefined;
       session.asks.clear();
     }
     await this.refresh();
+    await Promise.all(before.filter((id) => this.all.has(id)).map((id) => this.follow(id)));
   }
 
   /** Reads the list of sessions again. */

@@ -33,7 +33,7 @@ const settings = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
   'git.enabled': false,
-  'editor.codeLens': true,
+  'workbench.reduceMotion': 'on',
   'editor.minimap.enabled': false,
   'files.autoSave': 'off',
   'window.restoreWindows': 'none',
@@ -133,44 +133,64 @@ export class Editor {
 
   // Runs a command by its title in the palette.
   async command(title) {
-    await this.quickInput('F1');
-    await this.choose(title, `>${title}`);
-  }
-
-  // Opens the quick input by a key; it can be swallowed while the window is busy.
-  async quickInput(key) {
-    const input = this.page.locator('.quick-input-widget input.input');
-    await this.until(`the quick input of ${key}`, async () => {
-      await this.page.keyboard.press(key);
-      return input.waitFor({ state: 'visible', timeout: 5000 }).then(() => true, () => false);
-    });
-  }
-
-  // Writes into the quick input, and takes the entry with a label.
-  async choose(label, text = label) {
-    const input = this.page.locator('.quick-input-widget input.input');
-    await input.waitFor({ state: 'visible' });
-    await input.fill(text);
-    const entry = this.page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first();
-    await entry.waitFor({ state: 'visible' });
-    await entry.click();
-  }
-
-  // Answers an input box.
-  async enter(title, text) {
-    const box = this.page.locator('.quick-input-widget', title ? { hasText: title } : {});
-    await box.waitFor({ state: 'visible' });
-    await box.locator('input.input').fill(text);
-    await this.page.keyboard.press('Enter');
-    await box.waitFor({ state: 'hidden' });
+    await this.quickly('F1', `>${title}`, (list) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout: 20_000 }));
   }
 
   async openFile(name) {
-    await this.quickInput('Control+p');
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.choose(file, name);
+    await this.quickly('Control+p', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
+  }
+
+  async goToLine(line) {
+    await this.quickly('Control+g', `:${line}`, () => this.page.keyboard.press('Enter'));
+  }
+
+  // Opens the quick input by a key, writes into it, and does what ends it. A key can be swallowed while the window is busy, and the
+  // input of the step before may still be closing: then it is done again.
+  async quickly(key, text, finish) {
+    const widget = this.page.locator('.quick-input-widget');
+    await this.until(`${key} ${text}`, async () => {
+      try {
+        await widget.waitFor({ state: 'hidden', timeout: 10_000 });
+        await this.page.keyboard.press(key);
+        await this.focused(10_000);
+        await widget.locator('input.input').fill(text, { timeout: 10_000 });
+        await finish(widget.locator('.quick-input-list'));
+        return true;
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+        console.log(`again: ${key} ${text}: ${error.message}`);
+        await this.page.keyboard.press('Escape');
+        return false;
+      }
+    });
+  }
+
+  // Waits until the quick input takes keys.
+  async focused(timeout) {
+    await this.page.waitForFunction(() => document.activeElement?.matches('.quick-input-widget input.input'), undefined, { timeout });
+  }
+
+  // Takes an entry of a list that a command has opened under a title.
+  async choose(title, label) {
+    const widget = this.page.locator('.quick-input-widget', { hasText: title });
+    await widget.waitFor();
+    await widget.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
+    await widget.waitFor({ state: 'hidden' });
+  }
+
+  // Answers an input box that a command has opened under a title.
+  async enter(title, text) {
+    const box = this.page.locator('.quick-input-widget', { hasText: title });
+    await box.waitFor();
+    await this.focused(patience);
+    await box.locator('input.input').fill(text);
+    await this.page.keyboard.press('Enter');
+    await box.waitFor({ state: 'hidden' });
   }
 
   notification(text) {

@@ -39,8 +39,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
 
   say('fix a finding');
   await editor.command('View: Toggle Panel Visibility');
-  await editor.quickInput('Control+g');
-  await editor.enter('', ':19');
+  await editor.goToLine(19);
   await page.keyboard.press('Control+.');
   const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Fix this finding' }).first();
   await fix.waitFor();

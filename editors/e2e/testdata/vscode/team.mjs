@@ -16,7 +16,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.command('agentls: Run an Agent…');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first().waitFor();
   await editor.picture('team-2-agents');
-  await editor.choose('Coder');
+  await editor.choose('Run an Agent', 'Coder');
   await editor.enter('What shall Coder do?', 'Share the work.');
 
   say('its progress, its children, and a question');

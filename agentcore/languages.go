@@ -1,0 +1,300 @@
+package agentcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/langserver"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
+)
+
+// maxLanguageStarts is how often one language server is started in a session.
+const maxLanguageStarts = 3
+
+// languageServers are those of a session, shared by its runs: each is started when it is first needed, sees the texts of whoever asks,
+// and ends with the session or the trust in it. Its methods may be called from any goroutine.
+type languageServers struct {
+	mu      sync.Mutex
+	closed  bool
+	servers map[string]*languageServer // by name
+}
+
+// languageServer is one of them.
+type languageServer struct {
+	starting chan struct{} // holds a token while somebody starts it
+
+	mu     sync.Mutex // guards what follows
+	client *langserver.Client
+	starts int
+	disk   uint64 // the changes of the disk that it was told of
+}
+
+// get returns a server, which may not run yet.
+func (l *languageServers) get(name string) (*languageServer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, errors.New("the session has ended")
+	}
+	if l.servers == nil {
+		l.servers = map[string]*languageServer{}
+	}
+	if l.servers[name] == nil {
+		l.servers[name] = &languageServer{starting: make(chan struct{}, 1)}
+	}
+	return l.servers[name], nil
+}
+
+// end ends all servers and waits for that; they are started again where they are needed.
+func (l *languageServers) end() {
+	l.mu.Lock()
+	servers := slices.Collect(maps.Values(l.servers))
+	l.servers = nil
+	l.mu.Unlock()
+	for _, s := range servers {
+		s.starting <- struct{}{} // whoever starts it must have done so
+		s.mu.Lock()
+		client := s.client
+		s.client, s.starts = nil, maxLanguageStarts // for those who still hold it
+		s.mu.Unlock()
+		<-s.starting
+		if client != nil {
+			client.Close()
+		}
+	}
+}
+
+// close ends all servers for good.
+func (l *languageServers) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.end()
+}
+
+// languageFor returns the server for a file, and whether there is one that is installed.
+func languageFor(cfg *config.Config, path string) (server langserver.Server, installed bool) {
+	for _, s := range languagesOf(cfg) {
+		if !s.Knows(path) {
+			continue
+		}
+		if _, err := exec.LookPath(s.Command[0]); err == nil {
+			return s, true
+		}
+		if server.Name == "" {
+			server = s
+		}
+	}
+	return server, false
+}
+
+// languagesOf are the servers of the configuration, then the well-known ones that it does not replace.
+func languagesOf(cfg *config.Config) []langserver.Server {
+	var list []langserver.Server
+	for _, name := range slices.Sorted(maps.Keys(cfg.Languages)) {
+		if set := cfg.Languages[name]; len(set.Command) > 0 && len(set.Files) > 0 {
+			list = append(list, langserver.Server{Name: name, Command: set.Command, Files: set.Files})
+		}
+	}
+	for _, s := range langserver.WellKnown() {
+		set, replaced := cfg.Languages[s.Name]
+		switch {
+		case !replaced:
+			list = append(list, s)
+		case len(set.Command) > 0 && len(set.Files) == 0: // only the command is another
+			s.Command = set.Command
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the project's own code.
+func (r *run) withholdsLanguages(s langserver.Server) string {
+	switch level := r.rights.sandboxLevel(); {
+	case !r.session.isTrusted():
+		return "language servers are not started in a workspace that the user does not trust yet"
+	case level != permission.Full:
+		return "there is no full sandbox to run a language server in"
+	}
+	policy := permission.New(permission.Setup{
+		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id, Roots: r.session.roots, Home: homeDir(),
+	})
+	decision := policy.Decide(permission.Request{
+		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(), Sandbox: permission.Full,
+	}, nil)
+	if decision.Action != permission.Allow {
+		return s.Command[0] + " may not run: " + decision.Reason
+	}
+	return ""
+}
+
+// asking returns a server that sees what the run sees, for the caller alone until done is called.
+func (r *run) asking(ctx context.Context, spec langserver.Server, path string) (client *langserver.Client, done func(), err error) {
+	server, err := r.session.languages.get(spec.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err = server.running(ctx, r, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	server.mu.Lock()
+	changed, now := r.session.view.DiskChanges(server.disk)
+	server.disk = now
+	server.mu.Unlock()
+	changed = slices.DeleteFunc(changed, func(path string) bool { return !spec.Knows(path) && filepath.Ext(path) != ".mod" })
+	done, err = client.Use(ctx, r.textsFor(spec, path), changed)
+	return client, done, err
+}
+
+// textsFor are the texts that the run sees where the disk has something else, of files that the server knows, and that of the file in question.
+func (r *run) textsFor(spec langserver.Server, path string) []langserver.Text {
+	layer := r.layer.Fork() // the run has not read them
+	var texts []langserver.Text
+	seen := map[string]bool{}
+	add := func(path string) {
+		if seen[path] || !spec.Knows(path) {
+			return
+		}
+		seen[path] = true
+		file, err := layer.Read(path)
+		if err != nil {
+			file.Text = "" // it is taken away
+		}
+		texts = append(texts, langserver.Text{Path: path, Text: file.Text})
+	}
+	for changed := range layer.Snapshot().Files() {
+		add(changed)
+	}
+	if path != "" {
+		add(path)
+	}
+	return texts
+}
+
+// running returns the server's client; it starts the server where it does not run.
+func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Server) (*langserver.Client, error) {
+	select {
+	case s.starting <- struct{}{}:
+		defer func() { <-s.starting }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	client, starts := s.client, s.starts
+	s.mu.Unlock()
+	if client != nil {
+		select {
+		case <-client.Ended():
+		default:
+			return client, nil
+		}
+	}
+	if starts >= maxLanguageStarts {
+		return nil, fmt.Errorf("%s has ended %d times in this session and is not started again", spec.Command[0], starts)
+	}
+	_, now := r.session.view.DiskChanges(0)
+	client, err := r.startLanguage(ctx, spec)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() == nil {
+		s.starts++
+	}
+	s.client, s.disk = client, now
+	return client, err
+}
+
+// startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk, also later, and changes nothing.
+func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langserver.Client, error) {
+	own := &commands{run: r}
+	options, err := own.options()
+	if err != nil {
+		return nil, err
+	}
+	ignored := r.session.proposal.Fork().Ignored()
+	options.Ignored = func(path string, dir bool) bool { return ignored.Has(own.shown(path), dir) }
+	box, err := sandbox.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newLanguagePipes()
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	process, err := box.Start(ctx, sandbox.Command{Argv: spec.Command, Input: p.childIn, Output: p.childOut, Live: true, Offline: true})
+	if err := p.given(err); err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	wait := func() string {
+		<-process.Done() // it was killed, or has ended
+		result, err := process.Wait(context.Background())
+		words, _ := process.Output(0)
+		how := fmt.Sprintf("exit code %d", result.Exit)
+		if result.Signal != "" {
+			how = result.Signal
+		}
+		if text := lastLine(string(words)); text != "" {
+			how += ", " + r.engine.redactor.Text(text)
+		}
+		if err := errors.Join(err, box.Close()); err != nil {
+			how += "; " + err.Error()
+		}
+		return how
+	}
+	layer := r.session.proposal.Fork()
+	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait}, langserver.Options{
+		Roots: r.session.roots, Server: spec,
+		Read: func(path string) (string, bool) {
+			file, err := layer.Fork().Read(path)
+			return file.Text, err == nil
+		},
+	})
+}
+
+// lastLine is the last line of what a program said that is not empty, shortened.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	last := permission.Visible(strings.TrimSpace(lines[len(lines)-1]))
+	const most = 300
+	if len(last) > most {
+		last = strings.ToValidUTF8(last[:most], "") + " …"
+	}
+	return last
+}
+
+// languagePipes are the two ends of a server's standard input and output.
+type languagePipes struct {
+	in, out           *os.File // ours
+	childIn, childOut *os.File
+}
+
+func newLanguagePipes() (p languagePipes, err error) {
+	if p.childIn, p.in, err = os.Pipe(); err != nil {
+		return p, fmt.Errorf("make a pipe: %w", err)
+	}
+	if p.out, p.childOut, err = os.Pipe(); err != nil {
+		return p, errors.Join(fmt.Errorf("make a pipe: %w", err), p.childIn.Close(), p.in.Close())
+	}
+	return p, nil
+}
+
+// given closes the server's ends once it has them, and all of them where it could not be started.
+func (p languagePipes) given(err error) error {
+	closing := errors.Join(p.childIn.Close(), p.childOut.Close())
+	if err != nil {
+		return errors.Join(err, closing, p.in.Close(), p.out.Close())
+	}
+	return closing
+}

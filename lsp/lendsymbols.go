@@ -1,0 +1,106 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// LendsSymbols reports whether the editor answers `agent/symbols`.
+func (l *lending) LendsSymbols() bool { return l.server.client.announced().Symbols }
+
+// LendsDiagnostics reports whether the editor answers `agent/diagnostics`.
+func (l *lending) LendsDiagnostics() bool { return l.server.client.announced().Diagnostics }
+
+// Symbols asks the editor's own language servers.
+func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {
+	p := &methods.SymbolsParams{Query: methods.SymbolQuery(q.Kind)}
+	switch q.Kind {
+	case tool.ListWorkspace:
+		p.Name = q.Name
+	case tool.FindDefinition, tool.FindReferences:
+		x, err := l.shown(q.Path)
+		if err != nil {
+			return nil, err
+		}
+		at := l.server.documents.encoding.span(x, event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
+		p.Position = &at.Start
+	}
+	if q.Path != "" && q.Kind != tool.ListWorkspace {
+		p.URI = uri.File(q.Path)
+	}
+	answer, err := methods.Client{Conn: l.server.conn}.Symbols(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]*workspace.Index{}
+	var list []tool.Symbol
+	for _, s := range answer.Symbols {
+		path := pathOf(s.URI)
+		if path == string(s.URI) {
+			continue // no file, such as one inside an archive
+		}
+		list = append(list, tool.Symbol{Path: path, Span: l.spanOf(texts, path, s.Range), Name: s.Name, Kind: s.Kind, Container: s.Container})
+	}
+	return list, nil
+}
+
+// Diagnostics returns what the editor's own language servers say of a file.
+func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
+	answer, err := methods.Client{Conn: l.server.conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]*workspace.Index{}
+	var list []tool.Diagnostic
+	for _, d := range answer.Documents {
+		if pathOf(d.URI) != path {
+			continue
+		}
+		for _, one := range d.Diagnostics {
+			list = append(list, tool.Diagnostic{
+				Path: path, Span: l.spanOf(texts, path, one.Range), Severity: event.Severity(one.Severity), Source: cmp.Or(one.Source, "editor"), Code: one.Code, Message: one.Message,
+			})
+		}
+	}
+	return list, nil
+}
+
+// shown is the text of a file as the editor shows it, by its lines.
+func (l *lending) shown(path string) (*workspace.Index, error) {
+	file, err := l.server.view.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("read what the editor shows: %w", err)
+	}
+	return workspace.NewIndex(file.Text), nil
+}
+
+// spanOf is a range of the editor in bytes. In a file that cannot be read, such as one of a library, columns stay as they are.
+func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
+	x, known := texts[path]
+	if !known {
+		x, _ = l.shown(path) // nil where it cannot be read
+		texts[path] = x
+	}
+	span := event.Span{StartLine: int(r.Start.Line), StartColumn: int(r.Start.Character), EndLine: int(r.End.Line), EndColumn: int(r.End.Character)}
+	if x == nil {
+		return span
+	}
+	e := l.server.documents.encoding
+	column := func(p protocol.Position) int {
+		if int(p.Line) >= x.Len() {
+			return 0
+		}
+		return e.column(content(x, int(p.Line)), p.Character)
+	}
+	span.StartColumn, span.EndColumn = column(r.Start), column(r.End)
+	return span
+}
