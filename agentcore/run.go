@@ -127,6 +127,7 @@ type run struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+	passes   passes // of an iterated run
 
 	// Shared between the goroutines of its calls and of its children, each with its own lock.
 	summed summed

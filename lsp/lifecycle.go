@@ -88,6 +88,9 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.codeActionLiterals() {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
+	if s.client.offersPull() {
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: true}
+	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {
 		c.CodeLensProvider = &protocol.CodeLensOptions{}
