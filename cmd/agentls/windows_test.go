@@ -64,7 +64,9 @@ func (s *served) hears(run string) {
 // sees reports whether a window shows a run with so many children at work, in a session of whatever window.
 func (s *served) sees(session string, children int) bool {
 	s.desk.Helper()
-	tree := requested[struct{ Tree []struct{ ID, Parent, Status string } }](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
+	tree := requested[struct {
+		Tree []struct{ ID, Parent, Status string }
+	}](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
 	return len(tree) == children+1 && !slices.ContainsFunc(tree[1:], func(r struct{ ID, Parent, Status string }) bool {
 		return r.Parent != tree[0].ID || r.Status != "running"
 	})
