@@ -195,6 +195,20 @@ func (c *client) settings(ctx context.Context) (json.RawMessage, error) {
 	return json.RawMessage(answer[0]), nil
 }
 
+// followSettings asks to be told when the user's settings change. A client that takes the registration, as VS Code does, may tell nobody else.
+func (c *client) followSettings(ctx context.Context) error {
+	w := c.caps.Workspace
+	if w == nil || w.DidChangeConfiguration == nil || !yes(w.DidChangeConfiguration.DynamicRegistration) {
+		return nil
+	}
+	// No section is named: what a client then sends along has all its defaults, as if the user had set them. They are asked for instead.
+	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{ID: "agentls.settings", Method: protocol.MethodWorkspaceDidChangeConfiguration}}}
+	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
+		return fmt.Errorf("register for settings: %w", err)
+	}
+	return nil
+}
+
 // watch asks for the events of files that change on disk.
 func (c *client) watch(ctx context.Context) error {
 	if !c.watchedFiles() {

@@ -143,6 +143,11 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection, so that no message waits for the disk.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
+		if err := s.client.followSettings(ctx); err != nil && ctx.Err() == nil {
+			s.logger.Warn("the editor does not tell of changed settings", "error", err)
+		}
+	})
+	s.goes(func(ctx context.Context) {
 		s.settings.load(s)
 		asked := make(chan struct{})
 		s.settings.renew(nil)

@@ -31,6 +31,7 @@ import (
 //	wait report "title" "text"          the newest report of a progress under way of that title holds the text
 //	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
 //	wait refreshes METHOD N             the server has sent the refresh request so often at least
+//	wait registered METHOD              the server has registered for the method
 //	wait agent NAME                     agent/list names the agent
 //	wait no agent NAME                  agent/list does not name it
 //	wait default NAME                   agent/list says that NAME is the default
@@ -68,6 +69,15 @@ func (p *play) wait(args []string) error {
 				}
 			}
 			return n > 0
+		})
+	case "registered":
+		return e.wait(p.ctx, what, func() bool {
+			for _, r := range e.registered {
+				if r.method == arg(1) {
+					return true
+				}
+			}
+			return false
 		})
 	case "diagnostics":
 		n, err := number(2)
