@@ -284,8 +284,8 @@ func (r *run) pathOfAgents() string {
 
 // home is the folder that a project's grants and trust are bound to: the session's first.
 func (s *Session) home() string {
-	if len(s.roots) == 0 {
+	if len(s.folders()) == 0 {
 		return ""
 	}
-	return s.roots[0]
+	return s.folders()[0]
 }

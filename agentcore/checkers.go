@@ -33,7 +33,7 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: "it runs code of this workspace, and there is no full sandbox to run it in"}
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id, Roots: c.run.session.roots, Home: homeDir(),
+		Layers: policyLayers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id, Roots: c.run.session.folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,

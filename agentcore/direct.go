@@ -96,7 +96,7 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 		stop()
 		p.end(err, command.Timeout)
 		p.result.Duration = time.Since(started)
-		c.run.session.view.DiskChanged(c.run.session.roots)
+		c.run.session.view.DiskChanged(c.run.session.folders())
 	}()
 	return p, nil
 }

@@ -347,9 +347,6 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
-	for _, root := range view.Roots() {
-		s.roots = append(s.roots, root.Path)
-	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()

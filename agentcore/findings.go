@@ -263,7 +263,7 @@ func (s *Session) linkHunks(ids []event.HunkID) {
 // adoptFindings takes over what former sessions left open on the same roots, where the lines still stand: under the
 // old ids, so that two sessions never show one twice.
 func (s *Session) adoptFindings(ctx context.Context) error {
-	left, err := s.engine.store.OpenFindings(ctx, s.roots)
+	left, err := s.engine.store.OpenFindings(ctx, s.folders())
 	if err != nil {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}

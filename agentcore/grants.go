@@ -112,7 +112,7 @@ func grantOf(row store.Grant) permission.Grant {
 func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 	var roots []string
 	if s, err := e.Session(session); err == nil {
-		roots = s.roots
+		roots = s.folders()
 	}
 	var list []permission.Grant
 	for _, g := range slices.Backward(e.grants.holding(time.Now())) {

@@ -199,6 +199,6 @@ func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byt
 		return hook.Exit{}, err
 	}
 	exit := p.wait(ctx, h.timeout)
-	c.run.session.view.DiskChanged(c.run.session.roots)
+	c.run.session.view.DiskChanged(c.run.session.folders())
 	return exit, nil
 }

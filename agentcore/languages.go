@@ -129,7 +129,7 @@ func (r *run) withholdsLanguages(s langserver.Server) string {
 		return "there is no full sandbox to run a language server in"
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id, Roots: r.session.roots, Home: homeDir(),
+		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id, Roots: r.session.folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(), Sandbox: permission.Full,
@@ -255,7 +255,7 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 	}
 	layer := r.session.proposal.Fork()
 	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait}, langserver.Options{
-		Roots: r.session.roots, Server: spec,
+		Roots: r.session.folders(), Server: spec,
 		Read: func(path string) (string, bool) {
 			file, err := layer.Fork().Read(path)
 			return file.Text, err == nil

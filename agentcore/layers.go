@@ -170,7 +170,7 @@ func (s *Session) adoptProposals(ctx context.Context) error {
 	now := time.Now().UTC()
 	left, err := s.engine.store.Adopt(ctx, store.Proposal{
 		ID: s.proposalID, Session: s.ID, Title: s.Title(), State: event.StateOpen, Created: now, Updated: now,
-	}, s.roots, adoptedUndos)
+	}, s.folders(), adoptedUndos)
 	if err != nil {
 		return fmt.Errorf("take over what former sessions proposed: %w", err)
 	}

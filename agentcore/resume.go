@@ -74,7 +74,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.roots, root) }) {
+	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
 		return "", &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
 	}
 	request.Agent, request.Prompt, request.PermissionMode, request.former = from.agent, cmp.Or(request.Prompt, goOn), from.mode, from

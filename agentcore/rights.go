@@ -61,7 +61,7 @@ func (r *run) newRights() rights {
 // policy is that of a root run with a definition.
 func (s *Session) policy(id event.RunID, mode permission.Mode, d *agent.Definition, cfg *config.Config) *permission.Policy {
 	return permission.New(permission.Setup{
-		Layers: policyLayers(d, cfg), Mode: mode, Session: s.ID, Run: id, Roots: s.roots, Home: homeDir(),
+		Layers: policyLayers(d, cfg), Mode: mode, Session: s.ID, Run: id, Roots: s.folders(), Home: homeDir(),
 	})
 }
 

@@ -23,7 +23,6 @@ type Session struct {
 	engine     *Engine
 	view       *workspace.View
 	title      string
-	roots      []string // as they were when the session was opened
 	created    time.Time
 	continued  bool // it goes on with what former sessions left, and is left to the next one
 	proposalID event.ProposalID
@@ -198,10 +197,19 @@ func (s *Session) handsOver() bool {
 	return false
 }
 
+// folders are the workspace folders as they are now. They may come and go while the session is open; what a run may is fixed when it starts.
+func (s *Session) folders() []string {
+	var list []string
+	for _, root := range s.view.Roots() {
+		list = append(list, root.Path)
+	}
+	return list
+}
+
 // store writes the session's own row.
 func (s *Session) store(state store.SessionState) {
 	s.submit(store.Batch{Sessions: []store.Session{{
-		ID: s.ID, Title: s.Title(), Roots: s.roots, State: state, Created: s.created, Updated: time.Now().UTC(),
+		ID: s.ID, Title: s.Title(), Roots: s.folders(), State: state, Created: s.created, Updated: time.Now().UTC(),
 	}}}, "")
 }
 

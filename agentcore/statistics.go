@@ -52,7 +52,7 @@ func (e *Engine) Usage(ctx context.Context, filter store.UsageFilter) (store.Usa
 func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
 	var lines []string
 	for _, slug := range subagents {
-		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.roots, delegatedRuns)
+		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.folders(), delegatedRuns)
 		if err != nil {
 			return "", err
 		}

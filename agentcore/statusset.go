@@ -171,7 +171,7 @@ func (h host) withStatus(line string) (path string, changed []byte, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays one
 	}
-	for _, root := range h.run.session.roots {
+	for _, root := range h.run.session.folders() {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real
 		}

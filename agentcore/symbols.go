@@ -79,7 +79,7 @@ func (h host) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, er
 
 // asOpened is a path below a workspace folder as the folder was opened, where a server names it without symbolic links.
 func (h host) asOpened(path string) string {
-	for _, root := range h.run.session.roots {
+	for _, root := range h.run.session.folders() {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || real == root {
 			continue
@@ -127,7 +127,7 @@ func (h host) typical(ctx context.Context) string {
 	layer := h.run.layer.Fork()
 	counts, samples := map[string]int{}, map[string]string{}
 	seen := 0
-	for _, root := range h.run.session.roots {
+	for _, root := range h.run.session.folders() {
 		for entry, err := range layer.Walk(ctx, root, workspace.WalkOptions{}) {
 			if seen++; err != nil || seen > maxCounted {
 				break
