@@ -60,15 +60,15 @@ type symbolsArguments struct {
 	Kind   string `json:"kind" enum:"definition,references,document,workspace" alias:"action,operation,query,type"`
 	Path   string `json:"path,omitempty" alias:"file_path,file,filename"`
 	Line   int    `json:"line,omitempty" minimum:"1"`
-	Column int    `json:"column,omitempty" jsonschema:"1-based" minimum:"1" alias:"character,col"`
-	Name   string `json:"name,omitempty" jsonschema:"the symbol, in place of a position" alias:"symbol,identifier,text"`
+	Column int    `json:"column,omitempty" minimum:"1" alias:"character,col"`
+	Name   string `json:"name,omitempty" jsonschema:"in place of a position" alias:"symbol,identifier,text"`
 }
 
 func symbolsTool() Tool {
 	return New(Definition[symbolsArguments]{
 		Name: "symbols",
-		Description: "Find by the language's own rules where a symbol is defined or used, what a file defines (document), or names that match (workspace). " +
-			"Name the symbol; path says where it stands.",
+		Description: "Find by the language's rules where a symbol is defined or used, what a file defines (document), or names that match (workspace). " +
+			"path says where the name stands.",
 		Effect:  Reads,
 		Example: symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {
