@@ -311,6 +311,10 @@ func TestKilledAndResumed(t *testing.T) {
 	if result := next.wait(resumed); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("the resumed run is %+v", result)
 	}
+	actions, err := next.Actions(d.ctx, "a.go", lsptest.Range{})
+	if err != nil || slices.ContainsFunc(actions, func(a lsptest.Action) bool { return strings.Contains(a.Title, "Resume") }) {
+		t.Errorf("it is still offered: %+v, %v", actions, err)
+	}
 	next.quit()
 	last := d.serve("rich")
 	last.open("a.go")

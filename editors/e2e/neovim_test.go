@@ -116,7 +116,7 @@ func TestPlugin(t *testing.T) {
 
 // TestPieces uses the plugin piece by piece.
 func TestPieces(t *testing.T) {
-	scripted(t, "pieces", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
+	scripted(t, "pieces", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
 }
 
 // TestTyping uses the plugin on a screen, which is a terminal of another Neovim's.
