@@ -125,6 +125,6 @@ clean:
 
 # What the tests run in sandboxes, as developers do.
 .PHONY: developers
-race soak: developers
+race soak bench: developers
 developers:
 	@.ci/need node=nodejs npm=npm rg=ripgrep

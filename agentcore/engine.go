@@ -240,6 +240,14 @@ func (e *Engine) damaged(err error) {
 	}})
 }
 
+// Repaired says, for a person, what Open did with a damaged database; "" if it was sound.
+func (e *Engine) Repaired() string {
+	if r := e.store.Recovery(); r != nil {
+		return r.String()
+	}
+	return ""
+}
+
 func storeFailure(err error) *Error {
 	return &Error{
 		Kind: "store", Detail: "what happened could not be stored: " + err.Error(),

@@ -1,7 +1,6 @@
 package agentcore_test
 
 import (
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -69,8 +68,7 @@ func seen(t *testing.T, text string) {
 // TestMCPProject gives a project's servers no keys, no private address, and not the name of a server of the user's.
 func TestMCPProject(t *testing.T) {
 	t.Setenv("MCP_TEST_API_KEY", "a-key-of-the-user")
-	web := httptest.NewServer(mcptest.Handler())
-	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	web := mcptest.Serve(t, mcptest.Handler(t))
 	project := config.Origin{Layer: config.LayerProject, File: "/x/.mcp.json", Shown: ".mcp.json"}
 	w := newWorld(t, nil)
 	w.model = script.New("test",
@@ -84,7 +82,7 @@ func TestMCPProject(t *testing.T) {
 	cfg := config.Default()
 	cfg.Permissions = append(cfg.Permissions, config.Permission{Tool: "mcp__*", Action: "allow"})
 	cfg.MCP["keys"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "K": "${MCP_TEST_API_KEY}"}, Origin: project}
-	cfg.MCP["web"] = config.MCPServer{URL: web.URL, Origin: project}
+	cfg.MCP["web"] = config.MCPServer{URL: web, Origin: project}
 	cfg.MCP["mi_ne"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "no"}, Origin: project}
 	cfg.MCP["mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "yes"}}
 	cfg.MCP["__mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "squatted"}, Origin: project}

@@ -3,7 +3,6 @@ package agentcore_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -130,17 +129,16 @@ func TestMCPOverHTTP(t *testing.T) {
 		script.Turn{Answer: []script.Step{srv("echo", `{"text":"one"}`)}},
 		gives(map[string]string{"echo": "echo: one"}),
 	)
-	server := httptest.NewServer(mcptest.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	url := mcptest.Serve(t, mcptest.Handler(t))
 	cfg := config.Default()
-	cfg.MCP["srv"] = config.MCPServer{URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"}}
+	cfg.MCP["srv"] = config.MCPServer{URL: url, Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"}}
 	allowing(cfg)
 	w.configured(cfg)
 	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
 		t.Errorf("the run ended as %+v", result)
 	}
 	list := w.session.MCPServers()
-	if len(list) != 1 || list[0].State != mcp.Ready || list[0].Address != server.URL || list[0].Catalog == nil {
+	if len(list) != 1 || list[0].State != mcp.Ready || list[0].Address != url || list[0].Catalog == nil {
 		t.Errorf("the servers are %+v", list)
 	}
 	w.close()

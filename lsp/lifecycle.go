@@ -215,6 +215,9 @@ func (s *Server) watch(ctx context.Context) {
 // welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
 func (s *Server) welcome(ctx context.Context) {
 	s.settings.tell(ctx, s)
+	if text := s.engine.Repaired(); text != "" {
+		s.tell(ctx, protocol.MessageTypeError, text)
+	}
 	var roots []string
 	for _, r := range s.view.Roots() {
 		roots = append(roots, r.Path)

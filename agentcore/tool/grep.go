@@ -30,7 +30,7 @@ type grepArguments struct {
 func grepTool() Tool {
 	return New(Definition[grepArguments]{
 		Name:        "grep",
-		Description: "Search the text of files, unsaved and proposed changes included. Ignored and binary files are left out.",
+		Description: "Search the text of files as you see it. Ignored and binary files are left out.",
 		Effect:      Reads,
 		Example:     grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
 		Title: func(a grepArguments) string {

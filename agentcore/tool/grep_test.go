@@ -93,6 +93,44 @@ func grepAll(t testing.TB, h readingHost, dir, pattern string) map[string][]int 
 	return all
 }
 
+// oneByOne is grepAll in the simplest way.
+func oneByOne(t *testing.T, h readingHost, dir, pattern string) map[string][]int {
+	t.Helper()
+	expression := regexp.MustCompile(pattern)
+	all := map[string][]int{}
+	for entry, err := range walk(t.Context(), h, []string{dir}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := h.layer.Read(entry.Path)
+		if err != nil {
+			continue // a folder, or no text
+		}
+		for i, l := range shownLines(file.Text) {
+			if file.Text != "" && expression.MatchString(file.Text[l.start:l.end]) {
+				all[entry.relative] = append(all[entry.relative], i+1)
+			}
+		}
+	}
+	return all
+}
+
+func compareMatches(t *testing.T, pattern, module string, got, want map[string][]int) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !slices.Equal(got[name], want[name]) {
+			t.Errorf("%s in %s of %s: %d lines, want %d", pattern, name, module, len(got[name]), len(want[name]))
+			return
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if want[name] == nil {
+			t.Errorf("%s in %s of %s: nothing should be there", pattern, name, module)
+			return
+		}
+	}
+}
+
 func TestGrepAgainstRipgrep(t *testing.T) {
 	for _, module := range modules {
 		dir := moduleDir(t, module)
@@ -100,6 +138,10 @@ func TestGrepAgainstRipgrep(t *testing.T) {
 		for _, pattern := range []string{
 			"func", `func [A-Za-z]+Error\(`, "(?i)deprecated", `\bctx\b`, "^package ", `[A-Z]{6,}$`, `"[^"]*%w`, "TODO|FIXME", "nothing of the kind", `^\s*$`, "é|ü|ß|漢",
 		} {
+			if testing.Short() { // which has to do without rg
+				compareMatches(t, pattern, module, grepAll(t, h, dir, pattern), oneByOne(t, h, dir, pattern))
+				continue
+			}
 			want := map[string][]int{}
 			for line := range bytes.Lines(ripgrep(t, dir, "--line-number", "--no-heading", "--null", "--regexp="+pattern, ".")) {
 				name, rest, ok := strings.Cut(string(line), "\x00")
@@ -110,21 +152,10 @@ func TestGrepAgainstRipgrep(t *testing.T) {
 				name = strings.TrimPrefix(name, "./")
 				want[name] = append(want[name], number)
 			}
-			got := grepAll(t, h, dir, pattern)
-			if !maps.EqualFunc(got, want, slices.Equal) {
-				for name := range want {
-					if !slices.Equal(got[name], want[name]) {
-						t.Errorf("%s in %s of %s: %d lines, rg has %d", pattern, name, module, len(got[name]), len(want[name]))
-						break
-					}
-				}
-				for name := range got {
-					if want[name] == nil {
-						t.Errorf("%s in %s of %s: rg has nothing there", pattern, name, module)
-						break
-					}
-				}
-			}
+			compareMatches(t, pattern, module, grepAll(t, h, dir, pattern), want)
+		}
+		if testing.Short() {
+			continue
 		}
 		var files []string
 		for path, err := range filesBelow(t.Context(), h, []string{dir}, globPattern{pattern: "**"}) {
@@ -180,4 +211,33 @@ func BenchmarkGrep(b *testing.B) {
 			ripgrep(b, dir, "--files")
 		}
 	})
+}
+
+// TestLineFinder: what is looked for first is in all that matches, whatever the expression.
+func TestLineFinder(t *testing.T) {
+	const text = "func One() {}\nFUNC two\n\ta.Error(\"x\")\nkelvin \u212a and long \u017f\ns K\nÄrger ärger\nTODO\nfixme FIXME\nabcabc\n\n  \nlast"
+	for _, pattern := range []string{
+		"func", "(?i)func", "(?i)k", "(?i)s", "(?i)long s", "(?i)skel", "(?i)kelvin", "(?i)ärger", "TODO|FIXME", "(?i)todo|fixme", "(?i:todo)|FIXME", "a|ä", "(?i)x|ä", "(abc){2}", "(abc)+", "(abc)*", "(abc)?last",
+		`\w+Error`, `f.*c`, "[fF]unc", "^$", `^\s*$`, "", ".", "x{0}", "(?i)FIX(me)", "last$", "^last", `\blast\b`, "One|two|TODO|last|abc", "nothing", `(?i)e\("X"`, "q*", "[[:upper:]]{4}", "a.?b", "",
+	} {
+		f := newLineFinder(pattern, regexp.MustCompile(pattern))
+		for _, ending := range []string{"\n", "\r\n", "\r"} {
+			data := strings.ReplaceAll(text, "\n", ending)
+			_, got := f.find([]byte(data))
+			if want := f.each([]byte(data)); !slices.Equal(got, want) {
+				t.Errorf("%q with %q: %v, want %v", pattern, ending, got, want)
+			}
+		}
+	}
+	for pattern, want := range map[string]string{
+		`func \w+Error\(`: "Error(", "(?i)deprecated": "deprecated", "(?i)sick ducks": "ic duc", "TODO|FIXME": "TODO FIXME", "a+b": "a", `\w`: "", "(?:ab|[cd])": "", "(?i:x)|ä": "",
+	} {
+		var got []string
+		for _, n := range newLineFinder(pattern, regexp.MustCompile(pattern)).needles {
+			got = append(got, string(n.text))
+		}
+		if strings.Join(got, " ") != want && !(pattern == "(?i)sick ducks" && len(got) == 1) {
+			t.Errorf("%q needs %q, want %q", pattern, got, want)
+		}
+	}
 }

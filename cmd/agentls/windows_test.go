@@ -64,7 +64,9 @@ func (s *served) hears(run string) {
 // sees reports whether a window shows a run with so many children at work, in a session of whatever window.
 func (s *served) sees(session string, children int) bool {
 	s.desk.Helper()
-	tree := requested[struct{ Tree []struct{ ID, Parent, Status string } }](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
+	tree := requested[struct {
+		Tree []struct{ ID, Parent, Status string }
+	}](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
 	return len(tree) == children+1 && !slices.ContainsFunc(tree[1:], func(r struct{ ID, Parent, Status string }) bool {
 		return r.Parent != tree[0].ID || r.Status != "running"
 	})
@@ -308,6 +310,10 @@ func TestKilledAndResumed(t *testing.T) {
 	resumed := next.choose("a.go", "agentls: Resume coder: "+delegates)
 	if result := next.wait(resumed); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("the resumed run is %+v", result)
+	}
+	actions, err := next.Actions(d.ctx, "a.go", lsptest.Range{})
+	if err != nil || slices.ContainsFunc(actions, func(a lsptest.Action) bool { return strings.Contains(a.Title, "Resume") }) {
+		t.Errorf("it is still offered: %+v, %v", actions, err)
 	}
 	next.quit()
 	last := d.serve("rich")

@@ -1,6 +1,6 @@
 // A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -62,6 +62,9 @@ export class Editor {
       return () => text;
     };
 
+    if (process.env.AGENTLS_LENDER) {
+      cpSync(process.env.AGENTLS_LENDER, join(extensions, 'test.lender-0.0.1'), { recursive: true });
+    }
     const install = start('--install-extension', env('AGENTLS_VSIX'));
     const installed = said(install);
     const code = await new Promise((resolve, reject) => install.on('error', reject).on('close', resolve));
@@ -138,7 +141,7 @@ export class Editor {
 
   async openFile(name) {
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.quickly('Control+p', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
+    await this.quickly('F1', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
   }
@@ -213,11 +216,34 @@ export class Editor {
     return this.page.locator('.pane-body .monaco-list-row', { hasText: text });
   }
 
-  // Presses a button that stands in a line of the tree while the mouse is over it.
-  async pressInRow(text, button) {
+  // Presses a button that stands in a line of the tree while the mouse is over it, until that has done something: lines are drawn anew
+  // while agents work, and a click can fall between.
+  async pressInRow(text, button, done) {
     const row = this.row(text).first();
-    await row.hover();
-    await row.locator(`.action-label[aria-label="${button}"], .action-label[aria-label^="${button}"]`).first().click();
+    await this.until(`${button} at ${text}`, async () => {
+      if (await done()) {
+        return true;
+      }
+      try {
+        await row.hover({ timeout: 5000 });
+        await row.locator(`.action-label[aria-label^="${button}"]`).first().click({ timeout: 5000 });
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+      }
+      return false;
+    });
+  }
+
+  // Kills the process of this story whose command line ends in some words, and waits until it has gone.
+  async kill(words) {
+    const [pid] = await this.until(`a process ${words}`, () => {
+      const found = processes(words);
+      return found.length > 0 && found;
+    });
+    process.kill(Number(pid), 'SIGKILL');
+    await this.until(`the end of ${words}`, () => !processes(words).includes(pid));
   }
 
   // The text of the editor, as far as it is on the screen.
@@ -234,6 +260,20 @@ export class Editor {
   async hasText(text) {
     await this.until(`the text ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
   }
+}
+
+// The processes of this story whose command line ends in some words.
+function processes(words) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+        return command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`);
+      } catch {
+        return false; // it has ended meanwhile, or is somebody else's
+      }
+    });
 }
 
 // Plays a story, and ends the process with what came of it.
@@ -263,21 +303,4 @@ export function check(fine, message) {
   if (!fine) {
     throw new Error(message);
   }
-}
-
-// kill ends the processes of this story whose command line ends in some words.
-export function kill(words) {
-  let killed = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-      if (command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`)) {
-        process.kill(Number(pid), 'SIGKILL');
-        killed++;
-      }
-    } catch {
-      // It has ended meanwhile, or is somebody else's.
-    }
-  }
-  check(killed > 0, `there is no process ${words}`);
 }
