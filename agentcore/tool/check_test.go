@@ -158,11 +158,11 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: its example: %v", spec.Name, err)
 		}
 	}
-	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill", "diagnostics", "report_finding", "todo", "webfetch", "websearch", "skill", "task", "task_status", "task_output", "task_wait", "task_send", "task_cancel", "question", "plan_enter", "plan_exit", "submit_result"}
+	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill", "diagnostics", "symbols", "report_finding", "todo", "webfetch", "websearch", "skill", "task", "task_status", "task_output", "task_wait", "task_send", "task_cancel", "question", "plan_enter", "plan_exit", "submit_result"}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
-	if size > 9500 {
+	if size > 9900 {
 		t.Errorf("the tools take %d bytes of each request", size)
 	}
 }
@@ -172,7 +172,7 @@ var telling = []string{
 	"path", "command", "id", "ids", "text", "state", "name", "message", "severity", "end_line", "edits", "old_string", "new_string", "replace_all",
 	"new_source", "patch", "cell_type", "subagent_type", "max_turns", "allowed_tools", "context_files", "success_criteria", "thoroughness", "mode",
 	"files_modified", "files_created", "tests_run", "tests_passed", "suggestions", "questions", "question", "options", "label", "description", "multiple", "reason", "plan", "status",
-	"items", "fix", "model", "cell_id", "url", "query",
+	"items", "fix", "model", "cell_id", "url", "query", "kind",
 }
 
 // described checks that every member says what it is, by its name at least.

@@ -59,7 +59,7 @@ const (
 type symbolsArguments struct {
 	Kind   string `json:"kind" enum:"definition,references,document,workspace" alias:"action,operation,query,type"`
 	Path   string `json:"path,omitempty" alias:"file_path,file,filename"`
-	Line   int    `json:"line,omitempty" minimum:"1"`
+	Line   int    `json:"line,omitempty" jsonschema:"1-based" minimum:"1"`
 	Column int    `json:"column,omitempty" jsonschema:"1-based" minimum:"1" alias:"character,col"`
 	Name   string `json:"name,omitempty" jsonschema:"the symbol, in place of a position" alias:"symbol,identifier,text"`
 }
