@@ -22,12 +22,12 @@ type readArguments struct {
 
 func readTool() Tool {
 	return New(Definition[readArguments]{
-		Name: "read",
+		Name:        "read",
 		Description: "Read a text file, unsaved and proposed changes included, or see an image. Lines come numbered.",
-		Effect:  Reads,
-		Example: readArguments{Path: "main.go", Offset: 1, Limit: 200},
-		Title:   func(a readArguments) string { return "read " + a.Path },
-		Run:     read,
+		Effect:      Reads,
+		Example:     readArguments{Path: "main.go", Offset: 1, Limit: 200},
+		Title:       func(a readArguments) string { return "read " + a.Path },
+		Run:         read,
 	})
 }
 
