@@ -9,7 +9,7 @@
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
 #   make vscode    bin/agentls.vsix, the extension for VS Code with the server in it
-#   make picture   the picture in the README, a review in Neovim, anew
+#   make picture   the pictures in the README, a review in Neovim and agents in VS Code, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -116,14 +116,15 @@ soak:
 generate:
 	go generate ./...
 
-picture: build
+picture: vscode
 	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+	.ci/picture-vscode bin/agentls.vsix "$(SAMPLE)" editors/vscode.svg
 
 clean:
 	rm -rf bin
 
 # What the tests run in sandboxes, as developers do.
 .PHONY: developers
-race soak: developers
+race soak bench: developers
 developers:
 	@.ci/need node=nodejs npm=npm rg=ripgrep

@@ -111,6 +111,7 @@ var imports = map[string]because{
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
 		"agentcore/event":           "publishes",
+		"agentcore/filelock":        "knows which servers have outlived their process",
 		"agentcore/hook":            "runs hooks",
 		"agentcore/mcp":             "servers whose tools runs call",
 		"agentcore/model":           "streams turns",

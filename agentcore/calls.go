@@ -33,7 +33,7 @@ type call struct {
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
-	version   string       // of the tool of an MCP server that was decided on
+	version   string // of the tool of an MCP server that was decided on
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that

@@ -122,6 +122,47 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
+// What the run is told in its course stays as it is, as its task does, also for a run that goes on with it.
+func TestSteeringOutlivesCompaction(t *testing.T) {
+	const message = "<message from=\"the user\">\nLeave the tests alone.\n</message>"
+	told := func(at int) script.Expect {
+		return func(r *model.Request) error {
+			if len(r.Messages) <= at || r.Messages[at].Text() != message {
+				return fmt.Errorf("message %d is not what the user said: %+v", at, r.Messages)
+			}
+			return nil
+		}
+	}
+	w := newWorld(t, bigFiles(),
+		summariser("the summary"),
+		script.Turn{Answer: []script.Step{script.Gate("first"), readOf("a")}},
+		script.Turn{Answer: []script.Step{readOf("b")}},
+		script.Turn{Answer: []script.Step{readOf("c")}},
+		script.Turn{Answer: []script.Step{readOf("d")}},
+		script.Turn{Expect: []script.Expect{first(assignment), told(1)}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{Expect: []script.Expect{first(assignment), told(1), script.Last("Go on.")}, Answer: []script.Step{script.Text("Still done.")}},
+	).holds(smallContext)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
+	w.reached("first")
+	if err := w.engine.Steer(id, "Leave the tests alone."); err != nil {
+		t.Fatal(err)
+	}
+	w.model.Release("first")
+	if result := w.wait(id); result.Output != "Done." {
+		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
+	}
+	if n := len(bodies[event.Compacted](w.until(ended(id)))); n != 1 {
+		t.Errorf("the conversation was shortened %d times, want once", n)
+	}
+	again, err := w.session.Resume(w.ctx, id, "Go on.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := w.wait(again); result.Output != "Still done." {
+		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
+	}
+}
+
 // storedWhole checks that all messages of a run are stored: each follows the one before it, but for summaries, which follow what
 // they stand for.
 func (w *world) storedWhole(id event.RunID) {

@@ -179,6 +179,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
+	if err := e.endServers(); err != nil {
+		o.Logger.Warn("servers of a former process may be left", "error", err)
+	}
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
@@ -235,6 +238,14 @@ func (e *Engine) damaged(err error) {
 	e.log.appendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
 		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
 	}})
+}
+
+// Repaired says, for a person, what Open did with a damaged database; "" if it was sound.
+func (e *Engine) Repaired() string {
+	if r := e.store.Recovery(); r != nil {
+		return r.String()
+	}
+	return ""
 }
 
 func storeFailure(err error) *Error {

@@ -1,6 +1,8 @@
 package agentcore
 
 import (
+	"time"
+
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/slot"
 )
@@ -12,3 +14,5 @@ func (e *Engine) ForceSandbox(report sandbox.Report) {
 
 // Slots are those of the session's children.
 func (s *Session) Slots() *slot.Pool { return s.slots }
+
+func init() { mcpPatience = 5 * time.Minute }

@@ -55,6 +55,24 @@ func (s *Session) Findings(path string) []event.Finding {
 	return list
 }
 
+// Remarked returns the files that have open findings or undecided hunks, in no order and some twice.
+func (s *Session) Remarked() []string {
+	var list []string
+	s.mu.Lock()
+	for _, f := range s.findings {
+		if f.durable.Load() {
+			list = append(list, f.path)
+		}
+	}
+	s.mu.Unlock()
+	for _, h := range s.Hunks() {
+		if h.State == event.StateOpen || h.State == event.StateConflict {
+			list = append(list, h.Path)
+		}
+	}
+	return list
+}
+
 // Outcome counts the open findings and proposed edits of a run and of the runs below it.
 func (s *Session) Outcome(id event.RunID) (findings, edits int) {
 	s.mu.Lock()

@@ -66,15 +66,12 @@ func (b *inbox) coming() int {
 }
 
 // take returns what came since it was last called.
-func (b *inbox) take() []string {
+func (b *inbox) take() []message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var texts []string
-	for _, m := range b.queue {
-		texts = append(texts, m.text)
-	}
+	queue := b.queue
 	b.queue = nil
-	return texts
+	return queue
 }
 
 // drop takes out what tells the end of a child, since the run has heard of it otherwise.

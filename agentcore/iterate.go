@@ -82,6 +82,8 @@ func (p passEnd) finished() bool {
 // iterate has fresh children do the task one after the other, until it is done.
 func (r *run) iterate() error {
 	r.inbox.refuse() // it has no turns
+	r.passes.begin()
+	defer r.passes.end(true)
 	var ends []passEnd
 	n, verdict := r.request.Iterations, ""
 	for i := 1; i <= n && verdict == ""; i++ {
@@ -92,6 +94,9 @@ func (r *run) iterate() error {
 		}
 		ends = append(ends, end)
 		verdict = r.judgePass(ends)
+		if (verdict != "" || i == n) && !r.passes.end(i == n || end.result.Status == event.StatusCancelled) {
+			verdict = "" // what was said last has still to be heard
+		}
 		r.lastText = r.passesText(ends, verdict)
 	}
 	reason := ""
@@ -152,8 +157,9 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 	own := r.definition.LimitsAt(r.depth) // a pass stands for the run, and is no helper of it
 	limits.MaxTurns = cmp.Or(limits.MaxTurns, r.limits.MaxTurns)
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
+	said := r.passes.recall()
 	child, err := r.engine.newRun(r.session, r, RunRequest{
-		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.passText(i, before), Model: r.request.Model, Limits: limits,
+		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.passText(i, before, said), Model: r.request.Model, Limits: limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Title: fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
 	})
@@ -163,7 +169,10 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 	if err != nil {
 		return passEnd{}, fmt.Errorf("start pass %d: %w", i, err)
 	}
-	if err := r.awaits(r.ctx, child); err != nil {
+	r.passes.watch(child)
+	err = r.awaits(r.ctx, child)
+	r.passes.watch(nil)
+	if err != nil {
 		return passEnd{}, err
 	}
 	end := passEnd{result: child.snapshot()}
@@ -183,7 +192,7 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 }
 
 // passText tells a pass its place, and what the last one leaves.
-func (r *run) passText(i int, before []passEnd) string {
+func (r *run) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\n<pass>\nThis is pass %d of at most %d at this task, each by an agent that starts afresh; you see the edits of those before. ", i, r.request.Iterations)
 	if r.request.Until != "" {
@@ -199,7 +208,7 @@ func (r *run) passText(i int, before []passEnd) string {
 			fmt.Fprintf(&b, "\nAfter it, the command failed:\n%s\n", last.checked.output)
 		}
 	}
-	b.WriteString("</pass>")
+	b.WriteString(meanwhile(said) + "</pass>")
 	return b.String()
 }
 

@@ -134,9 +134,6 @@ func TestCancelIterations(t *testing.T) {
 	w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Gate("never")}})
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 3})
 	w.reached("never")
-	if err := w.engine.Steer(id, "Hurry."); err == nil {
-		t.Error("a run without turns was told something")
-	}
 	if err := w.engine.Cancel(id); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +145,32 @@ func TestCancelIterations(t *testing.T) {
 		if child.Status != event.StatusCancelled {
 			t.Errorf("the pass is %+v", child)
 		}
+	}
+}
+
+// TestSteerIterations: what is said to the run is heard by the pass under way, and stands in the tasks of those behind it.
+func TestSteerIterations(t *testing.T) {
+	const message = "<message from=\"the user\">\nLeave b alone.\n</message>"
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Answer: []script.Step{script.Gate("first"), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)}},
+		script.Turn{Expect: []script.Expect{script.Last(message)}, Answer: []script.Step{script.Text("Left alone.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Messages(1), script.First("pass 2 of at most 3"), script.First("holds for this one, too:\n" + message)},
+			Answer: []script.Step{script.Text("Nothing left.")},
+		},
+	)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 3})
+	w.reached("first")
+	if err := w.engine.Steer(id, "Leave b alone."); err != nil {
+		t.Fatal(err)
+	}
+	w.model.Release("first")
+	if result := w.wait(id); result.Status != event.StatusCompleted || len(result.Children) != 2 {
+		t.Errorf("got %+v", result)
+	}
+	if err := w.engine.Steer(id, "More."); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("got %v", err)
 	}
 }
 

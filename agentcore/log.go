@@ -386,7 +386,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 			continue
 		}
 		f.looked = time.Now()
-		if err := s.engine.interruptDeserted(ctx, s.session); err != nil {
+		if err := s.engine.interruptDeserted(ctx, s.session); err != nil && !errors.Is(err, store.ErrLocked) { // the next look does it
 			return err
 		}
 	}

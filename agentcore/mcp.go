@@ -18,13 +18,15 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
+// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them. Tests, on machines with much to do, wait longer.
+var mcpPatience = 30 * time.Second
+
 const (
-	// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them.
-	mcpPatience = 20 * time.Second
 	// maxServers is how many MCP servers a session may have, and maxExternal how many tools of them a run.
 	maxServers  = 64
 	maxExternal = 256
@@ -63,6 +65,19 @@ type mcpClients struct {
 	mu     sync.Mutex
 	closed bool
 	list   map[string]*mcpClient // by key
+	told   map[string]string     // what was told last of a server, by key
+}
+
+// tells reports whether something is news.
+func (m *mcpClients) tells(server mcpServer, text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.told == nil {
+		m.told = map[string]string{}
+	}
+	known := m.told[server.key()] == text
+	m.told[server.key()] = text
+	return !known
 }
 
 // mcpClient is a server of a session.
@@ -97,8 +112,14 @@ func configuredServers(cfg *config.Config) (list []mcpServer, problems []string)
 	return list, problems
 }
 
-// serversOf are the MCP servers that a run may use: those of the configuration or of its parent, and those that its definition brings.
+// serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told once.
 func (r *run) serversOf() []mcpServer {
+	r.foundServers.Do(func() { r.servers = r.findServers() })
+	return r.servers
+}
+
+// findServers collects the servers of the configuration or of the run's parent, and those that its definition brings.
+func (r *run) findServers() []mcpServer {
 	configured, problems := configuredServers(r.config)
 	list := configured
 	if r.parent != nil {
@@ -137,7 +158,7 @@ func (r *run) serversOf() []mcpServer {
 	for _, problem := range problems {
 		r.notice(event.NoticeWarning, problem, "see `[mcp]` in the configuration, and `mcp_servers` in the definition")
 	}
-	return slices.DeleteFunc(list, func(s mcpServer) bool { return !r.wantsServer(s.name) })
+	return list
 }
 
 // matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of it, or as all tools of the
@@ -184,7 +205,7 @@ func (r *run) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name 
 // startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools, which stay as they are then. The
 // error is that of the run's context, or that a command of a server cannot be carried out.
 func (r *run) startServers() error {
-	servers := r.serversOf()
+	servers := slices.DeleteFunc(slices.Clone(r.serversOf()), func(s mcpServer) bool { return !r.wantsServer(s.name) })
 	type outcome struct {
 		client  *mcpClient
 		catalog *mcp.Catalog
@@ -214,12 +235,11 @@ func (r *run) startServers() error {
 			one.err = fmt.Errorf("it was not ready within %s", mcpPatience)
 			fallthrough
 		case one.err != nil:
-			r.notice(event.NoticeWarning, fmt.Sprintf("the MCP server %s is not used: %s", servers[i].name, r.engine.redactor.Text(one.err.Error())),
-				"see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
+			r.tellOfServer(servers[i], "is not used: "+r.engine.redactor.Text(one.err.Error()), "see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
 			continue
 		}
-		for _, problem := range one.catalog.Problems {
-			r.notice(event.NoticeWarning, fmt.Sprintf("of the MCP server %s: %s", servers[i].name, problem), "")
+		if problems := one.catalog.Problems; len(problems) > 0 {
+			r.tellOfServer(servers[i], "offers what is left out: "+strings.Join(problems, "; "), "")
 		}
 		tools = append(tools, r.toolsOfServer(one.client, one.catalog)...)
 	}
@@ -233,6 +253,13 @@ func (r *run) startServers() error {
 		r.mu.Unlock()
 	}
 	return r.expandCommand()
+}
+
+// tellOfServer tells what is wrong with a server: to each run of the user, and once to all that work for them.
+func (r *run) tellOfServer(server mcpServer, text, hint string) {
+	if r.session.mcp.tells(server, text) || r.parent == nil {
+		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP server %s %s", server.name, text), hint)
+	}
 }
 
 // toolsOfServer are the tools of a server that the run may use.
@@ -394,20 +421,23 @@ var errUntrustedServer = errors.New("it comes from the workspace, which you do n
 
 // clientOptions is how a server is reached, with what its configuration names of the environment put in.
 func (r *run) clientOptions(server mcpServer) (mcp.Options, error) {
-	o := mcp.Options{Name: server.name, Logger: r.engine.logger}
+	o := mcp.Options{Name: server.name, StartTime: 2 * mcpPatience, Logger: r.engine.logger}
 	for _, root := range r.session.view.Roots() {
 		o.Roots = append(o.Roots, root.Path)
 	}
-	expanded, err := r.engine.expandServer(server)
+	expanded, err := expandServer(server, r.engine.getenv, r.engine.redactor)
 	if err != nil {
 		return o, err
 	}
 	if expanded.url != "" {
 		o.URL, o.Headers = expanded.url, expanded.headers
 		if server.project {
-			o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-				return dialPublic(ctx, network, address, r.config.NetworkAllow)
+			// No private address, unless the user names it.
+			allowed, err := network.Parse(r.config.NetworkAllow)
+			if err != nil {
+				return o, err
 			}
+			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) { return allowed.Dial(ctx, address, nil) }
 		}
 		return o, nil
 	}

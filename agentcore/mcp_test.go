@@ -3,7 +3,6 @@ package agentcore_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -130,17 +129,16 @@ func TestMCPOverHTTP(t *testing.T) {
 		script.Turn{Answer: []script.Step{srv("echo", `{"text":"one"}`)}},
 		gives(map[string]string{"echo": "echo: one"}),
 	)
-	server := httptest.NewServer(mcptest.Handler())
-	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	url := mcptest.Serve(t, mcptest.Handler(t))
 	cfg := config.Default()
-	cfg.MCP["srv"] = config.MCPServer{URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"}}
+	cfg.MCP["srv"] = config.MCPServer{URL: url, Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"}}
 	allowing(cfg)
 	w.configured(cfg)
 	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
 		t.Errorf("the run ended as %+v", result)
 	}
 	list := w.session.MCPServers()
-	if len(list) != 1 || list[0].State != mcp.Ready || list[0].Address != server.URL || list[0].Catalog == nil {
+	if len(list) != 1 || list[0].State != mcp.Ready || list[0].Address != url || list[0].Catalog == nil {
 		t.Errorf("the servers are %+v", list)
 	}
 	w.close()
@@ -348,5 +346,41 @@ func TestMCPFails(t *testing.T) {
 	}
 	if text := strings.Join(told, "\n"); !strings.Contains(text, "the MCP server srv is not used") || !strings.Contains(text, "I have no configuration") {
 		t.Errorf("it told %q", told)
+	}
+}
+
+// TestMCPProgramInHome starts a server of a package below the home folder: it sees its package, and nothing else there.
+func TestMCPProgramInHome(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for name, text := range map[string]string{"servers/one/package.json": "{}", "servers/one/data": "its data", "diary": "secret words"} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin := filepath.Join(home, "servers", "one", "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, nil,
+		script.Turn{Answer: []script.Step{srv("read", `{"path":`+quoted(filepath.Join(home, "servers/one/data"))+`}`)}},
+		gives(map[string]string{"read": "its data"}, srv("read", `{"path":`+quoted(filepath.Join(home, "diary"))+`}`)),
+		gives(map[string]string{"read": "no such file"}),
+	)
+	program := mcptest.Program(t, bin)
+	cfg := config.Default()
+	allowing(cfg)
+	cfg.MCP["srv"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good"}}
+	w.configured(cfg)
+	w.session.SetTrusted(true)
+	if w.session.MCPServers()[0].State != mcp.Stopped {
+		t.Error("it runs before anybody needs it")
+	}
+	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
+		t.Errorf("the run ended as %+v", result)
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
+	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/secret"
 )
 
 // maxLastWords is how much of what a server said on standard error is told, in bytes.
@@ -149,49 +148,6 @@ func (s *mcpStarter) sandboxed(ctx context.Context) (*mcp.Process, error) {
 	return &mcp.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait}, nil
 }
 
-// direct starts the server as the user would, where there is no sandbox.
-func (s *mcpStarter) direct() (*mcp.Process, error) {
-	r := s.run
-	own := fmt.Sprintf("AGENTLS_COMMAND=%s-%s-%d", r.session.ID, s.server.name, s.starts)
-	p, err := newPipes()
-	if err != nil {
-		return nil, err
-	}
-	dir := r.session.home()
-	program := s.server.command[0]
-	if filepath.Base(program) != program && !filepath.IsAbs(program) {
-		program = filepath.Join(dir, program)
-	}
-	cmd := exec.Command(program, s.server.command[1:]...)
-	words := &head{}
-	cmd.Dir, cmd.WaitDelay = dir, directDelay
-	cmd.Env = append(append(r.engine.redactor.Environ(os.Environ()), s.variables()...), runVariable(r.id), own, "PWD="+dir)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.childIn, p.childOut, words
-	ownGroup(cmd)
-	err = cmd.Start()
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		err = mcp.Permanent(err)
-	}
-	if err := p.given(err); err != nil {
-		return nil, err
-	}
-	kill := func() {
-		killGroup(cmd)
-		// What cannot be looked for is looked for again by the next process.
-		_ = sandbox.EndStrays(own)
-	}
-	return &mcp.Process{In: p.in, Out: p.out, Kill: kill, Wait: func() string {
-		err := cmd.Wait()
-		kill() // what it left
-		if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
-			err = nil
-		}
-		exit, signal := howEnded(cmd.ProcessState)
-		said, _ := words.text()
-		return s.howItEnded(exit, signal, said, err)
-	}}, nil
-}
-
 // howItEnded is the end of a server in one line, with its last words.
 func (s *mcpStarter) howItEnded(exit int, signal string, words []byte, err error) string {
 	how := fmt.Sprintf("%s ended with exit code %d", permission.Visible(filepath.Base(s.server.command[0])), exit)
@@ -253,11 +209,10 @@ var secretNames = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential
 
 // expandServer puts in what a server's configuration names of the environment, of the user's file of keys, or of the keyring. One of a project gets
 // what any command gets, and no keys. The redactor learns what may be secret.
-func (e *Engine) expandServer(s mcpServer) (mcpServer, error) {
-	get := e.getenv
+func expandServer(s mcpServer, get func(string) string, redactor *secret.Redactor) (mcpServer, error) {
 	if s.project {
 		harmless := map[string]string{}
-		for _, pair := range e.redactor.Environ(os.Environ()) {
+		for _, pair := range redactor.Environ(os.Environ()) {
 			name, value, _ := strings.Cut(pair, "=")
 			harmless[name] = value
 		}
@@ -274,7 +229,7 @@ func (e *Engine) expandServer(s mcpServer) (mcpServer, error) {
 			case value == "":
 				missing = append(missing, parts[1])
 			case secretNames.MatchString(parts[1]) || strings.HasPrefix(parts[1], "keyring:"):
-				e.redactor.Add(parts[1], value)
+				redactor.Add(parts[1], value)
 			}
 			return value
 		})
@@ -282,9 +237,9 @@ func (e *Engine) expandServer(s mcpServer) (mcpServer, error) {
 	learn := func(name, value string) string {
 		value = expand(value)
 		if secretNames.MatchString(name) {
-			e.redactor.Add(s.name+" "+name, value)
+			redactor.Add(s.name+" "+name, value)
 			if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
-				e.redactor.Add(s.name+" "+name, token)
+				redactor.Add(s.name+" "+name, token)
 			}
 		}
 		return value
@@ -295,6 +250,16 @@ func (e *Engine) expandServer(s mcpServer) (mcpServer, error) {
 		expanded.command = append(expanded.command, expand(word))
 	}
 	expanded.url = expand(s.url)
+	if u, err := url.Parse(expanded.url); err == nil {
+		if password, ok := u.User.Password(); ok {
+			redactor.Add(s.name+" password", password)
+		}
+		for name, values := range u.Query() {
+			if secretNames.MatchString(name) {
+				redactor.Add(s.name+" "+name, values[0])
+			}
+		}
+	}
 	for name, value := range s.env {
 		expanded.env[name] = learn(name, value)
 	}
@@ -310,25 +275,4 @@ func (e *Engine) expandServer(s mcpServer) (mcpServer, error) {
 		return expanded, fmt.Errorf("%s is not set, which its configuration names; %s", strings.Join(slices.Compact(missing), ", "), why)
 	}
 	return expanded, nil
-}
-
-// dialPublic connects a server of a project: no private address, unless network.allow names it.
-func dialPublic(ctx context.Context, network, address string, allow []string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, err
-	}
-	for _, ip := range found {
-		ip = ip.Unmap()
-		target := netip.AddrPortFrom(ip, 0).Addr().String()
-		if public := ip.IsGlobalUnicast() && !ip.IsPrivate(); public || slices.Contains(allow, address) || slices.Contains(allow, net.JoinHostPort(target, port)) {
-			return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(target, port))
-		}
-		err = fmt.Errorf("%s leads to %s, which is no public address; to allow it, the user adds %s to network.allow", host, ip, net.JoinHostPort(target, port))
-	}
-	return nil, err
 }

@@ -167,7 +167,7 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 			messages, ids = append(messages, m), append(ids, row.ID)
 			continue
 		}
-		// A summary (compact.go): it stands for all up to its parent, but for the tasks.
+		// A summary (compact.go): it stands for all up to its parent, but for the tasks and what the run was told.
 		upTo := 1 + slices.Index(ids, row.Parent)
 		var shorter []model.Message
 		var left []event.MessageID
@@ -176,6 +176,11 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		}
 		if upTo > 0 {
 			shorter, left = append(shorter, messages[begin]), append(left, ids[0])
+		}
+		for i := 1; i < upTo; i++ {
+			if steers(messages[begin+i]) {
+				shorter, left = append(shorter, messages[begin+i]), append(left, ids[i])
+			}
 		}
 		messages = append(append(shorter, m), messages[begin+upTo:]...)
 		ids = append(append(left, row.ID), ids[upTo:]...)
@@ -223,7 +228,10 @@ func (r *run) takeOver() {
 	if r.former == nil {
 		return
 	}
-	for _, m := range r.former.messages {
+	for i, m := range r.former.messages {
+		if steers(m) {
+			r.memory.pinned[i] = true
+		}
 		r.messages = append(r.messages, withoutSecrets(m, r.engine.redactor))
 		r.memory.ids = append(r.memory.ids, r.former.last)
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -239,6 +241,10 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 	name, ok := tool.Resolve(toolName)
 	if !ok {
 		name = toolName
+	}
+	if strings.HasPrefix(name, mcp.Prefix) {
+		// Whether the server has it is not asked: a rule may speak of it all the same.
+		return r.policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.grants()), nil
 	}
 	t := r.session.engine.tools[name]
 	if t == nil {

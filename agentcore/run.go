@@ -109,8 +109,11 @@ type run struct {
 	inbox       *inbox
 	plan        plan
 	output      string // the file for the result of a run in the background, empty for others
-	expanded    string // what a command of an MCP server made of the prompt; empty for none
-	created     time.Time
+	servers     []mcpServer
+	// foundServers guards servers, which are found when first needed, also by a child.
+	foundServers sync.Once
+	expanded     string // what a command of an MCP server made of the prompt; empty for none
+	created      time.Time
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -124,6 +127,7 @@ type run struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+	passes   passes // of an iterated run
 
 	// Shared between the goroutines of its calls and of its children, each with its own lock.
 	summed summed

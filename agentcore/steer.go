@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// Steer tells a run something, which it reads at its next turn. The error is of the kind not_found where this process has no such
+// Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those behind it. The error is of the kind not_found where this process has no such
 // run, and invalid_request where it has spoken its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
@@ -23,6 +23,9 @@ func (r *run) steer(from, text string) error {
 	if text == "" {
 		return &Error{Kind: "invalid_request", Detail: "the message is empty", Hint: "say what the agent should know"}
 	}
+	if r.passes.steer(from, text) {
+		return nil
+	}
 	if !r.inbox.put(message{text: fmt.Sprintf("<message from=%q>\n%s\n</message>", from, text)}) {
 		return &Error{
 			Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
@@ -32,11 +35,38 @@ func (r *run) steer(from, text string) error {
 	return nil
 }
 
-// readInbox puts what the run was told into the conversation.
+// readInbox puts what the run was told into the conversation: first the ends of its children, then, pinned, what somebody had to say.
 func (r *run) readInbox() {
-	if texts := r.inbox.take(); len(texts) > 0 {
-		r.append(model.UserText(strings.Join(texts, "\n\n")))
+	var told, said []string
+	for _, m := range r.inbox.take() {
+		if m.child != "" {
+			told = append(told, m.text)
+		} else {
+			said = append(said, m.text)
+		}
 	}
+	if len(told) > 0 {
+		r.append(model.UserText(strings.Join(told, "\n\n")))
+	}
+	if len(said) == 0 {
+		return
+	}
+	m := model.UserText(strings.Join(said, "\n\n"))
+	if steers(m) {
+		r.pin(m)
+	} else {
+		r.append(m)
+	}
+}
+
+// maxPinned is how long what a run is told may be to stay as it is where the conversation is shortened, in bytes.
+const maxPinned = 8 << 10
+
+// steers reports whether a message of a conversation is what a run was told in its course, and short enough to stay in it: a correction counts as much as the
+// task, and a summary may lose it.
+func steers(m model.Message) bool {
+	text := m.Text()
+	return m.Role == model.RoleUser && strings.HasPrefix(text, "<message from=") && len(text) <= maxPinned
 }
 
 // mayEnd reports whether a run that has nothing more to do may end. Where it may not, there is something to read by the time it returns:

@@ -112,9 +112,11 @@ func (c *client) showsDisabled() bool {
 	return c.codeActionLiterals() && yes(c.codeAction().DisabledSupport)
 }
 
+// publishDiagnostics returns what the client can show of diagnostics that are pushed, and whether it takes any. The notification is as old as
+// LSP, and its capability only says what of it a client knows: one that says nothing takes it, too, unless it pulls.
 func (c *client) publishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
 	if c.caps.TextDocument == nil || c.caps.TextDocument.PublishDiagnostics == nil {
-		return protocol.PublishDiagnosticsClientCapabilities{}, false
+		return protocol.PublishDiagnosticsClientCapabilities{}, !c.pullDiagnostics()
 	}
 	return *c.caps.TextDocument.PublishDiagnostics, true
 }

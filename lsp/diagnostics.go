@@ -36,6 +36,8 @@ type publisher struct {
 	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
 	late  map[string]bool // files that were looked at while the user typed
 	hosts map[string]bool // documents that show the hunks of new files
+	all   bool            // whatever is shown is dirty
+	pulls pulls
 
 	shown map[string]bool // files with diagnostics at the client; owned by run
 }
@@ -66,6 +68,14 @@ func (p *publisher) touch(paths ...string) {
 func (p *publisher) touchBelow(folder string) {
 	p.mu.Lock()
 	p.gone[folder] = true
+	p.mu.Unlock()
+	p.touch()
+}
+
+// touchShown touches every file that has diagnostics. It never waits.
+func (p *publisher) touchShown() {
+	p.mu.Lock()
+	p.all = true
 	p.mu.Unlock()
 	p.touch()
 }
@@ -147,8 +157,8 @@ func (p *publisher) run(ctx context.Context) {
 			return
 		}
 		p.mu.Lock()
-		dirty, gone := p.dirty, p.gone
-		p.dirty, p.gone = map[string]bool{}, map[string]bool{}
+		dirty, gone, all := p.dirty, p.gone, p.all
+		p.dirty, p.gone, p.all = map[string]bool{}, map[string]bool{}, false
 		if due {
 			maps.Copy(dirty, p.typed)
 			clear(p.typed)
@@ -157,6 +167,11 @@ func (p *publisher) run(ctx context.Context) {
 			waiting = true
 		}
 		p.mu.Unlock()
+		if all {
+			for path := range p.shown {
+				dirty[path] = true
+			}
+		}
 		for folder := range gone {
 			for path := range p.shown {
 				if strings.HasPrefix(path, folder+string(filepath.Separator)) {
@@ -178,35 +193,43 @@ func (p *publisher) run(ctx context.Context) {
 func (p *publisher) publish(ctx context.Context, session *agentcore.Session, path string) error {
 	s := p.server
 	caps, announced := s.client.publishDiagnostics()
-	if !announced {
+	if !announced && !s.client.pullDiagnostics() {
 		return nil // the end of a run tells what was found, in words
 	}
-	edits := s.edits.Load()
-	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: []protocol.Diagnostic{}}
-	x, version, err := s.textOf(path)
-	if err == nil {
-		params.Diagnostics = s.diagnosticsOf(session, path, x)
-		params.Diagnostics = append(params.Diagnostics, s.askDiagnostics(path, x)...)
-		params.Diagnostics = append(params.Diagnostics, s.authoredDiagnostics(path, x, version >= 0)...)
-	}
-	if edits%2 == 1 || s.edits.Load() != edits {
+	list, version, whole := s.fileDiagnostics(session, path)
+	if !whole {
 		p.again(path) // the lines of the findings may be those of another version
 		return nil
 	}
-	if version >= 0 && yes(caps.VersionSupport) {
-		params.Version = protocol.NewOptional(version)
+	id, err := resultID(list)
+	if err != nil {
+		return err
 	}
 	p.mu.Lock()
 	wiped := p.wiped[path]
 	delete(p.wiped, path)
+	pulled := p.pulled(path)
+	if told, was := p.pulls.told[path]; pulled && told != id && (was || len(list) > 0) {
+		p.pulls.told[path] = id // it is told once
+		s.refresher.diagnosticsChanged()
+	}
 	p.mu.Unlock()
+	if pulled {
+		list = []protocol.Diagnostic{}
+	}
 	switch {
-	case len(params.Diagnostics) > 0:
+	case !announced:
+		return nil
+	case len(list) > 0:
 		p.shown[path] = true
 	case !p.shown[path] && !wiped:
 		return nil
 	default:
 		delete(p.shown, path)
+	}
+	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: list}
+	if version >= 0 && yes(caps.VersionSupport) {
+		params.Version = protocol.NewOptional(version)
 	}
 	return s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }

@@ -88,6 +88,9 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.codeActionLiterals() {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
+	if s.client.offersPull() {
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: true}
+	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {
 		c.CodeLensProvider = &protocol.CodeLensOptions{}
@@ -212,6 +215,9 @@ func (s *Server) watch(ctx context.Context) {
 // welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
 func (s *Server) welcome(ctx context.Context) {
 	s.settings.tell(ctx, s)
+	if text := s.engine.Repaired(); text != "" {
+		s.tell(ctx, protocol.MessageTypeError, text)
+	}
 	var roots []string
 	for _, r := range s.view.Roots() {
 		roots = append(roots, r.Path)

@@ -54,7 +54,7 @@ func (s *Server) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.
 	}
 	if p.Session != "" {
 		if _, err := engine.Session(p.Session); err != nil {
-			return nil, err
+			return nil, engine.Elsewhere(ctx, string(p.Session), err)
 		}
 	}
 	list := &methods.GrantList{}
@@ -104,6 +104,7 @@ func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*method
 	var found permission.Explanation
 	if p.Run != "" {
 		found, err = s.engine.ExplainRun(p.Run, p.Tool, p.Call)
+		err = s.engine.Elsewhere(ctx, string(p.Run), err)
 	} else {
 		found, err = session.Explain(p.Agent, p.Tool, p.Call)
 	}

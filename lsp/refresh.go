@@ -16,7 +16,7 @@ import (
 // watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
 const watchedDiffs = 100
 
-// refresher tells the client to ask again: for lenses, and for the texts of our own documents. Whoever changes something
+// refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own documents. Whoever changes something
 // tells it, without waiting; one goroutine asks, since each request waits for an answer.
 type refresher struct {
 	server *Server
@@ -24,6 +24,7 @@ type refresher struct {
 
 	mu     sync.Mutex
 	lenses bool // are to be asked for again
+	pulled bool // diagnostics that the client pulls are others than it was told
 	looked bool // the settings may say otherwise whether there are lenses
 	diffs  []diffDocument
 	stale  map[uri.URI]bool
@@ -83,6 +84,14 @@ func (r *refresher) textChanged(u uri.URI) {
 	r.wake()
 }
 
+// diagnosticsChanged says that diagnostics which the client pulls are others than it was told. It never waits.
+func (r *refresher) diagnosticsChanged() {
+	r.mu.Lock()
+	r.pulled = true
+	r.mu.Unlock()
+	r.wake()
+}
+
 // settingsChanged says that the user may want lenses now, or none any more. It never waits.
 func (r *refresher) settingsChanged() {
 	r.mu.Lock()
@@ -100,12 +109,15 @@ func (r *refresher) run(ctx context.Context) {
 			return
 		}
 		r.mu.Lock()
-		lenses, looked, stale := r.lenses, r.looked, slices.Sorted(maps.Keys(r.stale))
-		r.lenses, r.looked = false, false
+		lenses, looked, pulled, stale := r.lenses, r.looked, r.pulled, slices.Sorted(maps.Keys(r.stale))
+		r.lenses, r.looked, r.pulled = false, false, false
 		clear(r.stale)
 		r.mu.Unlock()
 		if lenses || looked {
 			r.tell(ctx, "lenses", r.renewLenses(ctx, lenses))
+		}
+		if pulled && r.server.client.refreshesDiagnostics() {
+			r.tell(ctx, "diagnostics", r.server.client.call(ctx, protocol.MethodWorkspaceDiagnosticRefresh, nil, nil))
 		}
 		for _, u := range stale {
 			if r.server.client.textDocumentContent() {

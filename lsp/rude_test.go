@@ -60,7 +60,7 @@ type rude struct {
 	next int
 	got  []packet
 	news chan struct{}
-	// answers gives the raw result, or error member, of the server's requests by method; what is missing is never answered.
+	// answers gives the raw result, or error member, of the server's requests by method, "" for all others; what is missing is never answered.
 	answers map[string]string
 }
 
@@ -120,10 +120,13 @@ func (r *rude) read(from *bufio.Reader) {
 		r.mu.Lock()
 		r.got = append(r.got, p)
 		answer, answered := r.answers[p.Method]
+		if !answered {
+			answer, answered = r.answers[""]
+		}
 		close(r.news)
 		r.news = make(chan struct{})
 		r.mu.Unlock()
-		if answered && p.ID != nil {
+		if answered && p.ID != nil && p.Method != "" {
 			go r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, p.ID, answer))
 		}
 	}

@@ -188,6 +188,10 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 		return answered(ctx, params, s.codeLens)
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
+	case protocol.MethodTextDocumentDiagnostic:
+		return answered(ctx, params, s.documentDiagnostic)
+	case protocol.MethodWorkspaceDiagnostic:
+		return answered(ctx, params, s.workspaceDiagnostic)
 	case protocol.MethodTextDocumentInlayHint:
 		return answered(ctx, params, s.inlayHint)
 	case protocol.MethodTextDocumentHover:

@@ -69,7 +69,7 @@ type ToolOptions struct {
 	Arguments json.RawMessage
 }
 
-// MCPServer is an MCP server that a definition names or brings. The engine does not use it yet.
+// MCPServer is an MCP server that a definition names or brings.
 type MCPServer struct {
 	Name string
 	// Command is the argument vector of a server on stdio; URL that of one over HTTP. Neither is set for a
@@ -135,7 +135,7 @@ type Definition struct {
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
-	// MCPServers are added to those of the session. The engine does not use them yet.
+	// MCPServers are added to those of the configuration or, for a child, of its parent.
 	MCPServers []MCPServer
 	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of its children, too.
 	Hooks   []Hook

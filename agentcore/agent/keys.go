@@ -28,7 +28,7 @@ type KeyInfo struct {
 func number(n float64) *float64 { return &n }
 
 var (
-	toolDoc  = " A name that other tools use for it is understood, and those of MCP servers (`mcp__server__tool`) are kept."
+	toolDoc  = " A name that other tools use for it is understood, and those of MCP servers are kept: `mcp__server__tool`, `mcp__server__*` or `mcp__server`."
 	laterDoc = " Read and kept, but not used by this version yet."
 )
 
@@ -78,12 +78,12 @@ var nativeKeys = []KeyInfo{
 	{Name: "context", Type: "string", Values: []string{"none", "full", "summary", "selective"}, Doc: "What it sees of its parent's conversation when it runs as a child."},
 	{Name: "reminder", Type: "string", Doc: "A critical reminder, repeated in front of its task."},
 	{Name: "skills", Type: "strings", Names: "skill", Doc: "Skills that are loaded into the prompt at the start of a run."},
-	{Name: "mcp_servers", Type: "table", Doc: "MCP servers that it brings by name, or a list of names of the configuration's." + laterDoc},
+	{Name: "mcp_servers", Type: "table", Doc: "MCP servers that it brings by name, or a list of names of the configuration's. They are added to those that the agent has anyway."},
 	{Name: "mcp_servers.*.command", Type: "string", Doc: "The program of a server on stdio."},
 	{Name: "mcp_servers.*.args", Type: "strings", Doc: "Its arguments."},
-	{Name: "mcp_servers.*.env", Type: "table", Doc: "Its environment."},
+	{Name: "mcp_servers.*.env", Type: "table", Doc: "Its environment; `${NAME}` and `${NAME:-default}` are filled in."},
 	{Name: "mcp_servers.*.url", Type: "string", Doc: "The address of a server over HTTP."},
-	{Name: "mcp_servers.*.headers", Type: "table", Doc: "Headers of its requests."},
+	{Name: "mcp_servers.*.headers", Type: "table", Doc: "Headers of its requests; `${NAME}` and `${NAME:-default}` are filled in."},
 	{Name: "hooks", Type: "table", Doc: "Commands that are run at events of its life, by the event's name. `Stop` of a subagent is `SubagentStop`. Those of `PreToolUse` also see the calls of its subagents."},
 	{Name: "hooks.*.*.matcher", Type: "string", Names: "tool", Doc: "What the hook is for: names of tools with `|` between them in any spelling, or a regular expression. Empty: all."},
 	{Name: "hooks.*.*.command", Type: "strings", Doc: "A list of words, or a command line for `sh -c`. It gets the event as JSON on its standard input."},

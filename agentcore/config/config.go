@@ -238,11 +238,11 @@ type MCPServer struct {
 	Command string
 	// Arguments of the program.
 	Args []string
-	// Environment variables added for the program. Their values are never shown.
+	// Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.
 	Env map[string]string
 	// Address of a server that speaks MCP over HTTP.
 	URL string
-	// Headers added to each request over HTTP. Their values are never shown.
+	// Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.
 	Headers map[string]string
 
 	// Origin is the place that the server comes from; one of LayerProject needs trust.

@@ -409,7 +409,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "env", secret: true, optional: true,
-		doc: "Environment variables added for the program. Their values are never shown.",
+		doc: "Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.",
 		at:  in(func(m *MCPServer) any { return &m.Env }),
 	},
 	{
@@ -419,7 +419,7 @@ var mcpFields = []field{
 	},
 	{
 		key: "headers", secret: true, optional: true,
-		doc: "Headers added to each request over HTTP. Their values are never shown.",
+		doc: "Headers added to each request over HTTP. Their values are never shown. `${NAME}` is filled in as in env.",
 		at:  in(func(m *MCPServer) any { return &m.Headers }),
 	},
 }

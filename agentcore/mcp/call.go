@@ -24,7 +24,7 @@ const (
 	maxImages = 8
 	maxImage  = 4 << 20
 	// returnPatience is how long a call waits for a server that is being started again.
-	returnPatience = 15 * time.Second
+	returnPatience = 30 * time.Second
 )
 
 // Result is the answer to a call.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http/httptest"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,12 +96,7 @@ func call(t *testing.T, c *Client, name, arguments string) (Result, error) {
 func transports(t *testing.T, test func(t *testing.T, o Options)) {
 	t.Run("pipe", func(t *testing.T) { test(t, Options{Open: starter(t, "good")}) })
 	t.Run("http", func(t *testing.T) {
-		server := httptest.NewServer(mcptest.Handler())
-		t.Cleanup(func() {
-			server.CloseClientConnections()
-			server.Close()
-		})
-		test(t, Options{URL: server.URL})
+		test(t, Options{URL: mcptest.Serve(t, mcptest.Handler(t))})
 	})
 }
 
@@ -270,9 +265,11 @@ func versionOf(t *testing.T, c *Client, name string) string {
 
 // TestHTTPServerDies ends a server over HTTP and starts another one at its address.
 func TestHTTPServerDies(t *testing.T) {
-	server := httptest.NewServer(mcptest.Handler())
-	address := server.Listener.Addr().String()
-	c := connect(t, Options{URL: server.URL})
+	var now atomic.Pointer[http.Handler]
+	first, second := mcptest.Handler(t), mcptest.Handler(t)
+	gone := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	now.Store(&first)
+	c := connect(t, Options{URL: mcptest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load()).ServeHTTP(w, r) }))})
 	if _, err := c.Await(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -280,19 +277,11 @@ func TestHTTPServerDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	version := versionOf(t, c, "mcp__srv__echo")
-	server.CloseClientConnections()
-	server.Close()
+	now.Store(&gone)
 	if _, err := c.Call(bounded(t), "mcp__srv__echo", version, json.RawMessage(`{"text":"b"}`), nil); err == nil {
 		t.Fatal("a server that is gone answers")
 	}
-	again := httptest.NewUnstartedServer(mcptest.Handler())
-	again.Listener.Close()
-	var err error
-	if again.Listener, err = listen(address); err != nil {
-		t.Fatal(err)
-	}
-	again.Start()
-	t.Cleanup(func() { again.CloseClientConnections(); again.Close() })
+	now.Store(&second)
 	for ctx := bounded(t); ; {
 		c.Wake()
 		result, err := c.Call(ctx, "mcp__srv__echo", version, json.RawMessage(`{"text":"c"}`), nil)

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 )
-
-func listen(address string) (net.Listener, error) { return net.Listen("tcp", address) }
 
 // TestHostileServers lets servers that mean no good do what they can: the client comes back with an answer or an error, nothing that cannot be seen
 // comes through, and nothing is left of them.

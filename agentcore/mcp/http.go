@@ -67,8 +67,9 @@ func (g *guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(request.Context())
+	leaves := request.Method == http.MethodDelete
 	stop := context.AfterFunc(g.ctx, func() {
-		if request.Method != http.MethodDelete {
+		if !leaves {
 			cancel()
 			return
 		}

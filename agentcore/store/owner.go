@@ -207,8 +207,8 @@ func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, erro
 }
 
 // TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, oldest first, once: whoever gets
-// them tells the user, and no other process, nor a later one, gets them again. Sessions of living processes are left alone.
-// MarkInterrupted comes before it.
+// them tells the user, and no other process, nor a later one, gets them again. Those that were resumed since are not among them. Sessions of
+// living processes are left alone, and such as MarkInterrupted has not seen yet.
 func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
 	var taken []Run
 	take := func(w *writer) ([]event.Event, error) {
@@ -230,7 +230,8 @@ func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 	var runs []Run
 	for _, root := range roots {
 		open, err := selectRows[ownedSession](ctx, w.conn, ownedTable,
-			"WHERE state = 'open' AND EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?) ORDER BY created, id", root)
+			`WHERE state = 'open' AND EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?) AND NOT EXISTS (
+			SELECT 1 FROM run WHERE status IN ('pending', 'running', 'waiting') AND run.session = session.id) ORDER BY created, id`, root)
 		if err != nil {
 			return nil, fmt.Errorf("read which sessions are open: %w", err)
 		}
@@ -249,7 +250,9 @@ func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 				return nil, fmt.Errorf("close session %s: %w", session.ID, err)
 			}
 			left, err := selectRows[Run](ctx, w.conn, runTable,
-				"WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' ORDER BY created, id", session.ID)
+				`WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' AND NOT EXISTS (
+				SELECT 1 FROM run AS later WHERE later.chain = run.chain AND later.parent_run IS NULL AND later.id <> run.id AND later.created > run.created)
+				ORDER BY created, id`, session.ID)
 			if err != nil {
 				return nil, fmt.Errorf("read the interrupted runs of session %s: %w", session.ID, err)
 			}

@@ -23,6 +23,12 @@ type Recovery struct {
 	Detail string
 }
 
+// String says it in words for a person.
+func (r *Recovery) String() string {
+	return fmt.Sprintf("the database of agentls was damaged. A new one has %d rows of it; sessions that you miss may be in the damaged file, which lies in %s for two weeks. What was found: %s",
+		r.Saved, r.MovedTo, r.Detail)
+}
+
 // checkedAtOnce is the size in bytes up to which a file is checked before it is used: that takes about a millisecond for each megabyte.
 const checkedAtOnce = 48 << 20
 

@@ -43,6 +43,8 @@ var (
 	ErrInUse = errors.New("another agentls process has it open")
 	// ErrGone: the file was deleted, or another one put in its place, while it was open.
 	ErrGone = errors.New("the file is gone")
+	// ErrDisk: the system refused to read or write the file.
+	ErrDisk = errors.New("the disk refused")
 	// ErrFull: there was no room for the batch.
 	ErrFull = errors.New("the disk is full")
 )

@@ -446,6 +446,10 @@ func (s *Store) explain(what string, err error) error {
 	switch code {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
+	case sqlite3.SQLITE_IOERR: // also where a quota or a limit of file sizes is reached
+		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what, ErrDisk, filepath.Dir(s.path), err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%s: %w: make %s writable: %w", what, ErrDisk, filepath.Dir(s.path), err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("%s: %w (%s): end what else uses it, or try again: %w", what, ErrLocked, s.path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:

@@ -65,15 +65,14 @@ type bashArguments struct {
 	Command     string `json:"command" alias:"cmd,script"`
 	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000" minimum:"1" alias:"timeout"`
 	Description string `json:"description,omitempty" jsonschema:"what for" alias:"explanation,purpose"`
-	Background  bool   `json:"background,omitempty" jsonschema:"do not wait; answers an id" alias:"run_in_background,is_background"`
+	Background  bool   `json:"background,omitempty" jsonschema:"for servers and watchers; answers an id" alias:"run_in_background,is_background"`
 }
 
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
 		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables); nobody can type. " +
-			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are. " +
-			"Start servers and watchers in the background.",
+			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
 		Title: func(a bashArguments) string {

@@ -49,18 +49,11 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 	}
 	var out strings.Builder
 	total, listed := 0, 0
-	for entry, err := range walk(ctx, host, starts, 0) {
+	for path, err := range filesBelow(ctx, host, starts, wanted) {
 		if err != nil {
 			return Result{}, err
 		}
-		if entry.Dir {
-			continue
-		}
-		shown := view.Relative(entry.Path)
-		// A pattern may also count from the workspace although a folder was named.
-		if !wanted.match(entry.relative) && !wanted.match(shown) {
-			continue
-		}
+		shown := view.Relative(path)
 		if total++; listed < globLimit && out.Len() < outputLimit {
 			listed++
 			out.WriteString(shown + "\n")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"runtime"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -31,7 +30,7 @@ type grepArguments struct {
 func grepTool() Tool {
 	return New(Definition[grepArguments]{
 		Name:        "grep",
-		Description: "Search the text of files, unsaved and proposed changes included. Ignored and binary files are left out.",
+		Description: "Search the text of files as you see it. Ignored and binary files are left out.",
 		Effect:      Reads,
 		Example:     grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
 		Title: func(a grepArguments) string {
@@ -44,8 +43,7 @@ func grepTool() Tool {
 // hits are the matches in one file: 0-based lines, and in each the byte column where the match begins.
 type hits struct {
 	path    string
-	text    string
-	lines   []line
+	text    string // "" where there are none
 	matches []hit
 	// skipped says why the file was not searched, if it was not.
 	skipped workspace.ErrorKind
@@ -78,8 +76,7 @@ func grep(ctx context.Context, host Host, a grepArguments) (Result, error) {
 	if a.Limit > 0 {
 		limit = a.Limit
 	}
-	s := search{host: host, layer: host.Files().Fork(), expression: expression, multi: spansLines(a.Pattern)}
-	s.literal, _ = expression.LiteralPrefix()
+	s := newSearch(host, a.Pattern, expression)
 	page := grepPage{limit: limit, context: min(a.Context, grepContext), view: host.Files().View()}
 	for h := range s.files(ctx, starts, include) {
 		if h.err != nil {
@@ -98,133 +95,66 @@ func grep(ctx context.Context, host Host, a grepArguments) (Result, error) {
 	return Result{Text: note + page.text(), Summary: fmt.Sprintf("%s in %s", count(page.matches, "match", "matches"), count(page.files, "file", "files"))}, nil
 }
 
-// spansLines reports whether a pattern asks for a line ending, so that it is matched against whole texts.
-func spansLines(pattern string) bool {
-	return strings.Contains(pattern, "\n") || strings.Contains(pattern, `\n`) || strings.HasPrefix(pattern, "(?s")
-}
-
 // search is one call of grep at work.
 type search struct {
-	host       Host
-	layer      *workspace.Layer
-	expression *regexp.Regexp
-	literal    string
-	multi      bool
+	host   Host
+	layer  *workspace.Layer
+	finder *lineFinder
 }
 
-// files yields the result of each file that include names, in the order of the walk. A few files are searched
-// at once, by goroutines that have all ended when files returns.
+func newSearch(host Host, pattern string, expression *regexp.Regexp) *search {
+	return &search{host: host, layer: host.Files().Fork(), finder: newLineFinder(pattern, expression)}
+}
+
+// files yields the result of each file that include names, in the order of the walk. Several files are searched at once, by goroutines that have
+// all ended when files returns. What may not be read is left out.
 func (s *search) files(ctx context.Context, starts []string, include globPattern) func(yield func(hits) bool) {
 	return func(yield func(hits) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		// Each file's result has a channel of its own; their order in the queue is that of the walk, and its
-		// capacity bounds how many are at work.
-		queue := make(chan chan hits, 2*runtime.GOMAXPROCS(0))
-		go func() {
-			defer close(queue)
-			s.walk(ctx, starts, include, queue)
-		}()
-		stopped := false
-		for result := range queue {
-			h := <-result
-			if !stopped && !yield(h) {
-				// The rest of the queue is drained, so that its goroutines end.
-				stopped = true
-				cancel()
+		if len(starts) == 1 && isFile(s.layer, starts[0]) {
+			yield(s.named(starts[0]))
+			return
+		}
+		for _, start := range starts {
+			for file, err := range workspace.Scan(ctx, s.layer, start, wants(s.host, start, include), s.look) {
+				if err != nil {
+					yield(hits{err: explain(s.host, start, err)})
+					return
+				}
+				h := file.Result
+				h.path = file.Path
+				if problem, ok := errors.AsType[*workspace.FileError](file.Err); ok {
+					h.skipped = problem.Kind
+				}
+				// A file is judged only where it has something to tell, since that takes longer than searching it.
+				if (len(h.matches) > 0 || h.skipped != "") && !s.host.MayRead(h.path) {
+					continue
+				}
+				if !yield(h) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (s *search) walk(ctx context.Context, starts []string, include globPattern, queue chan<- chan hits) {
-	send := func(work func() hits) bool {
-		result := make(chan hits, 1)
-		select {
-		case queue <- result:
-		case <-ctx.Done():
-			return false
-		}
-		go func() { result <- work() }()
-		return true
-	}
-	if len(starts) == 1 && isFile(s.layer, starts[0]) {
-		send(func() hits {
-			// A file that was asked for by name is not skipped in silence.
-			if !s.host.MayRead(starts[0]) {
-				return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Relative(starts[0]))}
-			}
-			if _, err := s.layer.Read(starts[0]); err != nil {
-				return hits{err: explain(s.host, starts[0], err)}
-			}
-			return s.file(ctx, starts[0])
-		})
-		return
-	}
-	view := s.host.Files().View()
-	for entry, err := range walk(ctx, s.host, starts, 0) {
-		if err != nil {
-			send(func() hits { return hits{err: err} })
-			return
-		}
-		if entry.Dir || !include.match(entry.relative) && !include.match(view.Relative(entry.Path)) {
-			continue
-		}
-		if !send(func() hits { return s.file(ctx, entry.Path) }) {
-			return
-		}
-	}
-}
-
-// file searches one file. What cannot be read as text is skipped.
-func (s *search) file(ctx context.Context, path string) hits {
-	h := hits{path: path}
-	if ctx.Err() != nil {
-		return h
+// named searches a file that was asked for by its name: it is not skipped in silence.
+func (s *search) named(path string) hits {
+	if !s.host.MayRead(path) {
+		return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Relative(path))}
 	}
 	file, err := s.layer.Read(path)
-	var problem *workspace.FileError
-	if errors.As(err, &problem) {
-		h.skipped = problem.Kind
-		return h
-	}
 	if err != nil {
-		h.err = err
-		return h
+		return hits{err: explain(s.host, path, err)}
 	}
-	if s.literal != "" && !strings.Contains(file.Text, s.literal) && !s.multi {
-		return h
-	}
-	h.text, h.lines = file.Text, shownLines(file.Text)
-	if s.multi {
-		h.matches = s.whole(&h)
-		return h
-	}
-	for i, l := range h.lines {
-		if place := s.expression.FindStringIndex(h.text[l.start:l.end]); place != nil {
-			h.matches = append(h.matches, hit{i, place[0]})
-		}
-		if i%1000 == 0 && ctx.Err() != nil {
-			return h
-		}
-	}
+	h := s.look(path, []byte(file.Text))
+	h.path = path
 	return h
 }
 
-// whole matches against the text with \n as its line endings.
-func (s *search) whole(h *hits) []hit {
-	if strings.Contains(h.text, "\r") {
-		h.text = strings.ReplaceAll(strings.ReplaceAll(h.text, "\r\n", "\n"), "\r", "\n")
-		h.lines = shownLines(h.text)
-	}
-	var matches []hit
-	for _, place := range s.expression.FindAllStringIndex(h.text, -1) {
-		i := max(lineAt(h.lines, place[0]), 0)
-		if len(matches) == 0 || matches[len(matches)-1].line != i {
-			matches = append(matches, hit{i, place[0] - h.lines[i].start})
-		}
-	}
-	return matches
+// look searches the text of a file, which is borrowed.
+func (s *search) look(_ string, data []byte) hits {
+	text, matches := s.finder.find(data)
+	return hits{text: text, matches: matches}
 }
 
 // grepPage writes the answer.
@@ -234,6 +164,7 @@ type grepPage struct {
 	out                      strings.Builder
 	matches, files, tooLarge int
 	full                     bool
+	lines                    []line // of the file that is written
 }
 
 func (p *grepPage) add(h hits) {
@@ -248,6 +179,7 @@ func (p *grepPage) add(h hits) {
 		}
 		if i == 0 {
 			p.files++
+			p.lines = shownLines(h.text)
 			p.out.WriteString(p.view.Relative(h.path) + "\n")
 		}
 		p.matches++
@@ -260,7 +192,7 @@ func (p *grepPage) add(h hits) {
 		}
 		p.line(h, m.line, ":", m.column)
 		next = m.line + 1
-		end := min(m.line+1+p.context, len(h.lines))
+		end := min(m.line+1+p.context, len(p.lines))
 		if i+1 < len(h.matches) {
 			end = min(end, h.matches[i+1].line)
 		}
@@ -271,7 +203,7 @@ func (p *grepPage) add(h hits) {
 }
 
 func (p *grepPage) line(h hits, i int, mark string, column int) {
-	text := h.text[h.lines[i].start:h.lines[i].end]
+	text := strings.ToValidUTF8(h.text[p.lines[i].start:p.lines[i].end], "\ufffd")
 	fmt.Fprintf(&p.out, "%d%s%s\n", i+1, mark, around(text, column))
 }
 

@@ -22,7 +22,7 @@ type listArguments struct {
 func listTool() Tool {
 	return New(Definition[listArguments]{
 		Name:        "list",
-		Description: "Show the files and folders below a folder as an indented tree, without ignored ones.",
+		Description: "Show what is below a folder as a tree, without ignored files.",
 		Effect:      Reads,
 		Example:     listArguments{Path: "internal", Depth: 2},
 		Title:       func(a listArguments) string { return "list " + a.Path },

@@ -23,7 +23,7 @@ func notebookEditTool() Tool {
 	number, source := 2, "print(1)\n"
 	return New(Definition[notebookArguments]{
 		Name:        "notebook_edit",
-		Description: "Propose replacing, inserting or deleting one cell of a Jupyter notebook. A code cell that is replaced loses its outputs.",
+		Description: "Propose replacing, inserting or deleting one cell of a Jupyter notebook.",
 		Effect:      Proposes,
 		Example:     notebookArguments{Path: "a.ipynb", CellNumber: &number, NewSource: &source},
 		Title:       func(a notebookArguments) string { return "edit notebook " + a.Path },

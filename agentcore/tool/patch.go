@@ -16,11 +16,11 @@ type patchArguments struct {
 func patchTool() Tool {
 	return New(Definition[patchArguments]{
 		Name: "patch",
-		Description: "Propose changes of several places or files; all are made, or none. Between *** Begin Patch and *** End Patch stands for " +
-			"each file *** Update File: path (then perhaps *** Move to: path), *** Add File: path (each line with + before it) or " +
-			"*** Delete File: path. An update has chunks in the file's order: @@, then lines that begin with a space (stays), - (goes) or " +
-			"+ (comes), three lines of context around a change. Where they fit several places, name a line above behind @@: @@ func parse. " +
-			"*** End of File ends a chunk at the file's end.",
+		Description: "Propose changes of several places or files; all are made, or none. Between *** Begin Patch and *** End Patch: " +
+			"*** Update File: path (perhaps with *** Move to: path below), *** Add File: path (each line with + before it), " +
+			"*** Delete File: path. An update has chunks in order: @@, then lines that begin with a space (stays), - (goes) or " +
+			"+ (comes), three of context around a change. Where they fit several places, name a line above behind @@: @@ func parse. " +
+			"*** End of File ends a chunk at the end.",
 		Effect:  Proposes,
 		Example: patchArguments{Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn nil\n+\t\treturn err\n \t}\n*** End Patch"},
 		Title:   func(a patchArguments) string { return patchTitle(a.Patch) },

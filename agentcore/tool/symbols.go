@@ -59,9 +59,9 @@ const (
 type symbolsArguments struct {
 	Kind   string `json:"kind" enum:"definition,references,document,workspace" alias:"action,operation,query,type"`
 	Path   string `json:"path,omitempty" alias:"file_path,file,filename"`
-	Line   int    `json:"line,omitempty" jsonschema:"1-based" minimum:"1"`
-	Column int    `json:"column,omitempty" jsonschema:"1-based" minimum:"1" alias:"character,col"`
-	Name   string `json:"name,omitempty" jsonschema:"the symbol, in place of a position" alias:"symbol,identifier,text"`
+	Line   int    `json:"line,omitempty" jsonschema:"from 1" minimum:"1"`
+	Column int    `json:"column,omitempty" jsonschema:"from 1" minimum:"1" alias:"character,col"`
+	Name   string `json:"name,omitempty" jsonschema:"or this: the symbol" alias:"symbol,identifier,text"`
 }
 
 func symbolsTool() Tool {
@@ -365,17 +365,18 @@ func (l *lookup) grepped(expression string, keep func(line, word string) bool) (
 			include = globPattern{pattern: "**"} // an ending that is no pattern
 		}
 	}
-	s := search{host: l.host, layer: l.host.Files().Fork(), expression: regexp.MustCompile("(?i:" + expression + ")")}
-	if keep == nil {
-		s.expression = regexp.MustCompile(expression)
+	if keep != nil {
+		expression = "(?i:" + expression + ")"
 	}
+	s := newSearch(l.host, expression, regexp.MustCompile(expression))
 	var list []Symbol
 	for h := range s.files(l.ctx, starts, include) {
 		if h.err != nil {
 			return nil, h.err
 		}
+		lines := shownLines(h.text)
 		for _, m := range h.matches {
-			text := h.text[h.lines[m.line].start:h.lines[m.line].end]
+			text := h.text[lines[m.line].start:lines[m.line].end]
 			found := Symbol{Path: h.path, Span: event.Span{StartLine: m.line, StartColumn: m.column, EndLine: m.line, EndColumn: m.column}}
 			if keep != nil {
 				if !keep(text, "") {

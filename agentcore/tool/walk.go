@@ -67,6 +67,41 @@ func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[
 	}
 }
 
+// filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that the run may not read are left out.
+func filesBelow(ctx context.Context, host Host, starts []string, wanted globPattern) iter.Seq2[string, error] {
+	layer := host.Files().Fork()
+	return func(yield func(string, error) bool) {
+		for _, start := range starts {
+			if isFile(layer, start) {
+				if wants(host, filepath.Dir(start), wanted)(start) && host.MayRead(start) && !yield(start, nil) {
+					return
+				}
+				continue
+			}
+			for file, err := range workspace.Scan[struct{}](ctx, layer, start, wants(host, start, wanted), nil) {
+				if err != nil {
+					yield("", explain(host, start, err))
+					return
+				}
+				if host.MayRead(file.Path) && !yield(file.Path, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// wants tells which files below a folder a pattern names. It may also count from the workspace although a folder was named.
+func wants(host Host, start string, pattern globPattern) func(path string) bool {
+	if pattern.pattern == "**" {
+		return func(string) bool { return true }
+	}
+	view := host.Files().View()
+	return func(path string) bool {
+		return pattern.match(relativeTo(start, path)) || !pattern.base && pattern.match(view.Relative(path))
+	}
+}
+
 // isFile reports whether the layer shows a file at a path, without reading more of it than that takes.
 func isFile(layer *workspace.Layer, name string) bool {
 	entries, err := layer.List(filepath.Dir(name))
@@ -83,6 +118,9 @@ func isFile(layer *workspace.Layer, name string) bool {
 }
 
 func relativeTo(start, name string) string {
+	if rest, ok := strings.CutPrefix(name, start); ok && rest != "" && rest[0] == filepath.Separator {
+		return filepath.ToSlash(rest[1:])
+	}
 	relative, err := filepath.Rel(start, name)
 	if err != nil {
 		// Both are absolute and on one volume, since one was found below the other.

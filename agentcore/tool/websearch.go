@@ -26,7 +26,7 @@ type websearchArguments struct {
 func websearchTool() Tool {
 	return New(Definition[websearchArguments]{
 		Name:        "websearch",
-		Description: "Search the web. Read the pages that it finds with webfetch.",
+		Description: "Search the web; read what it finds with webfetch.",
 		Effect:      Reads,
 		Example:     websearchArguments{Query: "go os.Root symlink escapes", Count: 8},
 		Title:       func(a websearchArguments) string { return "search the web for " + a.Query },

@@ -10,7 +10,7 @@ import (
 
 type writeArguments struct {
 	Path    string `json:"path" alias:"file_path,file,filename,target_file"`
-	Content string `json:"content" jsonschema:"the whole new text" alias:"contents,text,file_text"`
+	Content string `json:"content" alias:"contents,text,file_text"`
 }
 
 func writeTool() Tool {

@@ -67,7 +67,7 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
 		return registry, nil // nothing was ever registered
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{StateDir: dirs.State, Config: cfg, Agents: registry, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor()})
+	engine, err := agentcore.Open(ctx, agentcore.Options{StateDir: dirs.State, Config: cfg, Agents: registry, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash})
 	if err != nil {
 		return nil, fmt.Errorf("read the registered agents: %w", err)
 	}

@@ -36,8 +36,8 @@ func (p *process) doctorCommand(s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, the search engine, how commands of agents
-are kept apart, checkers on PATH, git and the workspace folder. With --models, the providers are asked for their models; no
+whether they have a key (never the key itself), the model that a run would get and why, the search engine, MCP servers, how commands
+of agents are kept apart, checkers on PATH, git and the workspace folder. With --models, the providers are asked for their models; no
 model is asked anything. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -94,6 +94,7 @@ func (p *process) examine(ctx context.Context, s *settings, models bool) ([]chec
 	if models {
 		checks = append(checks, p.checkCatalogs(ctx, dirs, cfg, client, local, name)...)
 	}
+	checks = append(checks, p.checkServers(dirs, cfg, trust)...)
 	checks = append(checks, checkWorkspace(p.dir))
 	checks = append(checks, checkSandbox(ctx, dirs, cfg))
 	return append(checks, <-programs...), nil

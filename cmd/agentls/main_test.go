@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -31,6 +32,7 @@ const scriptVariable = "AGENTLS_TEST_MODEL"
 
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
+	mcptest.Dispatch()
 	testscript.Main(m, map[string]func(){"agentls": scripted, "nothing": nothing})
 }
 

@@ -237,7 +237,7 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 		return err
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(),
+		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)

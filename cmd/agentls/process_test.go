@@ -33,6 +33,8 @@ type desk struct {
 	home  string
 	// env is added to the environment, in the form NAME=VALUE.
 	env []string
+	// wrap is a program, with arguments, that the command is an argument of.
+	wrap []string
 	// through, if there is one, is put between an editor and its server.
 	through func(io.ReadWriteCloser) io.ReadWriteCloser
 }
@@ -67,7 +69,8 @@ func (d *desk) configure(text string) {
 
 // command prepares the command as a process, which the end of the test kills.
 func (d *desk) command(args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(d.ctx, "agentls", args...) // put on PATH by TestMain
+	words := append(slices.Clone(d.wrap), append([]string{"agentls"}, args...)...) // put on PATH by TestMain
+	cmd := exec.CommandContext(d.ctx, words[0], words[1:]...)
 	cmd.Dir = d.dir
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "AGENTLS_STATE=" + d.state,

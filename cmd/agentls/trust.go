@@ -255,9 +255,12 @@ func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return agentcore.UnknownTrust(ctx, folder)
 	}
-	s, err := store.Open(ctx, file, store.Options{})
+	s, err := store.Open(ctx, file, store.Options{Crash: p.crash})
 	if err != nil {
 		return agentcore.FolderTrust{}, fmt.Errorf("open the state in %s: %w", dirs.State, err)
+	}
+	if r := s.Recovery(); r != nil { // who opens it next finds a sound one
+		fmt.Fprintln(p.stderr, "agentls:", r)
 	}
 	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
 	return agentcore.ReadTrust(ctx, s, folder)

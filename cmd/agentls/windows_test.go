@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/lsptest"
 )
 
@@ -60,6 +61,17 @@ func (s *served) hears(run string) {
 	}
 }
 
+// sees reports whether a window shows a run with so many children at work, in a session of whatever window.
+func (s *served) sees(session string, children int) bool {
+	s.desk.Helper()
+	tree := requested[struct {
+		Tree []struct{ ID, Parent, Status string }
+	}](s, "agent/session", fmt.Sprintf(`{"session":%q}`, session)).Tree
+	return len(tree) == children+1 && !slices.ContainsFunc(tree[1:], func(r struct{ ID, Parent, Status string }) bool {
+		return r.Parent != tree[0].ID || r.Status != "running"
+	})
+}
+
 // same expects two editors to have heard the same in the same order.
 func same(t *testing.T, one, two []string) {
 	t.Helper()
@@ -84,13 +96,7 @@ func TestTwoWindows(t *testing.T) {
 	subscription := fmt.Sprintf(`{"session":%q,"since":0}`, run.Session)
 	requested[any](one, "agent/subscribe", subscription)
 	requested[any](two, "agent/subscribe", subscription)
-	l.atOnce(children)
-	d.waitFor("the second window shows the tree", func() bool {
-		tree := requested[struct {
-			Tree []struct{ ID, Parent, Status string }
-		}](two, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
-		return len(tree) == children+1 && tree[0].ID == run.Run && tree[1].Parent == run.Run && tree[1].Status == "running"
-	})
+	d.waitFor("the second window shows the tree", func() bool { return two.sees(run.Session, children) })
 	transcript := requested[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
 	if len(transcript.Messages) == 0 || !strings.Contains(transcript.Messages[0].Text, delegates) {
 		t.Errorf("the transcript is %+v", transcript)
@@ -269,7 +275,7 @@ func TestKilledAndResumed(t *testing.T) {
 	own := requested[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
 	l.atOnce(1)
 	run := requested[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
-	l.atOnce(1 + children)
+	d.waitFor("the children run", func() bool { return beside.sees(run.Session, children) })
 	requested[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
 	killed.signal(syscall.SIGKILL)
 	killed.ends(-1)
@@ -305,6 +311,10 @@ func TestKilledAndResumed(t *testing.T) {
 	if result := next.wait(resumed); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("the resumed run is %+v", result)
 	}
+	actions, err := next.Actions(d.ctx, "a.go", lsptest.Range{})
+	if err != nil || slices.ContainsFunc(actions, func(a lsptest.Action) bool { return strings.Contains(a.Title, "Resume") }) {
+		t.Errorf("it is still offered: %+v, %v", actions, err)
+	}
 	next.quit()
 	last := d.serve("rich")
 	last.open("a.go")
@@ -320,16 +330,17 @@ func TestKilledAndResumed(t *testing.T) {
 	}
 }
 
-// TestEditorVanishes closes the connection without a word, or ends the server by a signal, while a run has a child in the background and a command
-// runs: all of it ends, and is left to the next window.
+// TestEditorVanishes closes the connection without a word, also when nobody has read what the server said for a while, or ends the server by a
+// signal, while a run has a child in the background and commands run: all of it ends, and is left to the next window.
 func TestEditorVanishes(t *testing.T) {
+	vanish := func(s *served) {
+		if err := s.server.Stream.Close(); err != nil {
+			t.Error(err)
+		}
+		s.ends(1)
+	}
 	for name, end := range map[string]func(*served){
-		"the connection ends": func(s *served) {
-			if err := s.server.Stream.Close(); err != nil {
-				t.Error(err)
-			}
-			s.ends(1)
-		},
+		"the connection ends": vanish, "the editor hangs": vanish,
 		"SIGTERM": func(s *served) {
 			s.signal(syscall.SIGTERM)
 			s.ends(exitTerminated)
@@ -348,9 +359,22 @@ call bash {"command":"sleep 1000"}
 `)
 			d.env = append(d.env, scriptVariable+"="+turns)
 			d.must(exitOK, "trust", d.dir, "--yes")
+			hung := &valve{}
+			d.through = func(stream io.ReadWriteCloser) io.ReadWriteCloser {
+				hung.ReadWriteCloser = stream
+				return hung
+			}
 			s := d.serve("neovim")
+			t.Cleanup(hung.open)
+			d.through = nil
 			s.open("a.txt")
 			run := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Go."}`)
+			if name == "the editor hangs" {
+				hung.close()
+				for range 3000 { // each is answered by more than it takes to ask, and no pipe has room for all answers
+					s.Begin("agentls/none", struct{}{})
+				}
+			}
 			d.waitFor("both commands run", func() bool { return len(d.commandsOf()) >= 2 })
 			s.faults = func() []string { return nil } // what is under way is cut off
 			end(s)
@@ -367,4 +391,44 @@ call bash {"command":"sleep 1000"}
 			next.quit()
 		})
 	}
+}
+
+// TestSubscribeBehindTrimmedEvents asks for events that the store has trimmed, and for such that it never had: the client is to start from the
+// snapshot. What is still there comes without that.
+func TestSubscribeBehindTrimmedEvents(t *testing.T) {
+	l := &loopback{turns: 6}
+	d := newBench(t, 0, l)
+	s := d.serve("rich")
+	run := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Read a.go."}`)
+	s.wait(event.RunID(run.Run))
+	type answer struct {
+		Reset    bool
+		Sessions []struct{ Seq uint64 }
+	}
+	subscribe := func(since uint64) answer {
+		return requested[answer](s, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":%d}`, run.Session, since))
+	}
+	last := subscribe(0).Sessions[0].Seq
+	s.hears(run.Run)
+	d.stored(func(stored *store.Store) {
+		if err := stored.TrimEvents(d.ctx, event.SessionID(run.Session), 10, last); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for back, reset := range map[uint64]bool{last: true, 20: true, 5: false, 0: false, ^uint64(0): true} {
+		since := last - back // one behind the last for the greatest number
+		if got := subscribe(since); got.Reset != reset || got.Sessions[0].Seq != last {
+			t.Errorf("behind event %d of %d the answer is %+v", since, last, got)
+		}
+		again := requested[started](s, "agent/run", `{"agent":"coder","prompt":"Read a.go again."}`)
+		s.wait(event.RunID(again.Run))
+		s.hears(again.Run) // and the editor sees to it that nothing is missing or comes twice
+		last = subscribe(last).Sessions[0].Seq
+		d.stored(func(stored *store.Store) {
+			if err := stored.TrimEvents(d.ctx, event.SessionID(run.Session), 10, last); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	s.quit()
 }

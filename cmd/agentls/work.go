@@ -144,7 +144,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		Name:     "the command line",
 		StateDir: dirs.State, Config: cfg, Agents: agents, Skills: skills, OpenModel: p.openModel, Getenv: p.getenv,
-		KeysFile: dirs.Keys(), Redactor: p.redactor(),
+		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
@@ -158,6 +158,11 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		request.Each = paths
 	} else {
 		request.Context.Paths = paths
+	}
+	if text := engine.Repaired(); text != "" {
+		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
+			return err
+		}
 	}
 	err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)

@@ -110,25 +110,37 @@ func TestDelegation(t *testing.T) { scripted(t, "delegation", map[string]string{
 
 // TestPlugin plays a day with the plugin, which is loaded as a package manager would load it.
 func TestPlugin(t *testing.T) {
-	plugin, err := filepath.Abs("../nvim")
+	files := map[string]string{"cart.go": cart, ".agentls/agents/poet.md": poet}
+	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestPieces uses the plugin piece by piece.
+func TestPieces(t *testing.T) {
+	scripted(t, "pieces", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestTyping uses the plugin on a screen, which is a terminal of another Neovim's.
+func TestTyping(t *testing.T) {
+	scripted(t, "typing", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// plugin is the folder of the Neovim plugin.
+func plugin(t *testing.T) string {
+	t.Helper()
+	folder, err := filepath.Abs("../nvim")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string]string{"cart.go": cart, ".agentls/agents/poet.md": poet}
-	scripted(t, "plugin", files, "", "--cmd", "set runtimepath^="+plugin)
+	return folder
 }
 
 // TestLend asks the plugin for what it lends. Nothing else is started.
 func TestLend(t *testing.T) {
-	plugin, err := filepath.Abs("../nvim")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, nvim := range filepath.SplitList(setting(t, "AGENTLS_NVIM")) {
 		t.Run(version(t, nvim), func(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, nvim, "lend.lua")
-			s.arguments = []string{"--cmd", "set runtimepath^=" + plugin}
+			s.arguments = []string{"--cmd", "set runtimepath^=" + plugin(t)}
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {

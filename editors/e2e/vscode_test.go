@@ -27,6 +27,7 @@ func TestCodeReview(t *testing.T) {
 		t.Fatalf("copy the sample project %s: %v", sample, err)
 	}
 	s.write(t, "shelf/shelf.go", shelf)
+	s.write(t, ".agentls/agents/house.md", "---\nname: house\ntitle: House\ndescription: Knows the rules of the house.\ncategory: [primary]\n---\nYou know the rules of the house.\n")
 	untouched := tree(t, s.workspace)
 	s.play(t)
 	if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
@@ -53,6 +54,18 @@ func TestCodeTeam(t *testing.T) {
 	if err := turns.Check(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestCodeLendsItsModel has an agent work with a language model that another extension has brought to the editor.
+func TestCodeLendsItsModel(t *testing.T) {
+	s := newCodeStory(t, "lend.mjs")
+	lender, err := filepath.Abs("testdata/vscode/lender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "AGENTLS_LENDER="+lender)
+	s.write(t, "cart.go", cart)
+	s.play(t)
 }
 
 // codeStory is one run of a story in real VS Code, in Chromium.

@@ -165,7 +165,9 @@ func (e *Editor) progressed(params json.RawMessage) {
 // publish takes diagnostics.
 func (e *Editor) publish(params json.RawMessage) {
 	const method, base = "textDocument/publishDiagnostics", "textDocument.publishDiagnostics"
-	e.needs(base, method)
+	if e.profile.Announces("textDocument.diagnostic") { // one that says nothing of either takes the older one
+		e.needs(base, method)
+	}
 	var p struct {
 		URI         string        `json:"uri"`
 		Version     *int32        `json:"version"`

@@ -199,6 +199,8 @@ type Server interface {
 	// a model is counted once; only in a row for a single run, what its children used is counted as well.
 	// `run` and `session` that are not stored are the error `not_found`.
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
+	// Skills answers `agent/skills`. Lists the skills.
+	Skills(ctx context.Context, params *SkillsParams) (*SkillList, error)
 	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
 	// definitions in use, and their state. Nothing is started.
 	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
@@ -274,6 +276,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = callNoResult(ctx, params, s.LendModels)
 	case MethodUsage:
 		result, err = call(ctx, params, s.Usage)
+	case MethodSkills:
+		result, err = call(ctx, params, s.Skills)
 	case MethodMCP:
 		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
@@ -286,10 +290,6 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 
 // Proposed reports whether a method or command is in the protocol but not served yet.
 func Proposed(name string) bool {
-	switch name {
-	case MethodSkills, CommandSkills:
-		return true
-	}
 	return false
 }
 
@@ -369,6 +369,7 @@ func Commands() []string {
 		CommandModels,
 		CommandLendModels,
 		CommandUsage,
+		CommandSkills,
 		CommandMCP,
 		CommandTrust,
 	}

@@ -1353,8 +1353,8 @@ type SkillInfo struct {
 	Name string `json:"name"`
 	// When to use it.
 	Description string `json:"description"`
-	// Its SKILL.md.
-	URI uri.URI `json:"uri"`
+	// Its SKILL.md; absent for one that is part of agentls.
+	URI uri.URI `json:"uri,omitzero"`
 	// Where it comes from.
 	Layer Layer `json:"layer"`
 }

@@ -98,15 +98,22 @@ func (g *goPackage) server() {
 	}
 	g.printf("\tdefault:\n\t\treturn nil, false, nil\n\t}\n\treturn result, true, err\n}\n\n")
 	g.comment("", "Proposed reports whether a method or command is in the protocol but not served yet.")
-	g.printf("func Proposed(name string) bool {\n\tswitch name {\n\tcase ")
-	separator := ""
+	g.printf("func Proposed(name string) bool {\n")
+	begun := false
 	for _, r := range g.model.Requests {
-		if r.ToServer() && r.Proposed {
-			g.printf("%sMethod%s, Command%s", separator, r.Name(), r.Name())
-			separator = ",\n\t\t"
+		if !r.ToServer() || !r.Proposed {
+			continue
 		}
+		before := ",\n\t\t"
+		if !begun {
+			before, begun = "\tswitch name {\n\tcase ", true
+		}
+		g.printf("%sMethod%s, Command%s", before, r.Name(), r.Name())
 	}
-	g.printf(":\n\t\treturn true\n\t}\n\treturn false\n}\n\n")
+	if begun {
+		g.printf(":\n\t\treturn true\n\t}\n")
+	}
+	g.printf("\treturn false\n}\n\n")
 }
 
 func (g *goPackage) commands() {

@@ -31,6 +31,7 @@ var Hostile = map[string]string{
 	"mute":     "",                     // never answers
 	"gone":     "",                     // ends at once
 	"stubborn": "",                     // does not answer and ignores signals and the end of its input
+	"clinging": "ok",                   // ignores signals and the end of its input
 	"squat":    "ok",                   // takes the names of built-in tools, and the same one twice
 	"schema":   "ok",                   // has schemas that are none, loop, or are huge
 	"hidden":   "ok",                   // says what nobody sees
@@ -49,7 +50,7 @@ var Hostile = map[string]string{
 
 // hostile is the life of such a server.
 func hostile(kind string) {
-	if kind == "stubborn" {
+	if kind == "stubborn" || kind == "clinging" {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGHUP)
 	}
 	h := &villain{kind: kind, out: bufio.NewWriter(os.Stdout)}
@@ -57,7 +58,7 @@ func hostile(kind string) {
 	for {
 		text, err := in.ReadBytes('\n')
 		if err != nil {
-			if kind == "stubborn" {
+			if kind == "stubborn" || kind == "clinging" {
 				select {}
 			}
 			return

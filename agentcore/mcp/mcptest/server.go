@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,9 +56,25 @@ func Program(t testing.TB, dir string) string {
 	return path
 }
 
-// Handler serves good servers over HTTP.
-func Handler() http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return Good() }, nil)
+// Handler serves a good server over HTTP. Its sessions end with the test, also those whose client has not said goodbye.
+func Handler(t testing.TB) http.Handler {
+	good := Good()
+	t.Cleanup(func() {
+		for session := range good.Sessions() {
+			_ = session.Close() // it is over in any case
+		}
+	})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return good }, nil)
+}
+
+// Serve serves what a handler does on the loopback until the test ends, and returns its address.
+func Serve(t testing.TB, handler http.Handler) (url string) {
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL
 }
 
 type echoArguments struct {

@@ -23,10 +23,10 @@
 
 (defun wait (what condition)
   "Process events until CONDITION holds; WHAT says in the error what did not come."
-  (let ((deadline (+ (float-time) 60)) result)
+  (let ((deadline (+ (float-time) 120)) result)
     (while (not (or (setq result (funcall condition)) (> (float-time) deadline)))
       (accept-process-output nil 0.02))
-    (unless result (error "Waited a minute in vain for %s" what))
+    (unless result (error "Waited two minutes in vain for %s" what))
     (say "  %s" what)
     result))
 

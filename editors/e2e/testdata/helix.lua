@@ -43,7 +43,11 @@ terminal.start({ vim.env.AGENTLS_HELIX, 'cart.go' }, { TERM = 'xterm-256color' }
 terminal.see('package cart')
 
 say('review it')
-choose('agentls: Review this file')
+-- The menu has more entries than rows, so that the command is typed. Once the menu opens the server is ready for it.
+terminal.insist('<Space>a', 'agentls: Review selection')
+terminal.keys('<Esc>')
+terminal.see('agentls: Review selection', true)
+terminal.keys(':lsp-workspace-command agentls.review<CR>')
 terminal.see('reviewer completed')
 terminal.see('the second is bad')
 say(terminal.screen())

@@ -98,13 +98,17 @@ end)
 
 say('review the file')
 vim.cmd('Agentls review')
-wait('the finding', function()
-  return vim.iter(vim.diagnostic.get(file)):any(function(diagnostic)
+-- What has ended stays in the corner for some seconds alone.
+local corner = {}
+local function cornered(title)
+  corner[title] = corner[title] or floating():find(title, 1, true) ~= nil
+  return corner[title]
+end
+wait('the finding, and the progress in the corner', function()
+  local found = vim.iter(vim.diagnostic.get(file)):any(function(diagnostic)
     return diagnostic.message:find('the second is bad', 1, true)
   end)
-end)
-wait('the progress in the corner', function()
-  return floating():find('review', 1, true)
+  return cornered('review cart.go') and found
 end)
 say(floating())
 
@@ -130,13 +134,14 @@ say('an agent with children, which asks first')
 answers['agentls.ask'] = 'Allow once'
 vim.cmd('Agentls run @coder Share the work.')
 wait('the ask, which names the agent', function()
+  cornered('mend the rest')
   return vim.iter(asked):any(function(question)
     return question:find('agentls.ask: coder wants to write', 1, true) and question:find('.vscode/settings.json', 1, true)
   end)
 end)
 wait('both children in the corner', function()
-  local seen = floating()
-  return seen:find('look for ever', 1, true) and seen:find('mend the rest', 1, true)
+  local both = cornered('look for ever')
+  return cornered('mend the rest') and both
 end)
 say(floating())
 wait('the status line to speak', function()

@@ -6,6 +6,7 @@ Each line of TRACE is {"from": "client" or "server", "message": …}, in an orde
 written down before it is passed on. The last line is {"exit": the server's exit code}.
 """
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -59,4 +60,5 @@ threading.Thread(target=client, daemon=True).start()
 carry("server", server.stdout, sys.stdout.buffer)
 code = server.wait()
 note({"exit": code})
-sys.exit(code)
+# The other thread may wait for its input.
+os._exit(code)

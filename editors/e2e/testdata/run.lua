@@ -11,8 +11,8 @@ _G.e2e = {
   say = say,
   -- wait processes events until the condition holds; `what` says in the error what did not come.
   wait = function(what, condition)
-    if not vim.wait(60000, condition, 20) then
-      error('waited a minute in vain for ' .. what, 2)
+    if not vim.wait(120000, condition, 20) then
+      error('waited two minutes in vain for ' .. what, 2)
     end
     say('  ' .. what)
   end,

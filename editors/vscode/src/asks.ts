@@ -29,7 +29,7 @@ async function askPermission(ask: Ask): Promise<AskAnswer | null> {
 }
 
 async function askQuestion(sessions: Sessions, question: Question, token: vscode.CancellationToken): Promise<QuestionAnswer | null> {
-  const message = `${sessions.agentTitle(question.agent)} asks: ${question.question}`;
+  const message = worded(sessions, question);
   const labels = (question.choices ?? []).map((choice) => choice.label);
   const other = 'Answer…';
   const simple = !question.multiple && labels.length > 0 && labels.length <= 4;
@@ -39,6 +39,11 @@ async function askQuestion(sessions: Sessions, question: Question, token: vscode
     return null;
   }
   return simple && chosen !== other ? { answers: [chosen] } : answerInFull(question, message, token);
+}
+
+/** A question with the name of who asks; the server itself has none. */
+function worded(sessions: Sessions, question: Question): string {
+  return question.agent ? `${sessions.agentTitle(question.agent)} asks: ${question.question}` : question.question;
 }
 
 /** Lets the user choose from a list, or write. */
@@ -76,7 +81,7 @@ export async function answerAsk(server: Server, sessions: Sessions, id: AskID | 
     return;
   }
   if (ask.question) {
-    const answered = await answerInFull(ask.question, `${sessions.agentTitle(ask.agent)} asks: ${ask.question.question}`);
+    const answered = await answerInFull(ask.question, worded(sessions, ask.question));
     if (answered) {
       await server.request('agent/ask/answer', { ask: ask.id, decision: 'allow', answers: answered.answers });
     }

@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
 import { answerAsk } from './asks';
 import { plural, shortened } from './format';
+import { diagnostic } from './lend';
 import { pickAgent, pickRun } from './picker';
 import type { Proposals } from './proposals';
-import type { AcceptResult, AskAnswer, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
+import type { AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
 import { attempt, readable, type Server } from './server';
 import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
 import type { Transcripts } from './transcript';
@@ -93,43 +94,30 @@ export function registerCommands(
   register('delegateTo', async () => {
     const agent = await pickAgent(sessions, 'Delegate to…', true);
     const prompt = agent && (await asked(`What shall ${agent.title} do?`, hint()));
-    if (!agent || !prompt) {
-      return;
-    }
-    if (agent.categories.includes('primary')) {
-      await run(agent.slug, prompt, here(true), true);
-    } else {
-      // A subagent works for another agent.
-      await run(undefined, `Delegate this to the agent ${agent.slug}, and hand on its report: ${prompt}`, here(true), true);
+    if (agent && prompt) {
+      await server.command('agentls.delegate', { ...here(true), agent: agent.slug, prompt });
     }
   });
   register('planChange', async () => {
     const prompt = await asked('Plan a Change', 'What is to be changed?');
     if (prompt) {
-      await run('planner', prompt, here(true), true);
+      await server.command('agentls.plan', { ...here(true), prompt });
     }
   });
-  register('explainCode', async () => {
-    const place = here(true);
-    if (place) {
-      await server.command('agentls.explain', place);
-    }
-  });
+  register('explainCode', () => server.command('agentls.explain', { ...here(true) }));
   register('rewriteSelection', async () => {
-    const prompt = await asked('Rewrite Selection', 'How shall it be rewritten?');
-    if (prompt) {
-      await run('coder', `Rewrite the selected lines, and nothing else: ${prompt}`, here(true), false);
+    const prompt = await vscode.window.showInputBox({ title: 'Rewrite Selection', placeHolder: 'How? Leave it empty to have it written more clearly.', ignoreFocusOut: true });
+    if (prompt !== undefined) {
+      await server.command('agentls.rewrite', { ...here(true), ...(prompt.trim() ? { prompt: prompt.trim() } : {}) });
     }
   });
   register('fixProblem', async () => {
     const problem = await pickProblem();
     if (problem) {
-      const { start, end } = problem.range;
-      const place = { uri: problem.uri.toString(), range: { start: { line: start.line, character: 0 }, end: { line: end.line + 1, character: 0 } } };
-      await run('coder', `Fix this problem with the smallest edit that is right, and change nothing else: ${problem.message}`, place, false);
+      await server.command('agentls.fix', problem);
     }
   });
-  register('writeTests', () => run('coder', 'Write tests for this code, as the project has its tests, and run them.', here(true), false));
+  register('writeTests', () => server.command('agentls.tests', { ...here(true) }));
 
   register('stopRun', async (target) => {
     const chosen = target?.run ?? (await pickRun(sessions.active(), 'Stop a Run'));
@@ -262,7 +250,7 @@ export function registerCommands(
       if (command === 'agentls.proposal.diff') {
         await showDiffOf(proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff);
       } else if (started(result)) {
-        await launched(result, command === 'agentls.explain' || command === 'agentls.run');
+        await launched(result, launchers.get(command) ?? false);
       } else if (command === 'agentls.proposal.accept' || command === 'agentls.undo') {
         tellOfFailures(result as AcceptResult, command === 'agentls.undo' ? 'undone' : 'applied');
       }
@@ -274,8 +262,19 @@ export function registerCommands(
   };
 }
 
-/** The server's commands that start a run. */
-const launchers = new Set(['agentls.review', 'agentls.explain', 'agentls.fix', 'agentls.run', 'agentls.resume']);
+/** The server's commands that start a run, and whether the user waits for its words: those of others are offered at its end. */
+const launchers = new Map([
+  ['agentls.review', false],
+  ['agentls.explain', true],
+  ['agentls.rewrite', false],
+  ['agentls.tests', false],
+  ['agentls.plan', true],
+  ['agentls.delegate', true],
+  ['agentls.request', false],
+  ['agentls.fix', false],
+  ['agentls.run', true],
+  ['agentls.resume', true],
+]);
 
 function started(result: unknown): result is RunStarted {
   return typeof result === 'object' && result !== null && 'run' in result && 'session' in result;
@@ -365,25 +364,27 @@ function hint(): string {
   return place ? (place.range ? 'The agent sees the selection.' : 'The agent sees the file that is open here.') : 'Describe the task.';
 }
 
-/** The problem at the cursor, or one of the file's that the user chooses. */
-async function pickProblem(): Promise<(vscode.Diagnostic & { uri: vscode.Uri }) | undefined> {
+/** The problem at the cursor, or one of the file's that the user chooses, as the server takes it. */
+async function pickProblem(): Promise<FixParams | undefined> {
   const editor = vscode.window.activeTextEditor;
   if (!editor) {
     return undefined;
   }
-  const uri = editor.document.uri;
-  const all = vscode.languages
-    .getDiagnostics(uri)
-    .filter((problem) => problem.severity !== vscode.DiagnosticSeverity.Hint)
-    .map((problem) => Object.assign(problem, { uri }));
+  const { uri } = editor.document;
+  const all = vscode.languages.getDiagnostics(uri).filter((problem) => problem.severity !== vscode.DiagnosticSeverity.Hint);
   const near = all.filter((problem) => problem.range.intersection(editor.selection));
   const list = near.length > 0 ? near : all;
-  if (list.length <= 1) {
-    if (list.length === 0) {
-      void vscode.window.showInformationMessage('There is no problem in this file.');
-    }
-    return list[0];
+  let problem = list[0];
+  if (list.length > 1) {
+    const items = list.map((problem) => ({ label: shortened(problem.message, 100), description: `line ${problem.range.start.line + 1}`, detail: problem.source ?? '', problem }));
+    problem = (await vscode.window.showQuickPick(items, { title: 'Fix a Problem' }))?.problem;
+  } else if (!problem) {
+    void vscode.window.showInformationMessage('There is no problem in this file.');
   }
-  const items = list.map((problem) => ({ label: shortened(problem.message, 100), description: `line ${problem.range.start.line + 1}`, detail: problem.source ?? '', problem }));
-  return (await vscode.window.showQuickPick(items, { title: 'Fix a Problem' }))?.problem;
+  if (!problem) {
+    return undefined;
+  }
+  // What our own server has published names its finding.
+  const { data } = problem as vscode.Diagnostic & { data?: { finding?: string } };
+  return data?.finding === undefined ? { uri: uri.toString(), diagnostic: diagnostic(problem) } : { finding: data.finding };
 }

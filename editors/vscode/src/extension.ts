@@ -25,7 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   answerAsks(server, sessions);
   lendLanguages(server);
   registerCommands(context, server, sessions, proposals, transcripts);
-  await lendModels(server, () => sessions.active().length === 0, context.subscriptions);
+  lendModels(server, context.subscriptions);
   // The server learns of trust at its start alone.
   context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void server?.restart()));
   await server.start();

@@ -23,7 +23,8 @@ function diagnostics(uri: vscode.Uri | undefined): EditorDiagnostics {
   return { documents };
 }
 
-function diagnostic(d: vscode.Diagnostic): EditorDiagnostic {
+/** A diagnostic as the protocol has it. */
+export function diagnostic(d: vscode.Diagnostic): EditorDiagnostic {
   const code = typeof d.code === 'object' ? d.code.value : d.code;
   return {
     range: plain(d.range),

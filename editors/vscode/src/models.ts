@@ -1,23 +1,27 @@
 import * as vscode from 'vscode';
-import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
-import type { GenerateParams, GenerateResult, ModelMessage, ModelPart } from './protocol';
-import type { Server } from './server';
+import { LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
+import type { Failure, GenerateParams, GenerateResult, ModelMessage, ModelPart } from './protocol';
+import { readable, type Server } from './server';
 
-/**
- * Lends the editor's own language models to the server. They are announced only where there are any; when the first comes
- * while nothing runs, the server is started anew.
- */
-export async function lendModels(server: Server, idle: () => boolean, subscriptions: vscode.Disposable[]): Promise<void> {
+/** Lends the editor's own language models to the server, which is told which there are whenever that changes. */
+export function lendModels(server: Server, subscriptions: vscode.Disposable[]): void {
+  server.support.models = true;
   server.answer('agent/model/generate', (params, token) => generate(server, params, token));
-  const found = async () => (await vscode.lm.selectChatModels()).length > 0;
-  server.support.models = await found();
-  subscriptions.push(
-    vscode.lm.onDidChangeChatModels(async () => {
-      if (!server.support.models && (await found()) && idle()) {
-        server.support.models = true;
-        await server.restart();
+  const tell = async () => {
+    try {
+      const models = await vscode.lm.selectChatModels();
+      if (server.running) {
+        await server.request('agent/model/lend', {
+          models: models.map((model) => ({ id: model.id, title: `${model.name} (${model.vendor})`, contextTokens: model.maxInputTokens })),
+        });
       }
-    }),
+    } catch (error) {
+      server.log.warn(`The editor's language models are not lent: ${readable(error)}`);
+    }
+  };
+  subscriptions.push(
+    vscode.lm.onDidChangeChatModels(() => void tell()),
+    server.onDidStart(() => void tell()),
   );
 }
 
@@ -47,6 +51,9 @@ async function generate(server: Server, params: GenerateParams, token: vscode.Ca
           await server.progress(params.partialResultToken, { kind: 'text', text: piece.value });
         }
       } else if (piece instanceof vscode.LanguageModelToolCallPart) {
+        if (params.partialResultToken !== undefined) {
+          await server.progress(params.partialResultToken, { kind: 'call', name: piece.name });
+        }
         parts.push({ kind: 'call', id: piece.callId, name: piece.name, arguments: piece.input as NonNullable<ModelPart['arguments']> });
       }
     }
@@ -54,31 +61,35 @@ async function generate(server: Server, params: GenerateParams, token: vscode.Ca
     if (token.isCancellationRequested) {
       throw new ResponseError(LSPErrorCodes.RequestCancelled, 'The request was cancelled.');
     }
-    if (error instanceof vscode.LanguageModelError) {
-      if (error.code === vscode.LanguageModelError.Blocked.name) {
-        return { message: { role: 'assistant', parts }, stop: 'refused' };
-      }
-      throw new ResponseError(LSPErrorCodes.RequestFailed, `${model.vendor} ${model.name}: ${error.message}`, {
-        kind: 'no_model',
-        detail: `${model.name} of the editor cannot be used: ${error.message}`,
-        hint: 'Allow agentls to use it (Accounts > Manage Language Model Access), or choose another model.',
-      });
+    if (error instanceof vscode.LanguageModelError && error.code === vscode.LanguageModelError.Blocked.name) {
+      return { message: { role: 'assistant', parts }, stop: 'refused' };
     }
-    throw new ResponseError(ErrorCodes.InternalError, error instanceof Error ? error.message : String(error));
+    throw failed(model, error);
   }
   const calls = parts.some((part) => part.kind === 'call');
   return { message: { role: 'assistant', parts }, stop: calls ? 'calls' : 'end' };
 }
 
-async function choose(name: string | undefined): Promise<vscode.LanguageModelChat> {
-  const models = await vscode.lm.selectChatModels();
-  const model = name ? models.find((model) => [model.id, model.family, `${model.vendor}/${model.family}`, model.name].includes(name)) : models[0];
+/** What the server is told about a failure: whether it is worth another attempt, and what the user can do. */
+function failed(model: vscode.LanguageModelChat, error: unknown): ResponseError<Failure> {
+  const code = error instanceof vscode.LanguageModelError ? error.code : '';
+  const detail = `${model.name} of the editor: ${readable(error)}`;
+  const failure: Failure =
+    code === vscode.LanguageModelError.NoPermissions.name
+      ? { kind: 'auth', detail, hint: 'Let agentls use it (Accounts > Manage Language Model Access), or choose another model.' }
+      : code === vscode.LanguageModelError.NotFound.name
+        ? { kind: 'not_found', detail, hint: 'Choose another model in agentls.default_model.' }
+        : { kind: /quota|rate.?limit/i.test(detail) ? 'rate_limit' : 'server', detail };
+  return new ResponseError(LSPErrorCodes.RequestFailed, detail, failure);
+}
+
+async function choose(id: string | undefined): Promise<vscode.LanguageModelChat> {
+  const models = await vscode.lm.selectChatModels(id === undefined ? {} : { id });
+  const model = models[0];
   if (!model) {
-    throw new ResponseError(LSPErrorCodes.RequestFailed, 'The editor has no such model.', {
-      kind: 'no_model',
-      detail: name ? `The editor has no language model ${name}; it has ${models.map((model) => model.id).join(', ') || 'none'}.` : 'The editor has no language model.',
-      hint: 'Install an extension that brings one, such as GitHub Copilot, or set agentls.default_model.',
-    });
+    const detail = id === undefined ? 'The editor has no language model.' : `The editor has no language model ${id}.`;
+    const hint = 'Install an extension that brings one, such as GitHub Copilot, or set agentls.default_model.';
+    throw new ResponseError<Failure>(LSPErrorCodes.RequestFailed, detail, { kind: 'not_found', detail, hint });
   }
   return model;
 }

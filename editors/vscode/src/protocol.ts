@@ -1580,8 +1580,8 @@ export interface SkillInfo {
   name: string;
   /** When to use it. */
   description: string;
-  /** Its SKILL.md. */
-  uri: string;
+  /** Its SKILL.md; absent for one that is part of agentls. */
+  uri?: string;
   /** Where it comes from. */
   layer: Layer;
 }

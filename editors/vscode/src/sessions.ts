@@ -36,8 +36,10 @@ export function ended(status: Status): boolean {
   return !['pending', 'running', 'waiting'].includes(status);
 }
 
-/** How often the surfaces are told of what comes in a flood. */
+/** How soon the surfaces are told of what has happened; what comes meanwhile is told with it. */
 const quietTime = 100;
+/** The same for how far runs are: lines that are drawn anew swallow a click. */
+const progressTime = 2500;
 
 /**
  * What this window knows of sessions and their runs: the list of the workspace's sessions, and the live events of those
@@ -47,7 +49,7 @@ export class Sessions implements vscode.Disposable {
   readonly all = new Map<SessionID, KnownSession>();
   private agents = new Map<string, AgentInfo>();
   private readonly changed = new vscode.EventEmitter<void>();
-  /** Something has changed; fired at most ten times a second. */
+  /** Something has changed. */
   readonly onDidChange = this.changed.event;
   private readonly proposed = new vscode.EventEmitter<void>();
   /** Hunks of a proposal have changed. */
@@ -107,14 +109,15 @@ export class Sessions implements vscode.Disposable {
     return list;
   }
 
-  /** Reads the list of sessions again. What is followed is followed again where the server is a new one. */
+  /** Reads everything from a server that is a new one. What was followed is followed again. */
   async reload(): Promise<void> {
+    const before = [...this.followed.keys()].filter((id) => id !== '');
     this.followed.clear();
     for (const session of this.all.values()) {
-      session.seq = undefined;
       session.asks.clear();
     }
     await this.refresh();
+    await Promise.all(before.filter((id) => this.all.has(id)).map((id) => this.follow(id)));
   }
 
   /** Reads the list of sessions again. */
@@ -175,7 +178,7 @@ export class Sessions implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
-    clearInterval(this.clock);
+    clearTimeout(this.clock);
     for (const emitter of [this.changed, this.proposed, this.finished, this.spoke]) {
       emitter.dispose();
     }
@@ -240,12 +243,13 @@ export class Sessions implements vscode.Disposable {
         if (run) {
           Object.assign(run, { turns: event.turn, budgetUsed: event.budgetUsed, usage: event.usage, message: event.message });
         }
-        break;
+        this.tellProgress();
+        return;
       case 'MessageCommitted':
         if (event.run !== undefined) {
           this.spoke.fire(event.run);
         }
-        break;
+        return;
       case 'AskOpened':
         if (event.run !== undefined) {
           session.asks.set(event.ask, { id: event.ask, run: event.run, tool: event.tool, title: event.title });
@@ -283,6 +287,10 @@ export class Sessions implements vscode.Disposable {
           this.finished.fire({ run, event });
         }
         break;
+      default:
+        // What comes word by word, and what the progress tells again.
+        this.tellProgress();
+        return;
     }
     this.tell();
   }
@@ -291,16 +299,18 @@ export class Sessions implements vscode.Disposable {
   private tell(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
+      clearTimeout(this.clock);
+      this.clock = undefined;
       this.changed.fire();
-      // The time that runs have taken grows without an event.
-      const busy = this.active().length > 0;
-      if (busy && !this.clock) {
-        this.clock = setInterval(() => this.tell(), 1000);
-      } else if (!busy && this.clock) {
-        clearInterval(this.clock);
-        this.clock = undefined;
+      if (this.active().length > 0) {
+        this.tellProgress(); // the time that runs have taken grows without an event
       }
     }, quietTime);
+  }
+
+  /** Has them look again in a while. */
+  private tellProgress(): void {
+    this.clock ??= setTimeout(() => this.tell(), progressTime);
   }
 }
 

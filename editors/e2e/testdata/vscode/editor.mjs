@@ -1,6 +1,6 @@
 // A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -33,7 +33,7 @@ const settings = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true,
   'git.enabled': false,
-  'editor.codeLens': true,
+  'workbench.reduceMotion': 'on',
   'editor.minimap.enabled': false,
   'files.autoSave': 'off',
   'window.restoreWindows': 'none',
@@ -62,6 +62,9 @@ export class Editor {
       return () => text;
     };
 
+    if (process.env.AGENTLS_LENDER) {
+      cpSync(process.env.AGENTLS_LENDER, join(extensions, 'test.lender-0.0.1'), { recursive: true });
+    }
     const install = start('--install-extension', env('AGENTLS_VSIX'));
     const installed = said(install);
     const code = await new Promise((resolve, reject) => install.on('error', reject).on('close', resolve));
@@ -133,44 +136,64 @@ export class Editor {
 
   // Runs a command by its title in the palette.
   async command(title) {
-    await this.quickInput('F1');
-    await this.choose(title, `>${title}`);
-  }
-
-  // Opens the quick input by a key; it can be swallowed while the window is busy.
-  async quickInput(key) {
-    const input = this.page.locator('.quick-input-widget input.input');
-    await this.until(`the quick input of ${key}`, async () => {
-      await this.page.keyboard.press(key);
-      return input.waitFor({ state: 'visible', timeout: 5000 }).then(() => true, () => false);
-    });
-  }
-
-  // Writes into the quick input, and takes the entry with a label.
-  async choose(label, text = label) {
-    const input = this.page.locator('.quick-input-widget input.input');
-    await input.waitFor({ state: 'visible' });
-    await input.fill(text);
-    const entry = this.page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first();
-    await entry.waitFor({ state: 'visible' });
-    await entry.click();
-  }
-
-  // Answers an input box.
-  async enter(title, text) {
-    const box = this.page.locator('.quick-input-widget', title ? { hasText: title } : {});
-    await box.waitFor({ state: 'visible' });
-    await box.locator('input.input').fill(text);
-    await this.page.keyboard.press('Enter');
-    await box.waitFor({ state: 'hidden' });
+    await this.quickly('F1', `>${title}`, (list) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout: 20_000 }));
   }
 
   async openFile(name) {
-    await this.quickInput('Control+p');
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.choose(file, name);
+    await this.quickly('F1', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
+  }
+
+  async goToLine(line) {
+    await this.quickly('Control+g', `:${line}`, () => this.page.keyboard.press('Enter'));
+  }
+
+  // Opens the quick input by a key, writes into it, and does what ends it. A key can be swallowed while the window is busy, and the
+  // input of the step before may still be closing: then it is done again.
+  async quickly(key, text, finish) {
+    const widget = this.page.locator('.quick-input-widget');
+    await this.until(`${key} ${text}`, async () => {
+      try {
+        await widget.waitFor({ state: 'hidden', timeout: 10_000 });
+        await this.page.keyboard.press(key);
+        await this.focused(10_000);
+        await widget.locator('input.input').fill(text, { timeout: 10_000 });
+        await finish(widget.locator('.quick-input-list'));
+        return true;
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+        console.log(`again: ${key} ${text}: ${error.message}`);
+        await this.page.keyboard.press('Escape');
+        return false;
+      }
+    });
+  }
+
+  // Waits until the quick input takes keys.
+  async focused(timeout) {
+    await this.page.waitForFunction(() => document.activeElement?.matches('.quick-input-widget input.input'), undefined, { timeout });
+  }
+
+  // Takes an entry of a list that a command has opened under a title.
+  async choose(title, label) {
+    const widget = this.page.locator('.quick-input-widget', { hasText: title });
+    await widget.waitFor();
+    await widget.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
+    await widget.waitFor({ state: 'hidden' });
+  }
+
+  // Answers an input box that a command has opened under a title.
+  async enter(title, text) {
+    const box = this.page.locator('.quick-input-widget', { hasText: title });
+    await box.waitFor();
+    await this.focused(patience);
+    await box.locator('input.input').fill(text);
+    await this.page.keyboard.press('Enter');
+    await box.waitFor({ state: 'hidden' });
   }
 
   notification(text) {
@@ -193,11 +216,34 @@ export class Editor {
     return this.page.locator('.pane-body .monaco-list-row', { hasText: text });
   }
 
-  // Presses a button that stands in a line of the tree while the mouse is over it.
-  async pressInRow(text, button) {
+  // Presses a button that stands in a line of the tree while the mouse is over it, until that has done something: lines are drawn anew
+  // while agents work, and a click can fall between.
+  async pressInRow(text, button, done) {
     const row = this.row(text).first();
-    await row.hover();
-    await row.locator(`.action-label[aria-label="${button}"], .action-label[aria-label^="${button}"]`).first().click();
+    await this.until(`${button} at ${text}`, async () => {
+      if (await done()) {
+        return true;
+      }
+      try {
+        await row.hover({ timeout: 5000 });
+        await row.locator(`.action-label[aria-label^="${button}"]`).first().click({ timeout: 5000 });
+      } catch (error) {
+        if (error.name !== 'TimeoutError') {
+          throw error;
+        }
+      }
+      return false;
+    });
+  }
+
+  // Kills the process of this story whose command line ends in some words, and waits until it has gone.
+  async kill(words) {
+    const [pid] = await this.until(`a process ${words}`, () => {
+      const found = processes(words);
+      return found.length > 0 && found;
+    });
+    process.kill(Number(pid), 'SIGKILL');
+    await this.until(`the end of ${words}`, () => !processes(words).includes(pid));
   }
 
   // The text of the editor, as far as it is on the screen.
@@ -214,6 +260,20 @@ export class Editor {
   async hasText(text) {
     await this.until(`the text ${JSON.stringify(text)}`, async () => (await this.text()).includes(text));
   }
+}
+
+// The processes of this story whose command line ends in some words.
+function processes(words) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+        return command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`);
+      } catch {
+        return false; // it has ended meanwhile, or is somebody else's
+      }
+    });
 }
 
 // Plays a story, and ends the process with what came of it.
@@ -243,21 +303,4 @@ export function check(fine, message) {
   if (!fine) {
     throw new Error(message);
   }
-}
-
-// kill ends the processes of this story whose command line ends in some words.
-export function kill(words) {
-  let killed = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-      if (command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`)) {
-        process.kill(Number(pid), 'SIGKILL');
-        killed++;
-      }
-    } catch {
-      // It has ended meanwhile, or is somebody else's.
-    }
-  }
-  check(killed > 0, `there is no process ${words}`);
 }

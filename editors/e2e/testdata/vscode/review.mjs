@@ -18,8 +18,24 @@ os.Exit(1)
 await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBrackets': 'never', 'editor.formatOnType': false }, async (editor, page) => {
   const say = (text) => console.log(text);
 
+  say('nothing of the folder acts before it is trusted');
+  const status = page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first();
+  const agents = page.locator('.quick-input-list .monaco-list-row');
+  const listed = async (name) => {
+    await editor.command('agentls: Run an Agent…');
+    await agents.filter({ hasText: 'Coder' }).first().waitFor();
+    const found = (await agents.filter({ hasText: name }).count()) > 0;
+    await page.keyboard.press('Escape');
+    return found;
+  };
+  await page.getByRole('button', { name: 'No, I don’t trust the authors' }).or(page.getByRole('button', { name: "No, I don't trust the authors" })).click();
+  await status.waitFor();
+  check(!(await listed('House')), 'an agent of a folder that is not trusted is listed');
+
   say('trust the folder');
-  await page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
+  await editor.command('Workspaces: Manage Workspace Trust');
+  await page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+  await editor.until('the agent of the folder', () => listed('House'));
   await editor.openFile('shelf/shelf.go');
   const onDisk = readFileSync('shelf/shelf.go', 'utf8');
 
@@ -27,7 +43,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
   await page.keyboard.press('Control+End');
   await page.keyboard.insertText(unsaved);
   await editor.hasText('the the order');
-  await page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
+  await status.waitFor();
 
   say('review it from the palette');
   await editor.command('agentls: Review File');
@@ -39,8 +55,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
 
   say('fix a finding');
   await editor.command('View: Toggle Panel Visibility');
-  await editor.quickInput('Control+g');
-  await editor.enter('', ':19');
+  await editor.goToLine(19);
   await page.keyboard.press('Control+.');
   const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Fix this finding' }).first();
   await fix.waitFor();

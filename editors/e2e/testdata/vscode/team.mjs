@@ -1,10 +1,19 @@
 // An agent hands work to two children: one asks for permission and proposes edits, the other is stopped in the tree. One edit is
 // accepted and taken back, one is rejected. The model is scripted.
 import { readFileSync } from 'node:fs';
-import { check, kill, story } from './editor.mjs';
+import { check, story } from './editor.mjs';
 
 await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, page) => {
   const say = (text) => console.log(text);
+  // The server answers: the agents are its answer.
+  const alive = () =>
+    editor.until('an answer of the server', async () => {
+      await editor.command('agentls: Run an Agent…');
+      const coder = page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first();
+      const answered = await coder.waitFor({ timeout: 5000 }).then(() => true, () => false);
+      await page.keyboard.press('Escape');
+      return answered;
+    });
   const onDisk = readFileSync('cart.go', 'utf8');
 
   say('run an agent');
@@ -16,7 +25,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.command('agentls: Run an Agent…');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first().waitFor();
   await editor.picture('team-2-agents');
-  await editor.choose('Coder');
+  await editor.choose('Run an Agent', 'Coder');
   await editor.enter('What shall Coder do?', 'Share the work.');
 
   say('its progress, its children, and a question');
@@ -30,7 +39,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.until('the end of a child', async () => (await editor.row('mend the comments').locator('.codicon-pass').count()) > 0);
 
   say('stop one child');
-  await editor.pressInRow('look for ever', 'Stop a Run');
+  await editor.pressInRow('look for ever', 'Stop a Run', async () => (await editor.row('look for ever').locator('.codicon-circle-slash').count()) > 0);
   await editor.notification('Coder: done, 3 proposed edits').waitFor();
   await editor.picture('team-4-done');
 
@@ -60,9 +69,17 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.hasText('// first\n');
 
   say('a server that is killed comes back, and what was done is still known');
-  kill('agentls serve');
+  await editor.kill('agentls serve');
   await editor.notification('ended unexpectedly').waitFor();
   await editor.row('mend the comments').first().waitFor();
+
+  say('one that ends again and again is not started for ever');
+  for (let i = 0; i < 3; i++) {
+    await alive();
+    await editor.kill('agentls serve');
+  }
+  await editor.press('is not started again', 'Start Again');
+  await alive();
 
   say('read the transcript of a child');
   await editor.row('mend the comments').first().click();

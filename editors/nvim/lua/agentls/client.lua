@@ -22,8 +22,22 @@ local function root(buffer)
   return vim.fs.dirname(file)
 end
 
+local function watch()
+  vim.api.nvim_create_autocmd('LspProgress', {
+    group = vim.api.nvim_create_augroup('agentls.progress', {}),
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == M.name then
+        require('agentls.statusline')
+        require('agentls.progress').report(client.id, event.data.params)
+      end
+    end,
+  })
+end
+
 ---What vim.lsp.config and vim.lsp.start take.
 function M.config()
+  watch()
   local o = options.current
   local handlers = {}
   for method, feature in pairs({
@@ -78,23 +92,9 @@ function M.config()
   return config
 end
 
-local function watch()
-  vim.api.nvim_create_autocmd('LspProgress', {
-    group = vim.api.nvim_create_augroup('agentls.progress', {}),
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name == M.name then
-        require('agentls.statusline')
-        require('agentls.progress').report(client.id, event.data.params)
-      end
-    end,
-  })
-end
-
 local missing = {}
 
 local function start(buffer)
-  watch()
   local config = M.config()
   if compat.recent then
     -- With what the user's own vim.lsp.config says.
@@ -113,7 +113,6 @@ end
 
 ---Starts the server for files that are opened from now on, and for those that are open.
 function M.enable()
-  watch()
   if compat.recent then
     vim.lsp.config(M.name, M.config())
     vim.lsp.enable(M.name)

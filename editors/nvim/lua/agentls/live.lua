@@ -1,5 +1,6 @@
 -- What is known of sessions and runs: the snapshot of agent/subscribe, kept up to date by agent/event. Whoever shows it listens
--- to the autocommand `User AgentlsEvent`, whose data are `{ client_id, event }`; the event is nil where everything may have changed.
+-- to the autocommand `User AgentlsEvent`, whose data are `{ client_id, event, ended }`; the event is nil where everything may have changed, and
+-- `ended` true where the server has.
 
 local client = require('agentls.client')
 local methods = require('agentls.protocol').methods
@@ -27,8 +28,8 @@ local M = {}
 ---@type table<integer, agentls.LiveState>
 local states = {}
 
-local function tell(id, event)
-  vim.api.nvim_exec_autocmds('User', { pattern = 'AgentlsEvent', modeline = false, data = { client_id = id, event = event } })
+local function tell(id, event, ended)
+  vim.api.nvim_exec_autocmds('User', { pattern = 'AgentlsEvent', modeline = false, data = { client_id = id, event = event, ended = ended } })
 end
 
 ---@return agentls.LiveState
@@ -41,7 +42,7 @@ end
 function M.forget(id)
   if states[id] then
     states[id] = nil
-    tell(id)
+    tell(id, nil, true)
   end
 end
 

@@ -1027,7 +1027,7 @@ M.commands = {
 ---@class agentls.SkillInfo
 ---@field name string Its name.
 ---@field description string When to use it.
----@field uri string Its SKILL.md.
+---@field uri? string Its SKILL.md; absent for one that is part of agentls.
 ---@field layer agentls.Layer Where it comes from.
 
 ---Params of `agent/skills`.

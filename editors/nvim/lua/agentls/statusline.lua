@@ -37,7 +37,7 @@ function M.text()
   local running = require('agentls.progress').running(client.id)
   if #running == 1 then
     vim.list_extend(parts, { ui.spinner(), running[1].title })
-    if running[1].percentage then
+    if (running[1].percentage or 0) > 0 then
       table.insert(parts, running[1].percentage .. '%')
     end
   elseif #running > 1 then

@@ -268,6 +268,7 @@ local function keys(tree)
         local message = text('Tell ' .. run.agent .. ': ')
         if message and message ~= '' then
           client.ask(lsp, methods.Steer, { run = run.id, message = message })
+          vim.notify(('agentls: %s is told so at its next turn'):format(run.agent))
         end
       end),
       'Steer the run: tell it something',
@@ -364,8 +365,16 @@ vim.api.nvim_create_autocmd('User', {
   group = vim.api.nvim_create_augroup('agentls.tree', {}),
   pattern = 'AgentlsEvent',
   callback = function(event)
-    if trees[event.data.client_id] then
+    local id = event.data.client_id
+    if not trees[id] then
+      return
+    end
+    if not event.data.ended then
       follow()
+    else
+      -- The server has ended, and what it knew with it.
+      pcall(vim.api.nvim_buf_delete, trees[id].buffer, { force = true })
+      trees[id] = nil
     end
   end,
 })

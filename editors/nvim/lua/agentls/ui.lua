@@ -213,7 +213,10 @@ function M.show(buffer, height, reader)
       vim.api.nvim_win_set_height(window, math.max(height, vim.api.nvim_win_get_height(window)))
     end
   else
-    vim.cmd('botright ' .. height .. 'split')
+    if not pcall(vim.cmd, 'botright ' .. height .. 'split') then
+      -- There is no room for another window here.
+      vim.cmd('tab split')
+    end
     window = vim.api.nvim_get_current_win()
     vim.w[window].agentls_reader = reader
   end

@@ -1,0 +1,458 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// Scanned is what [Scan] made of a file. Err is a *FileError, of kind Binary or TooLarge for most files that have no result.
+type Scanned[T any] struct {
+	Path   string
+	Result T
+	Err    error
+}
+
+// scanChunk is how many files of a folder one goroutine looks at in one go.
+const scanChunk = 16
+
+// Scan lists and reads the files below a folder that [Layer.Walk] would list, in that order, and makes something of each that is wanted; several are read at
+// once, ahead of what is yielded. want and read are called from several goroutines at once. data is UTF-8 but for files of another encoding without a byte order mark and
+// without a zero byte, which are as they are on the disk; it is borrowed until read returns. A nil read lists the files and opens none. Nothing counts as seen by a run. Files that look like ones that hold keys, where nobody allowed them, are left
+// out. The error is that of the start, or of ctx, and comes last; all goroutines have ended when the sequence has.
+func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path string) bool, read func(path string, data []byte) T) iter.Seq2[Scanned[T], error] {
+	return func(yield func(Scanned[T], error) bool) {
+		dir := cleanPath(dir)
+		r, _ := l.view.locate(dir)
+		if r == nil {
+			yield(Scanned[T]{}, l.view.outside(dir))
+			return
+		}
+		overlay := l.overlay(dir)
+		if _, err := l.entries(dir, overlay); err != nil {
+			yield(Scanned[T]{}, err)
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		s := &scan[T]{ctx: ctx, layer: l, root: r, overlay: newShade(dir, overlay), want: want, read: read}
+		s.more = sync.NewCond(&s.mu)
+		top := &scanFolder[T]{path: dir, rules: l.ignoresAbove(r, dir), done: make(chan struct{})}
+		s.push(func(*scratch) { s.list(top) })
+		var workers sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(s.work)
+		}
+		defer func() {
+			cancel()
+			s.stop()
+			workers.Wait()
+			for _, left := range s.stack { // it does nothing any more but let its folder go
+				left(&scratch{})
+			}
+		}()
+		if s.walk(top, yield) && ctx.Err() != nil {
+			yield(Scanned[T]{}, ctx.Err())
+		}
+	}
+}
+
+// scan is a call of Scan at work. Its goroutines take what is to be done from the top of a stack, so that they stay near to what is yielded next.
+type scan[T any] struct {
+	ctx     context.Context
+	layer   *Layer
+	root    *root
+	overlay shade
+	want    func(path string) bool
+	read    func(path string, data []byte) T
+
+	mu      sync.Mutex
+	more    *sync.Cond
+	stack   []func(*scratch)
+	stopped bool
+}
+
+// scratch is what one goroutine reads into.
+type scratch struct{ data []byte }
+
+// scanFolder is a folder. items is set when done is closed.
+type scanFolder[T any] struct {
+	path  string
+	rules ignores
+	done  chan struct{}
+	items []scanItem[T]
+}
+
+// scanItem is a folder, or a file of a chunk.
+type scanItem[T any] struct {
+	folder *scanFolder[T]
+	chunk  *scanChunked[T]
+	index  int
+}
+
+// scanChunked are some files of a folder. results is set when done is closed.
+type scanChunked[T any] struct {
+	names   []string
+	links   []bool
+	results []Scanned[T]
+	done    chan struct{}
+}
+
+// push puts work on the stack: the first on top.
+func (s *scan[T]) push(work ...func(*scratch)) {
+	slices.Reverse(work)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stack = append(s.stack, work...)
+	s.more.Broadcast()
+}
+
+func (s *scan[T]) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	s.more.Broadcast()
+}
+
+// work does what is on the stack, until the scan stops.
+func (s *scan[T]) work() {
+	var own scratch
+	for {
+		s.mu.Lock()
+		for len(s.stack) == 0 && !s.stopped {
+			s.more.Wait()
+		}
+		if s.stopped {
+			s.mu.Unlock()
+			return
+		}
+		next := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		s.mu.Unlock()
+		next(&own)
+	}
+}
+
+// walk yields a folder in order; it reports false where the consumer has enough, and true at the end, be it that of ctx.
+func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) bool {
+	select {
+	case <-f.done:
+	case <-s.ctx.Done():
+		return true
+	}
+	for i := range f.items {
+		item := &f.items[i]
+		if item.folder != nil {
+			if !s.walk(item.folder, yield) {
+				return false
+			}
+			item.folder = nil // what was yielded is not kept
+			continue
+		}
+		select {
+		case <-item.chunk.done:
+		case <-s.ctx.Done():
+			return true
+		}
+		result := item.chunk.results[item.index]
+		item.chunk.results[item.index] = Scanned[T]{}
+		if result.Path != "" && !yield(result, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// list looks what is in a folder, and puts that on the stack. What cannot be listed is empty: it may have vanished.
+func (s *scan[T]) list(f *scanFolder[T]) {
+	defer close(f.done)
+	if s.ctx.Err() != nil {
+		return
+	}
+	dir, entries := s.open(f.path)
+	shown := s.overlay.in(f.path)
+	if dir == nil && len(shown) == 0 {
+		return
+	}
+	listed := s.entries(f, dir, entries, shown)
+	var own []ignorePattern
+	repository := false
+	for _, e := range listed {
+		switch e.name {
+		case ".git":
+			repository = true
+		case ".gitignore":
+			own = s.layer.excludes(filepath.Join(f.path, e.name))
+		}
+	}
+	rules := f.rules.enter(f.path, repository, own)
+	// The handle is closed by whoever uses it last.
+	var users atomic.Int32
+	users.Add(1)
+	release := func() {
+		if users.Add(-1) == 0 && dir != nil {
+			_ = dir.Close() // it was only read
+		}
+	}
+	defer release()
+	var work []func(*scratch)
+	var chunk *scanChunked[T]
+	for _, e := range listed {
+		path := filepath.Join(f.path, e.name)
+		if strings.EqualFold(e.name, ".git") || rules.ignored(path, e.dir) {
+			continue
+		}
+		if e.dir {
+			if e.link {
+				continue
+			}
+			below := &scanFolder[T]{path: path, rules: rules, done: make(chan struct{})}
+			f.items = append(f.items, scanItem[T]{folder: below})
+			work = append(work, func(*scratch) { s.list(below) })
+			chunk = nil
+			continue
+		}
+		if !s.want(path) {
+			continue
+		}
+		if s.read == nil {
+			if chunk == nil {
+				chunk = &scanChunked[T]{done: f.done}
+			}
+			f.items = append(f.items, scanItem[T]{chunk: chunk, index: len(chunk.results)})
+			chunk.results = append(chunk.results, Scanned[T]{Path: path})
+			continue
+		}
+		if chunk == nil || len(chunk.names) == scanChunk {
+			next := &scanChunked[T]{done: make(chan struct{})}
+			chunk = next
+			users.Add(1)
+			work = append(work, func(own *scratch) {
+				defer release()
+				s.files(f.path, dir, next, own)
+			})
+		}
+		f.items = append(f.items, scanItem[T]{chunk: chunk, index: len(chunk.names)})
+		chunk.names, chunk.links = append(chunk.names, e.name), append(chunk.links, e.link)
+	}
+	s.push(work...)
+}
+
+// listed is one entry of a folder.
+type listed struct {
+	name      string
+	dir, link bool
+}
+
+// open opens a folder of the disk; nil for what is none.
+func (s *scan[T]) open(path string) (*os.Root, []fs.DirEntry) {
+	top, err := s.root.open()
+	if err != nil {
+		return nil, nil
+	}
+	rel, ok := within(s.root.Path, path)
+	if !ok {
+		return nil, nil
+	}
+	dir, err := top.OpenRoot(rel)
+	if err != nil {
+		return nil, nil
+	}
+	folder, err := dir.Open(".")
+	if err == nil {
+		var entries []fs.DirEntry
+		entries, err = folder.ReadDir(-1)
+		_ = folder.Close() // it was only read
+		if err == nil {
+			return dir, entries
+		}
+	}
+	_ = dir.Close()
+	return nil, nil
+}
+
+// entries merges what is on the disk with what documents and layers show, sorted as Walk has it.
+func (s *scan[T]) entries(f *scanFolder[T], dir *os.Root, onDisk []fs.DirEntry, shown map[string]shaded) []listed {
+	list := make([]listed, 0, len(onDisk)+len(shown))
+	for _, entry := range onDisk {
+		e := listed{name: entry.Name(), dir: entry.IsDir()}
+		switch kind := entry.Type(); {
+		case kind&fs.ModeSymlink != 0:
+			top, err := s.root.open()
+			if err != nil {
+				continue
+			}
+			rel, _ := within(s.root.Path, f.path)
+			info, err := top.Stat(filepath.Join(rel, e.name))
+			if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+				continue // it leads out, or nowhere
+			}
+			e.link, e.dir = true, info.IsDir()
+		case !e.dir && !kind.IsRegular():
+			continue
+		}
+		over, there := shown[e.name]
+		switch {
+		case !there:
+		case over.folder:
+			e.dir, e.link = true, false
+		case over.gone && !e.dir:
+			continue
+		case !over.gone:
+			e.dir, e.link = false, false
+		}
+		list = append(list, e)
+	}
+	if len(shown) > 0 {
+		have := make(map[string]bool, len(list))
+		for _, e := range list {
+			have[e.name] = true
+		}
+		for name, over := range shown {
+			if !have[name] && (over.folder || !over.gone) {
+				list = append(list, listed{name: name, dir: over.folder})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b listed) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+// files reads the files of a chunk.
+func (s *scan[T]) files(folder string, dir *os.Root, chunk *scanChunked[T], own *scratch) {
+	defer close(chunk.done)
+	chunk.results = make([]Scanned[T], len(chunk.names))
+	for i, name := range chunk.names {
+		if s.ctx.Err() != nil {
+			return
+		}
+		path := filepath.Join(folder, name)
+		result := Scanned[T]{Path: path}
+		if t, over := s.overlay.texts[path]; over || chunk.links[i] || dir == nil {
+			result.Err = s.slowly(path, t, &result.Result)
+		} else {
+			result.Err = s.file(dir, name, path, own, &result.Result)
+		}
+		var problem *FileError
+		if errors.As(result.Err, &problem) && problem.Kind != Binary && problem.Kind != TooLarge {
+			continue // a secret, or it vanished
+		}
+		chunk.results[i] = result
+	}
+}
+
+// slowly reads a file that is not simply on the disk.
+func (s *scan[T]) slowly(path string, t *text, result *T) error {
+	file, err := s.layer.Fork().Read(path)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		file.Text = t.s // of the same moment as the rest
+	}
+	*result = s.read(path, []byte(file.Text))
+	return nil
+}
+
+// file reads a regular file of the disk. Its folder is no symbolic link, so that only its name can be one by now, which os.Root then refuses or follows
+// inside the folder.
+func (s *scan[T]) file(dir *os.Root, name, path string, own *scratch, result *T) error {
+	if permission.Secret(filepath.ToSlash(path)) && !s.layer.allows(path) {
+		return s.layer.view.secretError(path)
+	}
+	file, err := dir.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return ioError(path, "cannot be read", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil {
+		err = irregular(path, info)
+	}
+	if err != nil {
+		return ioError(path, "cannot be read", err)
+	}
+	size := info.Size()
+	if size > s.layer.view.options.MaxFileSize {
+		return s.layer.view.tooLarge(path, size)
+	}
+	if int64(cap(own.data)) < size+1 {
+		own.data = make([]byte, max(64<<10, 2*size))
+	}
+	data := own.data[:size+1]
+	n := 0
+	for int64(n) < size || size == 0 {
+		more, err := file.Read(data[n:])
+		n += more
+		if err != nil || more == 0 || n == len(data) {
+			break // its end, or what can be had of it
+		}
+	}
+	data = data[:n]
+	text, ok := scanned(data)
+	if !ok {
+		return &FileError{Kind: Binary, Path: path, Detail: "is not a text file", Hint: "search text files"}
+	}
+	*result = s.read(path, text)
+	return nil
+}
+
+// scanned is what is searched of a file's bytes; it reports false for what is not text.
+func scanned(data []byte) ([]byte, bool) {
+	switch {
+	case len(data) >= 2 && (data[0] == 0xff && data[1] == 0xfe || data[0] == 0xfe && data[1] == 0xff):
+		text, _, ok := decode(data)
+		return []byte(text), ok
+	case len(data) >= 3 && data[0] == 0xef && data[1] == 0xbb && data[2] == 0xbf:
+		data = data[3:]
+	}
+	return data, bytes.IndexByte(data, 0) < 0
+}
+
+// shade is what documents and layers show below a folder.
+type shade struct {
+	texts   map[string]*text
+	folders map[string]map[string]shaded
+}
+
+// shaded is an entry of a folder that documents or layers have.
+type shaded struct {
+	folder bool // with something in it
+	gone   bool
+}
+
+func newShade(dir string, overlay map[string]*text) shade {
+	s := shade{overlay, map[string]map[string]shaded{}}
+	for path, t := range overlay {
+		for at, over := path, (shaded{gone: t == nil}); at != dir; at, over = filepath.Dir(at), (shaded{folder: true}) {
+			if t == nil && over.folder {
+				break // what is gone makes no folder
+			}
+			in := s.folders[filepath.Dir(at)]
+			if in == nil {
+				in = map[string]shaded{}
+				s.folders[filepath.Dir(at)] = in
+			}
+			if known := in[filepath.Base(at)]; !known.folder {
+				in[filepath.Base(at)] = over
+			}
+			if filepath.Dir(at) == at {
+				break
+			}
+		}
+	}
+	return s
+}
+
+// in returns what is shown in a folder, by name.
+func (s shade) in(dir string) map[string]shaded { return s.folders[dir] }

@@ -1,0 +1,182 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+)
+
+// Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first pull; from then on open
+// documents are pulled, and once it has pulled those of the workspace, all files. What it pulls is not pushed any more, so that nothing shows twice.
+
+func (c *client) pullDiagnostics() bool {
+	return c.caps.TextDocument != nil && c.caps.TextDocument.Diagnostic != nil
+}
+
+func (c *client) refreshesDiagnostics() bool {
+	return c.caps.Workspace != nil && c.caps.Workspace.Diagnostics != nil && yes(c.caps.Workspace.Diagnostics.RefreshSupport)
+}
+
+// offersPull says whether pulling is announced: to a client that can be told to pull again, since agents find something at any time, or
+// that takes diagnostics in no other way.
+func (c *client) offersPull() bool {
+	_, pushed := c.publishDiagnostics()
+	return c.pullDiagnostics() && (c.refreshesDiagnostics() || !pushed)
+}
+
+// pulls is what the client pulls, and was answered. The publisher's lock guards it.
+type pulls struct {
+	documents, workspace bool
+	// told are the result ids of what the client was last answered, by path.
+	told map[string]string
+}
+
+// pulled reports whether the client pulls the diagnostics of a file. Its lock is held.
+func (p *publisher) pulled(path string) bool {
+	return p.pulls.workspace || p.pulls.documents && p.server.documents.get(path) != nil
+}
+
+// answered notes what the client was answered for a file, and has it pushed no more.
+func (p *publisher) answered(path, result string, workspace bool) {
+	if !p.server.client.offersPull() {
+		return // somebody's request by hand
+	}
+	p.mu.Lock()
+	first := !p.pulls.documents || workspace && !p.pulls.workspace
+	p.pulls.documents = true
+	p.pulls.workspace = p.pulls.workspace || workspace
+	if p.pulls.told == nil {
+		p.pulls.told = map[string]string{}
+	}
+	if path != "" {
+		p.pulls.told[path] = result
+	}
+	p.mu.Unlock()
+	if first {
+		p.touchShown()
+	}
+}
+
+// fileDiagnostics are all diagnostics of a file, for the text of one version; -1 where it is not open. whole is false where the text and what is
+// shown of it did not fit together just then.
+func (s *Server) fileDiagnostics(session *agentcore.Session, path string) (list []protocol.Diagnostic, version int32, whole bool) {
+	edits := s.edits.Load()
+	list = []protocol.Diagnostic{}
+	x, version, err := s.textOf(path)
+	if err == nil {
+		list = append(list, s.diagnosticsOf(session, path, x)...)
+		list = append(list, s.askDiagnostics(path, x)...)
+		list = append(list, s.authoredDiagnostics(path, x, version >= 0)...)
+	}
+	return list, version, edits%2 == 0 && s.edits.Load() == edits
+}
+
+// settledDiagnostics is fileDiagnostics behind a message about documents that is just being worked on.
+func (s *Server) settledDiagnostics(ctx context.Context, path string) ([]protocol.Diagnostic, int32, error) {
+	for {
+		list, version, whole := s.fileDiagnostics(s.opened(), path)
+		if whole {
+			return list, version, nil
+		}
+		if err := s.documents.wait(ctx, func() bool { return s.edits.Load()%2 == 0 }); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// resultID names a list of diagnostics: two lists of one name are the same.
+func resultID(list []protocol.Diagnostic) (string, error) {
+	raw, err := protocol.Marshal(&protocol.PublishDiagnosticsParams{Diagnostics: list})
+	if err != nil {
+		return "", fmt.Errorf("encode diagnostics: %w", err)
+	}
+	hash := fnv.New64a()
+	hash.Write(raw)
+	return fmt.Sprintf("%x", hash.Sum64()), nil
+}
+
+// documentDiagnostic answers `textDocument/diagnostic`.
+func (s *Server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDiagnosticParams) (any, error) {
+	path := pathOf(p.TextDocument.URI)
+	list, _, err := s.settledDiagnostics(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	id, err := resultID(list)
+	if err != nil {
+		return nil, err
+	}
+	s.diagnostics.answered(path, id, false)
+	if p.PreviousResultID != nil && *p.PreviousResultID == id {
+		return &protocol.RelatedUnchangedDocumentDiagnosticReport{
+			UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{Kind: "unchanged", ResultID: id},
+		}, nil
+	}
+	return &protocol.RelatedFullDocumentDiagnosticReport{
+		FullDocumentDiagnosticReport: protocol.FullDocumentDiagnosticReport{Kind: "full", ResultID: &id, Items: list},
+	}, nil
+}
+
+// workspaceDiagnostic answers `workspace/diagnostic`: every file that has any, and those that had.
+func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
+	known := map[string]string{}
+	uris := map[string]uri.URI{}
+	for _, r := range p.PreviousResultIds {
+		path := pathOf(r.URI)
+		known[path], uris[path] = r.Value, r.URI
+	}
+	paths := map[string]bool{}
+	for _, path := range append(s.documents.paths(), slices.Collect(maps.Keys(known))...) {
+		paths[path] = true
+	}
+	if session := s.opened(); session != nil {
+		for _, path := range session.Remarked() {
+			paths[path] = true
+		}
+	}
+	for _, ask := range s.asks.listedAsks() {
+		if host := s.askHost(ask); host != "" {
+			paths[host] = true
+		}
+	}
+	report := &protocol.WorkspaceDiagnosticReport{Items: []protocol.WorkspaceDocumentDiagnosticReport{}}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		list, version, err := s.settledDiagnostics(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		id, err := resultID(list)
+		if err != nil {
+			return nil, err
+		}
+		s.diagnostics.answered(path, id, true)
+		u := uris[path]
+		if u == "" {
+			u = s.documents.uriOf(path)
+		}
+		var shown *int32
+		if version >= 0 {
+			shown = &version
+		}
+		previous, had := known[path]
+		switch {
+		case had && previous == id:
+			report.Items = append(report.Items, &protocol.WorkspaceUnchangedDocumentDiagnosticReport{
+				UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{Kind: "unchanged", ResultID: id}, URI: u, Version: shown,
+			})
+		case had || len(list) > 0:
+			report.Items = append(report.Items, &protocol.WorkspaceFullDocumentDiagnosticReport{
+				FullDocumentDiagnosticReport: protocol.FullDocumentDiagnosticReport{Kind: "full", ResultID: &id, Items: list}, URI: u, Version: shown,
+			})
+		}
+	}
+	s.diagnostics.answered("", "", true) // also where there was nothing to tell
+	return report, nil
+}
