@@ -130,6 +130,7 @@ var imports = map[string]because{
 		"agentcore/secret":          "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":           "puts skills into prompts",
 		"agentcore/slot":            "children wait for their turn",
+		"agentcore/spelling":        "did you mean, in the status line",
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",

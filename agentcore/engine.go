@@ -53,6 +53,8 @@ type Options struct {
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
 	KeysFile string
+	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it cannot.
+	UserConfig string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
@@ -83,6 +85,7 @@ type Engine struct {
 	redactor  *secret.Redactor
 	stateDir  string // absolute
 	keysFile  string
+	userFile  string // the user's config.toml, empty for none
 	grants    grants
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
@@ -156,7 +159,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, now: o.Now, logger: o.Logger,
-		stateDir: stateDir, keysFile: o.KeysFile, decisions: newDecisions(),
+		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	e.local = &LocalServers{Client: e.client, Getenv: e.getenv}

@@ -186,7 +186,7 @@ func (r *run) writePlan(text string) (string, error) {
 		name = fmt.Sprintf("%s-agent-%s.md", slug, r.id)
 	}
 	path := filepath.Join(dir, name)
-	if err := replaceFile(path, text); err != nil {
+	if err := replaceFile(path, text, 0o600); err != nil {
 		return "", fmt.Errorf("write the plan: %w; free space in the state folder, or give the plan as your answer", err)
 	}
 	for reader := r; reader != nil; reader = reader.parent {
@@ -195,14 +195,14 @@ func (r *run) writePlan(text string) (string, error) {
 	return path, nil
 }
 
-// replaceFile puts a file that only the user can read in the place of another, whole: a reader sees the one or the other.
-func replaceFile(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+// replaceFile puts a file of a mode in the place of another, whole: a reader sees the one or the other.
+func replaceFile(path, text string, mode fs.FileMode) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteString(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+	if err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {

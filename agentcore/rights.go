@@ -129,6 +129,9 @@ func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.
 		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
 		request.Sandbox = r.sandboxLevel()
 	}
+	if spec.Name == "statusline" {
+		request.Effect = permission.Internal // it asks by itself, for the very line, whatever was granted
+	}
 	if len(access.Hosts) > 0 || access.Network {
 		request.Effect = permission.Network
 	}

@@ -58,3 +58,30 @@ func StatusText(text string) string {
 	}
 	return text
 }
+
+// StatusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same names, the variables
+// of a template.
+type StatusFacts struct {
+	Session          event.SessionID `json:"session"`
+	Version          string          `json:"version"`
+	Project          string          `json:"project"`
+	WorkingDirectory string          `json:"cwd"`
+	GitBranch        string          `json:"git_branch"`
+	// Running and Waiting count the runs under way, children included; Children those that another run started.
+	Running  int `json:"running"`
+	Waiting  int `json:"waiting"`
+	Children int `json:"children"`
+	// Agent, Model, Title and Activity are of the newest run of the user that is under way.
+	Agent    string `json:"agent"`
+	Model    string `json:"model"`
+	Title    string `json:"title"`
+	Activity string `json:"activity"`
+	Turn     int    `json:"turn"`
+	// Asks, Findings and Edits wait for the user.
+	Asks     int `json:"asks"`
+	Findings int `json:"findings"`
+	Edits    int `json:"edits"`
+	// Tokens and Cost are those of the runs under way; Cost is in US dollars, null where it is not known.
+	Tokens int64    `json:"tokens"`
+	Cost   *float64 `json:"cost"`
+}

@@ -57,6 +57,8 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false
 	case name == "task":
 		return len(r.subagents) > 0
+	case name == "statusline":
+		return slices.Contains(r.definition.Tools, name) // only who is there for it: nobody else's requests carry it
 	case name == "websearch":
 		return r.config.WebsearchKind != ""
 	case name == "skill":

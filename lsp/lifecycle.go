@@ -187,7 +187,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
-		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), Redactor: s.options.Redactor, Crash: s.options.Crash, Logger: s.logger,
+		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), UserConfig: s.options.Dirs.File, Redactor: s.options.Redactor, Crash: s.options.Crash, Logger: s.logger,
 		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	})
 	if err != nil {

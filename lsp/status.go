@@ -109,12 +109,12 @@ func (b *statusBoard) status() methods.StatusParams {
 	command, isCommand := strings.CutPrefix(setting, "!")
 	switch {
 	case setting == "":
-		status.Statusline = facts.line()
+		status.Statusline = statusLineOf(facts)
 	case !isCommand:
-		status.Statusline = agentcore.StatusText(facts.expand(setting))
+		status.Statusline = agentcore.StatusText(expandStatus(facts, setting))
 	default:
 		line, err := b.commanded(strings.TrimSpace(command), facts)
-		status.Statusline = cmp.Or(line, facts.line())
+		status.Statusline = cmp.Or(line, statusLineOf(facts))
 		if err != nil {
 			status.Health, status.Message = methods.HealthWarning, err.Error()
 		}
@@ -124,7 +124,7 @@ func (b *statusBoard) status() methods.StatusParams {
 
 // commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this goroutine, and wakes the board
 // when it has ended.
-func (b *statusBoard) commanded(command string, facts statusFacts) (string, error) {
+func (b *statusBoard) commanded(command string, facts agentcore.StatusFacts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {
 		return "", fmt.Errorf("encode the session for the status line: %w", err)
@@ -157,35 +157,8 @@ func (b *statusBoard) commanded(command string, facts statusFacts) (string, erro
 	return last.text, last.err
 }
 
-// statusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same names, the variables
-// of a template.
-type statusFacts struct {
-	Session          event.SessionID `json:"session"`
-	Version          string          `json:"version"`
-	Project          string          `json:"project"`
-	WorkingDirectory string          `json:"cwd"`
-	GitBranch        string          `json:"git_branch"`
-	// Running and Waiting count the runs under way, children included; Children those that another run started.
-	Running  int `json:"running"`
-	Waiting  int `json:"waiting"`
-	Children int `json:"children"`
-	// Agent, Model, Title and Activity are of the newest run of the user that is under way.
-	Agent    string `json:"agent"`
-	Model    string `json:"model"`
-	Title    string `json:"title"`
-	Activity string `json:"activity"`
-	Turn     int    `json:"turn"`
-	// Asks, Findings and Edits wait for the user.
-	Asks     int `json:"asks"`
-	Findings int `json:"findings"`
-	Edits    int `json:"edits"`
-	// Tokens and Cost are those of the runs under way; Cost is in US dollars, null where it is not known.
-	Tokens int64    `json:"tokens"`
-	Cost   *float64 `json:"cost"`
-}
-
-func (s *Server) statusFacts() statusFacts {
-	f := statusFacts{Version: s.options.Version}
+func (s *Server) statusFacts() agentcore.StatusFacts {
+	f := agentcore.StatusFacts{Version: s.options.Version}
 	if roots := s.view.Roots(); len(roots) > 0 {
 		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
 		f.GitBranch = workspace.Branch(roots[0].Path)
@@ -223,8 +196,8 @@ func (s *Server) statusFacts() statusFacts {
 	return f
 }
 
-// values are the facts for a template: a zero is empty, so that it makes a condition false.
-func (f statusFacts) values() map[string]string {
+// statusValues are the facts for a template: a zero is empty, so that it makes a condition false.
+func statusValues(f agentcore.StatusFacts) map[string]string {
 	number := func(n int) string {
 		if n == 0 {
 			return ""
@@ -245,13 +218,13 @@ func (f statusFacts) values() map[string]string {
 	return values
 }
 
-func (f statusFacts) expand(text string) string {
+func expandStatus(f agentcore.StatusFacts, text string) string {
 	template, _ := agent.ParseTemplate(text) // what is wrong with it stays as it is written
-	return template.Expand(f.values())
+	return template.Expand(statusValues(f))
 }
 
-// line is the built-in status line.
-func (f statusFacts) line() string {
+// statusLineOf is the built-in status line.
+func statusLineOf(f agentcore.StatusFacts) string {
 	var parts []string
 	count := func(n int, noun string) {
 		if n > 0 {

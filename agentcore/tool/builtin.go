@@ -10,5 +10,5 @@ func Builtin() []Tool {
 	}
 	tools = append(tools, taskControlTools()...)
 	tools = append(tools, questionTool())
-	return append(append(tools, planTools()...), submitResultTool())
+	return append(append(tools, planTools()...), submitResultTool(), statuslineTool())
 }

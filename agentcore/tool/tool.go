@@ -175,6 +175,11 @@ type Host interface {
 	EnterPlan(ctx context.Context, reason string) (string, error)
 	// ExitPlan keeps a plan and puts it to the user, or ends a child with it. The text tells the model what came of that.
 	ExitPlan(ctx context.Context, plan string) (string, error)
+	// Statusline says what the status line of the user's editor is set to, where that was set, and what a line may name.
+	Statusline() (string, error)
+	// SetStatusline puts a line into the user's configuration, if it is a sound one and the user agrees to this very line. The text tells the
+	// model what came of that.
+	SetStatusline(ctx context.Context, line string) (string, error)
 	// Progress tells people how a long call goes.
 	Progress(message string)
 }

@@ -144,7 +144,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	engine, err := agentcore.Open(ctx, agentcore.Options{
 		Name:     "the command line",
 		StateDir: dirs.State, Config: cfg, Agents: agents, Skills: skills, OpenModel: p.openModel, Getenv: p.getenv,
-		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
+		KeysFile: dirs.Keys(), UserConfig: dirs.File, Redactor: p.redactor(), Crash: p.crash,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)

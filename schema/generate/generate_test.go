@@ -223,6 +223,68 @@ func TestMessagesHaveSchemas(t *testing.T) {
 	}
 }
 
+// TestProtocolExamples reads the examples of each message as they stand in the documentation.
+func TestProtocolExamples(t *testing.T) {
+	m, _ := sources(t)
+	documented, err := os.ReadFile(filepath.Join(root, "schema/PROTOCOL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schemas struct {
+		Methods map[string]map[string]*jsonschema.Schema `json:"methods"`
+	}
+	if err := json.Unmarshal(readSchema(t), &schemas); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*jsonschema.Schema{}
+	for name, pair := range schemas.Methods {
+		for part, s := range pair {
+			all[name+" "+part] = s
+		}
+	}
+	validate := validator(t, all)
+	for _, r := range m.Messages() {
+		_, section, found := strings.Cut(string(documented), "\n### `"+r.Method+"`\n")
+		if !found {
+			t.Errorf("%s is not documented", r.Method)
+			continue
+		}
+		section, _, _ = strings.Cut(section, "\n### ")
+		blocks := strings.Split(section, "\n```json\n")[1:]
+		want := 2
+		if r.Result == nil || r.Result.isNull() {
+			want = 1
+		}
+		if len(blocks) < want {
+			t.Errorf("%s has %d examples, want %d", r.Method, len(blocks), want)
+			continue
+		}
+		for i, part := range []string{"params", "result"}[:want] {
+			text, _, _ := strings.Cut(blocks[i], "\n```")
+			var message struct {
+				Method string `json:"method"`
+				Params any    `json:"params"`
+			}
+			var value any
+			var err error
+			if part == "params" {
+				err = json.Unmarshal([]byte(text), &message)
+				if value = message.Params; err == nil && message.Method != r.Method {
+					t.Errorf("the example of %s is of %s", r.Method, message.Method)
+				}
+			} else {
+				err = json.Unmarshal([]byte(text), &value)
+			}
+			if err == nil {
+				err = validate(r.Method+" "+part, value)
+			}
+			if err != nil {
+				t.Errorf("%s of %s: %v\n%s", part, r.Method, err, text)
+			}
+		}
+	}
+}
+
 // TestEventRoundTrip sends each event's documented example through the schema and through Go. The
 // examples have all members, so that one which Go lacks is missed.
 func TestEventRoundTrip(t *testing.T) {

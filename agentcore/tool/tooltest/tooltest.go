@@ -540,6 +540,14 @@ func (h *Host) Questions() []tool.Question {
 	return slices.Clone(h.questions)
 }
 
+// Statusline implements tool.Host.
+func (h *Host) Statusline() (string, error) { return "The status line is the built-in one.", nil }
+
+// SetStatusline implements tool.Host: the user agrees.
+func (h *Host) SetStatusline(_ context.Context, line string) (string, error) {
+	return "The status line is set to " + line, nil
+}
+
 // EnterPlan implements tool.Host: the user agrees.
 func (h *Host) EnterPlan(_ context.Context, reason string) (string, error) {
 	return "You are planning now. The reason was: " + reason, nil
