@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
-const watchdog = 60 * time.Second
+const watchdog = 4 * time.Minute
 
 // world is a workspace with an engine whose model is scripted.
 type world struct {

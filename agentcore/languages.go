@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -229,7 +228,7 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 	if err != nil {
 		return nil, err
 	}
-	p, err := newLanguagePipes()
+	p, err := newPipes()
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
@@ -272,29 +271,4 @@ func lastLine(text string) string {
 		last = strings.ToValidUTF8(last[:most], "") + " …"
 	}
 	return last
-}
-
-// languagePipes are the two ends of a server's standard input and output.
-type languagePipes struct {
-	in, out           *os.File // ours
-	childIn, childOut *os.File
-}
-
-func newLanguagePipes() (p languagePipes, err error) {
-	if p.childIn, p.in, err = os.Pipe(); err != nil {
-		return p, fmt.Errorf("make a pipe: %w", err)
-	}
-	if p.out, p.childOut, err = os.Pipe(); err != nil {
-		return p, errors.Join(fmt.Errorf("make a pipe: %w", err), p.childIn.Close(), p.in.Close())
-	}
-	return p, nil
-}
-
-// given closes the server's ends once it has them, and all of them where it could not be started.
-func (p languagePipes) given(err error) error {
-	closing := errors.Join(p.childIn.Close(), p.childOut.Close())
-	if err != nil {
-		return errors.Join(err, closing, p.in.Close(), p.out.Close())
-	}
-	return closing
 }

@@ -126,7 +126,7 @@ func (h host) soundStatus(line string) error {
 	case h.HoldsSecret(line):
 		return errors.New("the line holds a secret; leave that out")
 	case line == "!":
-		return errors.New("there is no command behind the !")
+		return errors.New("the ! has no command behind it")
 	case strings.HasPrefix(line, "!"):
 		return nil
 	}

@@ -144,6 +144,10 @@ func (c *client) hidesErrors() bool { return strings.EqualFold(c.name, "helix") 
 // applied, as Neovim does.
 func (c *client) leavesOutStaleEdits() bool { return strings.EqualFold(c.name, "neovim") }
 
+// refreshesWorkspaceAlone says whether the client, told to pull diagnostics again, pulls those of the workspace where it can, and leaves out what
+// it is answered for open documents, as Neovim 0.12 does.
+func (c *client) refreshesWorkspaceAlone() bool { return strings.EqualFold(c.name, "neovim") }
+
 // showsEmptyLine says whether the client shows an empty file as one empty line, with its end, as Neovim does: a text that is put
 // before it would leave that line behind. LSP has no capability for that.
 func (c *client) showsEmptyLine() bool { return strings.EqualFold(c.name, "neovim") }

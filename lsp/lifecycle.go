@@ -89,7 +89,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
 	if s.client.offersPull() {
-		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: true}
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: !s.client.refreshesWorkspaceAlone()}
 	}
 	s.languageCapabilities(&c)
 	if s.client.lensesAnnounced() {

@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
-const watchdog = 60 * time.Second
+const watchdog = 4 * time.Minute
 
 // packet is any message of the server.
 type packet struct {

@@ -320,6 +320,7 @@ func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMe
 	patience := time.NewTimer(busyTime)
 	defer patience.Stop()
 	for again := 0; ; again++ {
+		_, before := c.working()
 		var raw json.RawMessage
 		err := c.call(ctx, method, params, &raw)
 		var refused *jsonrpc2.Error
@@ -335,11 +336,11 @@ func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMe
 			return raw, nil
 		}
 		busy, news := c.working()
-		if !busy && !modified {
-			return raw, nil
-		}
-		if !busy {
+		switch {
+		case !busy && (modified || news != before && again < 10): // it has come to know more meanwhile
 			continue
+		case !busy:
+			return raw, nil
 		}
 		select {
 		case <-news:

@@ -312,6 +312,7 @@ func (c *Client) client(l *link) *sdk.Client {
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "agentls", Version: cmp.Or(c.options.Version, "0")}, &sdk.ClientOptions{
+		//lint:ignore SA1019 servers of the versions that are spoken ask for roots
 		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { again() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { again() },
@@ -321,6 +322,7 @@ func (c *Client) client(l *link) *sdk.Client {
 		Logger:                      c.options.Logger,
 	})
 	for _, root := range c.options.Roots {
+		//lint:ignore SA1019 servers of the versions that are spoken ask for roots
 		client.AddRoots(&sdk.Root{URI: fileURI(root), Name: filepath.Base(root)})
 	}
 	return client

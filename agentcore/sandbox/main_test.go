@@ -23,4 +23,4 @@ const playVariable = "SANDBOX_TEST_PLAY"
 var plays = map[string]func() int{}
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
-const watchdog = 60 * time.Second
+const watchdog = 4 * time.Minute

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // watchdog ends a wait that would otherwise hang the test.
-const watchdog = time.Minute
+const watchdog = 4 * time.Minute
 
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)

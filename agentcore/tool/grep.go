@@ -22,8 +22,8 @@ const (
 type grepArguments struct {
 	Pattern string `json:"pattern" jsonschema:"RE2; (?i) ignores case" alias:"query,regex,search,regexp"`
 	Path    string `json:"path,omitempty" jsonschema:"folder or file" alias:"directory,dir,target_directory"`
-	Include string `json:"include,omitempty" jsonschema:"files such as *.go or src/**/*.{ts,tsx}" alias:"glob,file_pattern,include_pattern"`
-	Context int    `json:"context,omitempty" jsonschema:"lines around each match" minimum:"0" alias:"context_lines"`
+	Include string `json:"include,omitempty" jsonschema:"such as *.go or src/**/*.{ts,tsx}" alias:"glob,file_pattern,include_pattern"`
+	Context int    `json:"context,omitempty" jsonschema:"lines around" minimum:"0" alias:"context_lines"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"default 100" minimum:"1" alias:"head_limit,max_results"`
 }
 

@@ -14,21 +14,20 @@ import (
 const readLines = 2000
 
 type readArguments struct {
-	Path   string `json:"path" jsonschema:"relative to the workspace, or absolute" alias:"file_path,file,filename,target_file"`
+	Path   string `json:"path" jsonschema:"relative or absolute" alias:"file_path,file,filename,target_file"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" minimum:"0" alias:"start_line,start"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"lines, default 2000" minimum:"1" alias:"max_lines"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"default 2000" minimum:"1" alias:"max_lines"`
 	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON, not by cells" hidden:"true"`
 }
 
 func readTool() Tool {
 	return New(Definition[readArguments]{
-		Name: "read",
-		Description: "Read a text file as the editor shows it, unsaved and proposed changes included, or see an image. " +
-			"Lines come numbered.",
-		Effect:  Reads,
-		Example: readArguments{Path: "main.go", Offset: 1, Limit: 200},
-		Title:   func(a readArguments) string { return "read " + a.Path },
-		Run:     read,
+		Name:        "read",
+		Description: "Read a text file, unsaved and proposed changes included, or see an image. Lines come numbered.",
+		Effect:      Reads,
+		Example:     readArguments{Path: "main.go", Offset: 1, Limit: 200},
+		Title:       func(a readArguments) string { return "read " + a.Path },
+		Run:         read,
 	})
 }
 

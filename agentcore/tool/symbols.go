@@ -67,8 +67,8 @@ type symbolsArguments struct {
 func symbolsTool() Tool {
 	return New(Definition[symbolsArguments]{
 		Name: "symbols",
-		Description: "Find by the language's own rules where a symbol is defined or used, what a file defines (document), or names that match (workspace). " +
-			"Name the symbol; path says where it stands.",
+		Description: "Find by the language's rules where a symbol is defined or used, what a file defines (document), or names that match (workspace). " +
+			"path says where the name stands.",
 		Effect:  Reads,
 		Example: symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {

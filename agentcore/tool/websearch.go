@@ -20,7 +20,7 @@ const (
 
 type websearchArguments struct {
 	Query string `json:"query" alias:"q,search_query,search_term"`
-	Count int    `json:"count,omitempty" jsonschema:"of results, default 8" minimum:"1" alias:"num_results,max_results,limit"`
+	Count int    `json:"count,omitempty" jsonschema:"default 8" minimum:"1" alias:"num_results,max_results,limit"`
 }
 
 func websearchTool() Tool {

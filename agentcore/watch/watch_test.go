@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // watchdog ends a test that waits for a change which is never told.
-const watchdog = 30 * time.Second
+const watchdog = 4 * time.Minute
 
 // seen is a Watcher under test with what it tells.
 type seen struct {

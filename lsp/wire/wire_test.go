@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // watchdog bounds every wait in these tests. It is no measure of anything: a test that reaches it has hung.
-const watchdog = 30 * time.Second
+const watchdog = 4 * time.Minute
 
 // message is any JSON-RPC message as the client sees it.
 type message struct {

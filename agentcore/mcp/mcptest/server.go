@@ -111,6 +111,7 @@ func Good() *mcp.Server {
 		return said("written"), nil, os.WriteFile(in.Path, []byte("by the server"), 0o644)
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "roots", Description: "Shows the roots."}, func(ctx context.Context, r *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+		//lint:ignore SA1019 servers of the versions that are spoken ask for it
 		roots, err := r.Session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil, nil, err
@@ -122,6 +123,7 @@ func Good() *mcp.Server {
 		return said(b.String()), nil, nil
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "sample", Description: "Asks the client's model."}, func(ctx context.Context, r *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+		//lint:ignore SA1019 servers of the versions that are spoken ask for it
 		_, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hello"}}}})
 		return said(fmt.Sprint("sampling: ", err)), nil, nil
 	})

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // watchdog bounds every wait of these tests; it is no measure of anything.
-const watchdog = 60 * time.Second
+const watchdog = 4 * time.Minute
 
 // open makes a box that reaches the allowed hosts.
 func open(t testing.TB, allow ...string) *sandbox.Box {
