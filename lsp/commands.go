@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -42,8 +43,24 @@ func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandP
 	}
 	if !s.client.knowsProtocol() {
 		s.present(ctx, result)
+		if _, ok := result.(*methods.Transcript); ok {
+			s.presentTranscript(p.Arguments)
+		}
 	}
 	return result, nil
+}
+
+// presentTranscript shows the conversation of the run that a command has named.
+func (s *Server) presentTranscript(arguments []protocol.LSPAny) {
+	var named methods.TranscriptParams
+	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
+		return // it was dispatched, so that it is there
+	}
+	s.goes(func(ctx context.Context) {
+		if err := s.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
+			s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
+		}
+	})
 }
 
 // present shows the result of a command.

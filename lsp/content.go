@@ -22,9 +22,27 @@ import (
 // contentScheme is that of the documents which the server itself has the text of:
 //
 //	agentls:/answers/RUN.md       what a run answered
+//	agentls:/transcripts/RUN.md   the conversation of a run, so far
 //	agentls:/plans/NAME.md        a plan that the user was asked about
 //	agentls:/proposals/ID.diff    what a proposal would change, and parts of it (see diffName)
 const contentScheme = "agentls"
+
+// transcriptsFolder is where the virtual documents with conversations are.
+const transcriptsFolder = "transcripts/"
+
+// showTranscript shows the conversation of a run.
+func (s *Server) showTranscript(ctx context.Context, run event.RunID) error {
+	var text strings.Builder
+	if err := s.engine.TranscriptMarkdown(ctx, run, &text); err != nil {
+		return err
+	}
+	return s.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
+}
+
+// transcriptChanged says that a run's conversation has grown, where it is shown.
+func (s *Server) transcriptChanged(run event.RunID) {
+	s.refresher.textChanged(uri.URI(contentScheme + ":/" + transcriptsFolder + string(run) + ".md"))
+}
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
 func (s *Server) textDocumentContent(ctx context.Context, p *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
@@ -55,6 +73,12 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)
 		}
 		return row.Response, nil
+	}
+	if run, ok := cutBoth(name, transcriptsFolder, ".md"); ok {
+		var text strings.Builder
+		s.refresher.watch(uri.URI(u), "") // before it is read, so that no message is missed
+		err := engine.TranscriptMarkdown(ctx, event.RunID(run), &text)
+		return text.String(), err
 	}
 	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
 		s.refresher.watch(uri.URI(u), "")

@@ -43,7 +43,10 @@ func (s *Server) surface(ctx context.Context, e event.Event) {
 	case event.RunStatusChanged:
 		s.live.turnTo(e.Run, body, e.Time)
 		s.changed(e.Run)
+	case event.MessageCommitted:
+		s.transcriptChanged(e.Run)
 	case event.ToolCallFinished:
+		s.transcriptChanged(e.Run)
 		s.refused(ctx, e.Run, body)
 	case event.AskOpened:
 		s.asks.opened(e.Session, body.Ask)
