@@ -39,6 +39,7 @@ type play struct {
 	faults []string
 
 	vars    map[string]string
+	sites   map[string]string // addresses of the sites, by name; fixed once they serve
 	begun   map[string]*Pending
 	last    json.RawMessage // result of the last request
 	lastErr error

@@ -42,19 +42,24 @@ func (p *play) openSites(archive *txtar.Archive) {
 		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write([]byte(p.sited(string(page)))) // whoever asked may be gone
 	})
+	p.sites = map[string]string{}
+	var servers []*httptest.Server
 	for _, name := range []string{"site", "other"} {
-		s := httptest.NewServer(serve)
+		s := httptest.NewUnstartedServer(serve)
 		p.t.Cleanup(s.Close)
 		p.vars[name] = s.Listener.Addr().String()
+		p.sites[name] = p.vars[name]
+		servers = append(servers, s)
+	}
+	for _, s := range servers {
+		s.Start() // what they read does not change from here on
 	}
 }
 
 // sited puts the addresses of the sites into a text.
 func (p *play) sited(text string) string {
-	for _, name := range []string{"site", "other"} {
-		if address := p.vars[name]; address != "" {
-			text = strings.ReplaceAll(text, "${"+name+"}", address)
-		}
+	for name, address := range p.sites {
+		text = strings.ReplaceAll(text, "${"+name+"}", address)
 	}
 	return text
 }
