@@ -29,7 +29,9 @@ func TestCodeReview(t *testing.T) {
 	s.write(t, "shelf/shelf.go", shelf)
 	s.write(t, ".agentls/agents/house.md", "---\nname: house\ntitle: House\ndescription: Knows the rules of the house.\ncategory: [primary]\n---\nYou know the rules of the house.\n")
 	untouched := tree(t, s.workspace)
+	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
+	judge(t, traffic)
 	if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
 		t.Errorf("the workspace on disk has changed (-before +after):\n%s", diff)
 	}
@@ -65,7 +67,9 @@ func TestCodeLendsItsModel(t *testing.T) {
 	}
 	s.env = append(s.env, "AGENTLS_LENDER="+lender)
 	s.write(t, "cart.go", cart)
+	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
+	judge(t, traffic)
 }
 
 // codeStory is one run of a story in real VS Code, in Chromium.

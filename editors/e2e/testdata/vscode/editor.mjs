@@ -46,10 +46,12 @@ export class Editor {
     const home = env('HOME');
     const data = join(home, 'vscode');
     const extensions = join(home, 'extensions');
+    // Without it the extension starts the server that it brings.
+    const path = process.env.AGENTLS_BIN ? { 'agentls.path': process.env.AGENTLS_BIN } : {};
     // What belongs to a machine counts on the side of the server alone.
     for (const side of ['User', 'Machine']) {
       mkdirSync(join(data, side), { recursive: true });
-      writeFileSync(join(data, side, 'settings.json'), JSON.stringify({ ...settings, ...more }));
+      writeFileSync(join(data, side, 'settings.json'), JSON.stringify({ ...settings, ...path, ...more }));
     }
     const common = ['--user-data-dir', data, '--extensions-dir', extensions, '--config', join(home, 'code-server.yaml')];
     writeFileSync(join(home, 'code-server.yaml'), '');
