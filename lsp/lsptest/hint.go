@@ -73,22 +73,41 @@ func (p *play) askHints(path string) ([]hint, error) {
 	return list, nil
 }
 
-// hintsAre compares the inlay hints of a document with a section, a line each: PATH [want/hints].
+// hintsAre waits until the inlay hints of a document are those of a section, a line each: PATH [want/hints].
 func (p *play) hintsAre(args []string) error {
+	name, shown := section(args, 1, "want/hints"), ""
+	show := func(list []hint) {
+		var out strings.Builder
+		for _, h := range list {
+			fmt.Fprintf(&out, "%d: %s\n", h.Position.Line+1, h.text())
+		}
+		shown = p.masked(out.String())
+	}
 	list, err := p.askHints(args[0])
 	if err != nil {
 		return p.unserved(err, args[1:])
 	}
-	var out strings.Builder
-	for _, h := range list {
-		fmt.Fprintf(&out, "%d: %s\n", h.Position.Line+1, h.text())
+	if *update {
+		show(list)
+		return p.compare(name, shown)
 	}
-	return p.compare(section(args, 1, "want/hints"), p.masked(out.String()))
+	err = p.hintsUntil(args[0], func(list []hint) bool {
+		show(list)
+		return p.compare(name, shown) == nil
+	})
+	return errors.Join(err, p.compare(name, shown))
 }
 
-// waitHint asks for the hints whenever the server says that there are others, until one holds the text, or none does. An editor that takes no
-// refreshes asks at each message instead, as if the user typed.
+// waitHint waits until a hint of a document holds the text, or none does.
 func (p *play) waitHint(path, want string, there bool) error {
+	return p.hintsUntil(path, func(list []hint) bool {
+		return slices.ContainsFunc(list, func(h hint) bool { return strings.Contains(text(h.Label), want) }) == there
+	})
+}
+
+// hintsUntil asks for the hints whenever the server says that there are others, until they fit. An editor that takes no
+// refreshes asks at each message instead, as if the user typed.
+func (p *play) hintsUntil(path string, fit func([]hint) bool) error {
 	const refresh = "workspace/inlayHint/refresh"
 	e := p.editor
 	refreshes := p.profile.Announces("workspace.inlayHint.refreshSupport")
@@ -100,11 +119,10 @@ func (p *play) waitHint(path, want string, there bool) error {
 		if err != nil && !errors.Is(err, errUnserved) {
 			return err
 		}
-		if err == nil && slices.ContainsFunc(list, func(h hint) bool { return strings.Contains(text(h.Label), want) }) == there {
+		if err == nil && fit(list) {
 			return nil
 		}
-		what := fmt.Sprintf("the hint %q of %s to come (%t); the hints are %+v", want, path, there, list)
-		err = e.wait(p.ctx, what, func() bool {
+		err = e.wait(p.ctx, fmt.Sprintf("other hints of %s than %+v", path, list), func() bool {
 			if refreshes && err == nil {
 				return e.refreshes[refresh] > before
 			}
