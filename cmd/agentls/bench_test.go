@@ -572,7 +572,7 @@ func (p *peer) take(body []byte, now time.Time) {
 		Params struct {
 			Token string
 			Value struct{ Kind string }
-			Type  string
+			Type  json.RawMessage // a number where a message is shown
 			Run   string
 		}
 	}
@@ -595,7 +595,7 @@ func (p *peer) take(body []byte, now time.Time) {
 		p.begun[m.Params.Token] = now
 	case m.Method == "$/progress" && m.Params.Value.Kind == "end":
 		p.ended[m.Params.Token] = now
-	case m.Method == "agent/event" && m.Params.Type == "RunFinished":
+	case m.Method == "agent/event" && string(m.Params.Type) == `"RunFinished"`:
 		p.finished[m.Params.Run] = now
 	}
 	close(p.news)
