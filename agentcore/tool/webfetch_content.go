@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -107,10 +108,13 @@ func isTextType(kind string) bool {
 		slices.Contains(textTypes, kind)
 }
 
-// pdfPage finds the pages of a PDF that are not packed (ISO 32000-1, 7.7.3.3), pdfCount the numbers of pages that its trees say.
+// pdfPage finds the pages of a PDF that are not packed (ISO 32000-1, 7.7.3.3), pdfCount the numbers of pages that its trees say. They take half a
+// millisecond to make, which each start of the program, and so each sandboxed command, would take longer.
 var (
-	pdfPage  = regexp.MustCompile(`/Type\s*/Page[^s]`)
-	pdfCount = regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
+	pdfPage  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/Type\s*/Page[^s]`) })
+	pdfCount = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
+	})
 )
 
 // aboutPDF says what can be told of a PDF without reading it.
@@ -120,13 +124,13 @@ func aboutPDF(data []byte, part bool) string {
 		version = " (version " + strings.TrimSpace(string(rest[:3])) + ")"
 	}
 	pages := 0
-	for _, m := range pdfCount.FindAllSubmatch(data, -1) {
+	for _, m := range pdfCount().FindAllSubmatch(data, -1) {
 		n := 0
 		fmt.Sscan(string(m[1])+string(m[2]), &n)
 		pages = max(pages, n)
 	}
 	if pages == 0 && !part {
-		pages = len(pdfPage.FindAll(data, -1))
+		pages = len(pdfPage().FindAll(data, -1))
 	}
 	if pages == 0 {
 		return fmt.Sprintf("This is a PDF document%s.", version)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/permission"
@@ -178,7 +179,7 @@ func readSearxng(body []byte) ([]searched, error) {
 }
 
 // tag is markup in an excerpt.
-var tag = regexp.MustCompile(`</?[a-zA-Z][^<>]{0,200}>`)
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[a-zA-Z][^<>]{0,200}>`) })
 
 // readBrave reads an answer of the Web Search API (api-dashboard.search.brave.com, "Web search": response objects). Words that were looked for
 // are marked up.
@@ -196,7 +197,7 @@ func readBrave(body []byte) ([]searched, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	plain := func(text string) string { return html.UnescapeString(tag.ReplaceAllString(text, "")) }
+	plain := func(text string) string { return html.UnescapeString(tag().ReplaceAllString(text, "")) }
 	var list []searched
 	for _, r := range answer.Web.Results {
 		list = append(list, searched{plain(r.Title), r.URL, plain(r.Description), r.Age})

@@ -3,6 +3,7 @@ package comment
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // syntax is how a language writes comments and strings. Of several that fit, the first one counts.
@@ -171,10 +172,8 @@ var fileNames = map[string]string{
 	".vimrc": "vim", ".bashrc": "bash", ".zshrc": "zsh", ".profile": "sh", "justfile": "just",
 }
 
-// byID and byEnding find the syntaxes.
-var byID, byEnding = index()
-
-func index() (ids, endings map[string]*syntax) {
+// index finds the syntaxes by language and by ending; it is made when the first is looked for.
+var index = sync.OnceValues(func() (ids, endings map[string]*syntax) {
 	ids, endings = map[string]*syntax{}, map[string]*syntax{}
 	for i := range languages {
 		l := &languages[i]
@@ -186,9 +185,10 @@ func index() (ids, endings map[string]*syntax) {
 		}
 	}
 	return ids, endings
-}
+})
 
 func syntaxOf(language, file string) *syntax {
+	byID, byEnding := index()
 	language = strings.ToLower(language)
 	text := language == "" || language == "plaintext" || language == "text"
 	if x := byID[language]; x != nil && !text {
