@@ -204,7 +204,8 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 			}
 			s.output.notify("let the other go on", func() { turns.Release(gate) })
 			traffic := ""
-			if name == "plugin" {
+			// Of pieces there are two servers; in proposals the probe does not know that Neovim has an empty line in an empty file.
+			if name != "pieces" && name != "proposals" {
 				traffic = s.record(t, server)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)

@@ -60,6 +60,7 @@ func recipe(t *testing.T, file string, command func(s *story) []string) {
 	s := newStory(t, "", file)
 	s.env = append(s.env, "AGENTLS_BIN="+server, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
 	s.write(t, "cart.go", cart)
+	traffic := s.record(t, server)
 	s.command = command(s)
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()
@@ -71,4 +72,5 @@ func recipe(t *testing.T, file string, command func(s *story) []string) {
 	if err := turns.Check(); err != nil {
 		t.Error(err)
 	}
+	judge(t, traffic)
 }
