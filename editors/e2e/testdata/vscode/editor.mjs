@@ -209,6 +209,26 @@ export class Editor {
     await toast.locator('.monaco-button', { hasText: button }).first().click();
   }
 
+  // Waits until the window has told something, to those who see it or to those who hear it.
+  async told(text) {
+    await this.until(`"${text}" to be told`, async () => (await this.page.locator('body').textContent()).includes(text));
+  }
+
+  // Presses a button of a notification, or does the same by hand: a busy window shows only some of those that come at once.
+  async pressOr(text, button, byHand) {
+    try {
+      await this.notification(text).waitFor({ timeout: 15_000 });
+    } catch (error) {
+      if (error.name !== 'TimeoutError') {
+        throw error;
+      }
+      console.log(`not shown: ${text}`);
+      await byHand();
+      return;
+    }
+    await this.press(text, button);
+  }
+
   lens(text) {
     return this.page.locator('.codelens-decoration a', { hasText: text });
   }

@@ -78,7 +78,8 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
     await alive();
     await editor.kill('agentls serve');
   }
-  await editor.press('is not started again', 'Start Again');
+  await editor.told('is not started again');
+  await editor.pressOr('is not started again', 'Start Again', () => editor.command('agentls: Restart Server'));
   await alive();
 
   say('read the transcript of a child');
