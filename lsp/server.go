@@ -237,11 +237,33 @@ func failed(err error) error {
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
 	}
-	if failure.Kind == string(methods.KindCancelled) {
+	kind := documented(failure.Kind)
+	switch kind {
+	case methods.KindInvalidParams:
+		answer.Code = jsonrpc2.InvalidParams
+	case methods.KindCancelled:
 		answer.Code = protocol.CodeRequestCancelled
+	case methods.KindInternal:
+		answer.Code = jsonrpc2.InternalError
 	}
+	failure.Kind = string(kind)
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer
+}
+
+// documented returns the kind that the protocol has for one of the engine's, which tells more apart.
+func documented(kind string) methods.ErrorKind {
+	switch kind {
+	case "invalid_request":
+		return methods.KindInvalidParams
+	case "unknown_agent":
+		return methods.KindNotFound
+	case "unknown_model", "unknown_provider", "unsupported_provider", "no_key":
+		return methods.KindNoModel
+	case string(workspace.Outside), string(workspace.Protected):
+		return methods.KindNotAllowed
+	}
+	return methods.ErrorKind(kind)
 }
 
 func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
