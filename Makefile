@@ -51,8 +51,9 @@ BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
 .PHONY: build demo check lint short race vscode e2e probe test bench soak generate picture clean
 
+# Without the tables of debuggers, which are a third of it. What a panic prints does not need them.
 build:
-	go build -buildvcs=$(STAMP) -o bin/agentls ./cmd/agentls
+	go build -buildvcs=$(STAMP) -ldflags='-s -w' -o bin/agentls ./cmd/agentls
 
 demo: build
 	@.ci/demo "$(AGENTLS)" "$(SAMPLE)"
