@@ -400,6 +400,9 @@ func (r *run) work() error {
 		return err
 	}
 	r.takeComment()
+	if !r.request.iterates() { // its passes have plans
+		r.keepPlan()
+	}
 	return nil
 }
 
