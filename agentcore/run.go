@@ -217,7 +217,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if err != nil {
 		return nil, err
 	}
-	if request.Prompt == "" {
+	if strings.TrimSpace(request.Prompt) == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
@@ -400,6 +400,9 @@ func (r *run) work() error {
 		return err
 	}
 	r.takeComment()
+	if !r.request.iterates() { // its passes have plans
+		r.keepPlan()
+	}
 	return nil
 }
 

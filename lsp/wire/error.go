@@ -19,7 +19,7 @@ const maxName = 200
 
 // Data is the data member of an error response. Empty members are left out.
 type Data struct {
-	Kind   string `json:"kind,omitempty"`   // a stable word for programs
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs, in snake_case
 	Detail string `json:"detail,omitempty"` // what happened, and to what
 	Hint   string `json:"hint,omitempty"`   // what the user can do about it
 }
@@ -51,25 +51,25 @@ func InvalidParams(err error) *Error {
 func MethodNotFound(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.MethodNotFound, Message: fmt.Sprintf("there is no request %q", truncate(method)),
-		Data: Data{Kind: "method_not_found"},
+		Data: Data{Kind: "not_served", Detail: fmt.Sprintf("there is no request %q", truncate(method))},
 	}
 }
 
 // InvalidRequest says that a request must not be sent, or not now (-32600).
 func InvalidRequest(reason string) *Error {
-	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request"}}
+	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request", Detail: reason}}
 }
 
 // RequestFailed says that a well-formed request failed for err (-32803).
 func RequestFailed(err error) *Error {
-	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "request_failed"}, Err: err}
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "request_failed", Detail: err.Error()}, Err: err}
 }
 
 // ContentModified says that what was asked about has changed meanwhile (-32801).
 func ContentModified() *Error {
 	return &Error{
 		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
-		Data: Data{Kind: "content_modified"},
+		Data: Data{Kind: "content_modified", Detail: "the content was modified meanwhile"},
 	}
 }
 
@@ -77,20 +77,20 @@ func ContentModified() *Error {
 func RequestCancelled() *Error {
 	return &Error{
 		Code: protocol.CodeRequestCancelled, Message: "the client cancelled the request",
-		Data: Data{Kind: "cancelled"}, Err: context.Canceled,
+		Data: Data{Kind: "cancelled", Detail: "the client cancelled the request"}, Err: context.Canceled,
 	}
 }
 
 // InternalError says that the server itself is at fault (-32603).
 func InternalError(err error) *Error {
-	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal"}, Err: err}
+	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal", Detail: err.Error()}, Err: err}
 }
 
 // ServerNotInitialized says that initialize must come first (-32002).
 func ServerNotInitialized(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
-		Data: Data{Kind: "server_not_initialized", Hint: "send initialize first"},
+		Data: Data{Kind: "not_initialized", Detail: fmt.Sprintf("%q came before the server was initialized", truncate(method)), Hint: "send initialize first"},
 	}
 }
 
@@ -114,6 +114,7 @@ func onWire(err error) *jsonrpc2.Error {
 	case errors.Is(err, context.Canceled): // not by the client, who would have been told so
 		err = errors.New("agentls was ended before this was done")
 		coded = RequestFailed(err)
+		coded.Data.Kind = "shutting_down"
 	case errors.Is(err, context.DeadlineExceeded):
 		coded = RequestFailed(err)
 	default:
