@@ -280,6 +280,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
 	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
 	if err != nil {
+		if name == "" {
+			err = fmt.Errorf("default_agent of the configuration: %w", err)
+		}
 		return nil, unknownAgent(err)
 	}
 	return definition, nil
