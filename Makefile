@@ -9,7 +9,7 @@
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
 #   make vscode    bin/agentls.vsix, the extension for VS Code with the server in it
-#   make picture   the pictures in the README, a review in Neovim and agents in VS Code, anew
+#   make picture   the pictures in the README, from real Neovim and VS Code, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -118,6 +118,7 @@ generate:
 
 picture: vscode
 	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+	.ci/picture "$(AGENTLS)" "$(SAMPLE)" editors/nvim.svg editors/nvim
 	.ci/picture-vscode bin/agentls.vsix "$(SAMPLE)" editors/vscode.svg
 
 clean:
