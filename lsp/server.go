@@ -237,8 +237,13 @@ func failed(err error) error {
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
 	}
-	if failure.Kind == string(methods.KindCancelled) {
+	switch methods.ErrorKind(failure.Kind) {
+	case methods.KindCancelled:
 		answer.Code = protocol.CodeRequestCancelled
+	case methods.KindInvalidParams:
+		answer.Code = jsonrpc2.InvalidParams
+	case methods.KindInternal:
+		answer.Code = jsonrpc2.InternalError
 	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer
