@@ -1,4 +1,5 @@
 """The probe's validator, closed where the custom protocol is: what the server sends has no member that the schema does not name."""
+import contextlib
 import copy
 import json
 import re
@@ -60,6 +61,24 @@ class Judge(Validator):
         self.methods = set()  # that either side has used
         self.client_name = ""
         self.agents = schemas
+        self.deliberate = False  # what the client sends now is wrong on purpose
+
+    @contextlib.contextmanager
+    def on_purpose(self):
+        """The client's messages are wrong on purpose."""
+        self.deliberate = True
+        try:
+            yield
+        finally:
+            self.deliberate = False
+
+    def say(self, level, rule, side, text, method=""):
+        if not (self.deliberate and side == "client"):
+            super().say(level, rule, side, text, method)
+
+    def _our_request(self, call, good):
+        if not self.deliberate:
+            super()._our_request(call, good)
 
     def _edit(self, edit, method):
         super()._edit(as_shown(edit, self.client_name), method)

@@ -10,11 +10,11 @@ import urllib.request
 
 from editor import Editor, answers
 from judge import Judge, as_shown
-from lspwire import Closed, Connection, ResponseError
+from lspwire import ABSENT, Closed, Connection, ResponseError
 from metamodel import MetaModel
 
-# What a wait may take. Nothing but a fault waits so long.
-PATIENCE = 120
+# What a wait may take, in seconds. Nothing but a fault waits so long.
+PATIENCE = float(os.environ.get("AGENTLS_PATIENCE", "120"))
 EVERYTHING = {"version": "0.1.0", "asks": True, "questions": True, "models": True, "diagnostics": True, "symbols": True}
 # The codes of kinds of errors; all others are RequestFailed.
 CODES = {"invalid_params": -32602, "not_served": -32601, "cancelled": -32800, "internal": -32603}
@@ -187,13 +187,16 @@ class Window:
             return error.data
         raise Wrong(f"not refused: {json.dumps(result)[:200]}")
 
-    async def code(self, code, what):
-        """Awaits a request that has to fail with a code."""
+    async def wrong(self, code, method, params=ABSENT):
+        """Sends a request that has to fail with a code. Returns the data of the error."""
+        with self.judge.on_purpose():
+            _, answer = self.wire.send_request(method, params)
         try:
-            result = await what
+            result = await asyncio.wait_for(answer, PATIENCE)
         except ResponseError as error:
-            return want(error.code == code, "the code is", error.code, "and not", code, error)
-        raise Wrong(f"not refused: {json.dumps(result)[:200]}")
+            want(error.code == code, f"{method} {json.dumps(params) if params is not ABSENT else ''}: the code is {error.code} and not {code}: {error}")
+            return error.data
+        raise Wrong(f"{method} {json.dumps(params)}: not refused: {json.dumps(result)[:200]}")
 
     async def run(self, prompt, **more):
         """Starts a run. Returns its id."""
