@@ -148,6 +148,16 @@ export type NoticeLevel =
 export type ErrorKind =
   /** The params do not have the documented form; the detail names the member. */
   | 'invalid_params'
+  /** There is no request of that name. */
+  | 'method_not_found'
+  /** The request may not be sent, or not now, such as after `shutdown`. */
+  | 'invalid_request'
+  /** The request came before `initialize`. */
+  | 'not_initialized'
+  /** What was asked about has changed meanwhile. */
+  | 'content_modified'
+  /** It could not be done, for another reason. */
+  | 'failed'
   /** The method is in the protocol, but this version does not serve it yet. */
   | 'not_served'
   /** There is no agent, run, session, proposal, hunk, ask or grant of that name. */

@@ -144,6 +144,11 @@ M.commands = {
 ---What kind of error a request ended with (`data.kind`).
 ---@alias agentls.ErrorKind string
 ---| '"invalid_params"' # The params do not have the documented form; the detail names the member.
+---| '"method_not_found"' # There is no request of that name.
+---| '"invalid_request"' # The request may not be sent, or not now, such as after `shutdown`.
+---| '"not_initialized"' # The request came before `initialize`.
+---| '"content_modified"' # What was asked about has changed meanwhile.
+---| '"failed"' # It could not be done, for another reason.
 ---| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
