@@ -115,6 +115,8 @@ see "agentls doctor" for what it found.`,
 	}
 	root.PersistentFlags().StringArrayVar(&s.set, "set", nil, "set a configuration `key=value` for this call, as in config.toml (repeatable)")
 	root.SetFlagErrorFunc(flagError)
+	root.Version = build() // makes cobra offer --version and -v
+	root.SetVersionTemplate("agentls {{.Version}}\n")
 	serve := p.serveCommand(s)
 	editorFlags(root)
 	root.RunE = func(c *cobra.Command, args []string) error {

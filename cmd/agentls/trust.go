@@ -169,6 +169,9 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 					}
 					return p.printJSON(list)
 				}
+				if len(folders) == 0 {
+					return p.print("No folder is trusted; `agentls trust FOLDER` shows what would act in one.\n")
+				}
 				var b bytes.Buffer
 				table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 				for _, f := range folders {
