@@ -78,8 +78,8 @@ func TestDecide(t *testing.T) {
 		want    permission.Action
 	}{
 		"read inside":                       {request: read("a.go"), want: permission.Allow},
-		"read outside":                      {request: read("/etc/passwd"), want: permission.Ask},
-		"read beside the root":              {request: read("/home/user/project2/a"), want: permission.Ask},
+		"read outside":                      {request: read("/etc/passwd"), want: permission.Deny},
+		"read beside the root":              {request: read("/home/user/project2/a"), want: permission.Deny},
 		"read a secret":                     {request: read(".env"), want: permission.Deny},
 		"read a secret, all allowed":        {layers: []permission.Layer{user(allow("read", "*"))}, request: read("a/.ENV"), want: permission.Deny},
 		"read a secret, allowed by name":    {layers: []permission.Layer{user(allow("read", "test/*.pem"))}, request: read("test/a.pem"), want: permission.Allow},
