@@ -358,7 +358,7 @@ func (e *Editor) checkFailure(c *call, failure *jsonrpc2.Error) {
 	switch kind {
 	case "invalid_params":
 		code = -32602
-	case "not_served", "method_not_found":
+	case "method_not_found":
 		code = -32601
 	case "content_modified":
 		code = -32801

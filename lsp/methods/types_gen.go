@@ -32,8 +32,6 @@ const (
 	KindContentModified ErrorKind = "content_modified"
 	// It could not be done, for another reason.
 	KindFailed ErrorKind = "failed"
-	// The method is in the protocol, but this version does not serve it yet.
-	KindNotServed ErrorKind = "not_served"
 	// There is no agent, run, session, proposal, hunk, ask or grant of that name.
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.

@@ -158,8 +158,6 @@ export type ErrorKind =
   | 'content_modified'
   /** It could not be done, for another reason. */
   | 'failed'
-  /** The method is in the protocol, but this version does not serve it yet. */
-  | 'not_served'
   /** There is no agent, run, session, proposal, hunk, ask or grant of that name. */
   | 'not_found'
   /** The agent exists but its definition has errors. */

@@ -17,7 +17,7 @@ from metamodel import MetaModel
 PATIENCE = float(os.environ.get("AGENTLS_PATIENCE", "120"))
 EVERYTHING = {"version": "0.1.0", "asks": True, "questions": True, "models": True, "diagnostics": True, "symbols": True}
 # The codes of kinds of errors; all others are RequestFailed.
-CODES = {"invalid_params": -32602, "not_served": -32601, "cancelled": -32800, "internal": -32603}
+CODES = {"invalid_params": -32602, "method_not_found": -32601, "cancelled": -32800, "internal": -32603}
 
 
 class Wrong(AssertionError):

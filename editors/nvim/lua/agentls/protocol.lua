@@ -149,7 +149,6 @@ M.commands = {
 ---| '"not_initialized"' # The request came before `initialize`.
 ---| '"content_modified"' # What was asked about has changed meanwhile.
 ---| '"failed"' # It could not be done, for another reason.
----| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
 ---| '"not_allowed"' # A rule, a limit or missing trust forbids it.
