@@ -119,7 +119,7 @@ class Judge(Validator):
 
 
 def as_shown(edit, client):
-    """An edit in the terms of LSP. Neovim shows an empty file as one empty line with its end, and is told to replace that; LSP has no such line."""
+    """An edit in the terms of LSP. Neovim shows a new file as one empty line, whose end stays when its text is replaced."""
     if client != "Neovim":
         return edit
     edit = copy.deepcopy(edit)
@@ -129,4 +129,6 @@ def as_shown(edit, client):
             for text in change["edits"]:
                 if text["range"]["end"] == {"line": 1, "character": 0}:
                     text["range"]["end"] = {"line": 0, "character": 0}
+                if not text["newText"].endswith("\n"):
+                    text["newText"] += "\n"
     return edit

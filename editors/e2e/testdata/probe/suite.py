@@ -13,6 +13,8 @@ import traceback
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
+import edits  # noqa: E402
+import lent  # noqa: E402
 import runs  # noqa: E402
 from judge import ClosedSchemas  # noqa: E402
 from window import Play, Stage  # noqa: E402
@@ -30,6 +32,7 @@ PURPOSE = {
     # A client that announces nothing of diagnostics is pushed them: it would have nothing else.
     ("warn", "not-announced", "textDocument/publishDiagnostics", "textDocument.publishDiagnostics"),
     # Neovim announces no documentChanges, but resource operations, which exist in no other form, and refuses an edit of an older version.
+    ("warn", "not-announced", "textDocument/codeAction", "a version, but documentChanges is not announced"),
     ("warn", "not-announced", "workspace/applyEdit", "a version, but documentChanges is not announced"),
 }
 
@@ -39,7 +42,7 @@ async def main():
     profile = json.loads((Path(probe) / "profiles" / f"{name}.json").read_text())
     stage = Stage(server, profile, kind == "rich", Path(home), models, ClosedSchemas(schema))
     wrong = 0
-    for story in [*runs.ALL]:
+    for story in [*runs.ALL, *edits.ALL, *lent.ALL]:
         if only and story.__name__ not in only:
             continue
         began, play = time.perf_counter(), Play(stage, story.__name__)

@@ -7,10 +7,12 @@ import os
 import re
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from editor import Editor, answers
 from judge import Judge, as_shown
 from lspwire import ABSENT, Closed, Connection, ResponseError
+from lsptext import path_of
 from metamodel import MetaModel
 
 # What a wait may take, in seconds. Nothing but a fault waits so long.
@@ -86,7 +88,7 @@ class Play:
         await self.stage.ask("GET", f"{self.name}/check")
 
     @contextlib.asynccontextmanager
-    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, connection=Connection, config=None):
+    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, config=None):
         """A server, initialized by an editor. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
         stage = self.stage
         profile = copy.deepcopy(stage.profile)
@@ -104,7 +106,9 @@ class Play:
                 "ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": f"{stage.models}/{self.name}"}
         judge = Judge(stage.model, stage.schemas)
         stage.judges.append((self.name, judge))
-        wire = await connection.start([stage.server, "serve"], judge, self.trace, cwd=str(self.root), env=env)
+        wire = await Wire.start([stage.server, "serve"], judge, self.trace, cwd=str(self.root), env=env)
+        if how:
+            wire.how = how
         editor = Fake(wire, profile, self.root, policy=policy or answers())
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
@@ -121,6 +125,42 @@ class Fake(Editor):
 
     async def apply(self, edit):
         return await super().apply(as_shown(edit, self.profile["clientInfo"]["name"]))
+
+    async def _do_rename(self, step):
+        """The file moves before its document does, and what an editor tells of it comes last, as in VS Code."""
+        document = self.documents.get(step.uri)
+        target = Path(path_of(step.new_uri))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(path_of(step.uri), target)
+        if document:
+            await self.close(step.uri)
+            await self.open(step.new_uri, document.text, document.language)
+        self._told("didRename", {"files": [{"oldUri": step.uri, "newUri": step.new_uri}]})
+        self._watched([(step.uri, 3), (step.new_uri, 1)])
+
+
+class Wire(Connection):
+    """A connection whose answers carry the data of errors. how says in which way requests of the server are answered."""
+
+    @staticmethod
+    def how(wire, message, answer):
+        wire.send(answer)
+
+    def send(self, message):
+        """Sends a message unless the server has gone."""
+        if self.process.returncode is None and not self.process.stdin.is_closing():
+            self._send(message)
+
+    async def _answer(self, message):
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        try:
+            handler = self.on_request.get(message["method"])
+            if handler is None:
+                raise ResponseError({"code": -32601, "message": "no such request"})
+            answer["result"] = await handler(message.get("params"))
+        except ResponseError as error:
+            answer["error"] = {"code": error.code, "message": str(error)} | ({"data": error.data} if error.data else {})
+        self.how(self, message, answer)
 
 
 class Window:
