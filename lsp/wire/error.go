@@ -43,7 +43,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func InvalidParams(err error) *Error {
 	return &Error{
 		Code: jsonrpc2.InvalidParams, Message: fmt.Sprintf("invalid params: %v", err),
-		Data: Data{Kind: "invalidParams", Detail: err.Error()}, Err: err,
+		Data: Data{Kind: "invalid_params", Detail: err.Error()}, Err: err,
 	}
 }
 
@@ -51,25 +51,25 @@ func InvalidParams(err error) *Error {
 func MethodNotFound(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.MethodNotFound, Message: fmt.Sprintf("there is no request %q", truncate(method)),
-		Data: Data{Kind: "methodNotFound"},
+		Data: Data{Kind: "method_not_found"},
 	}
 }
 
 // InvalidRequest says that a request must not be sent, or not now (-32600).
 func InvalidRequest(reason string) *Error {
-	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalidRequest"}}
+	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request"}}
 }
 
 // RequestFailed says that a well-formed request failed for err (-32803).
 func RequestFailed(err error) *Error {
-	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "requestFailed"}, Err: err}
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "request_failed"}, Err: err}
 }
 
 // ContentModified says that what was asked about has changed meanwhile (-32801).
 func ContentModified() *Error {
 	return &Error{
 		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
-		Data: Data{Kind: "contentModified"},
+		Data: Data{Kind: "content_modified"},
 	}
 }
 
@@ -77,20 +77,20 @@ func ContentModified() *Error {
 func RequestCancelled() *Error {
 	return &Error{
 		Code: protocol.CodeRequestCancelled, Message: "the client cancelled the request",
-		Data: Data{Kind: "requestCancelled"}, Err: context.Canceled,
+		Data: Data{Kind: "cancelled"}, Err: context.Canceled,
 	}
 }
 
 // InternalError says that the server itself is at fault (-32603).
 func InternalError(err error) *Error {
-	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internalError"}, Err: err}
+	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal"}, Err: err}
 }
 
 // ServerNotInitialized says that initialize must come first (-32002).
 func ServerNotInitialized(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
-		Data: Data{Kind: "serverNotInitialized", Hint: "send initialize first"},
+		Data: Data{Kind: "server_not_initialized", Hint: "send initialize first"},
 	}
 }
 
