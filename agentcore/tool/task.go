@@ -58,7 +58,7 @@ type taskArguments struct {
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
 	Model        string   `json:"model,omitempty"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
-	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"tools beside its own, if the user agrees; or some of its own, and no others" alias:"tools"`
+	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"tools beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
 	Criteria     string   `json:"success_criteria,omitempty" alias:"criteria,acceptance_criteria"`
 	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough"`

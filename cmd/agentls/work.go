@@ -118,7 +118,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil {
+	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil && j.agent == "" {
+		return usage("default_agent of the configuration: %v", err)
+	} else if err != nil {
 		return err
 	}
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})

@@ -52,6 +52,9 @@ const (
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.
 	KindInternal ErrorKind = "internal"
+	// The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600
+	// it came out of turn.
+	KindInvalidRequest ErrorKind = "invalid_request"
 )
 
 // AgentCategory is where an agent can be used.
@@ -410,6 +413,9 @@ type AgentDefinition struct {
 	Skills []string `json:"skills,omitzero"`
 	// MCP servers that it brings.
 	McpServers []string `json:"mcpServers,omitzero"`
+	// All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with
+	// the format `json`.
+	Definition string `json:"definition"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -672,6 +678,8 @@ type RunInfo struct {
 	Message string `json:"message"`
 	// What it has cost so far.
 	Usage event.Usage `json:"usage"`
+	// The run that it goes on with; absent for one that begins anew, and where that run was deleted.
+	Resumes event.RunID `json:"resumes,omitzero"`
 	// The document that it was launched on, where there was one.
 	URI uri.URI `json:"uri,omitzero"`
 }

@@ -178,6 +178,8 @@ export type ErrorKind =
   | 'shutting_down'
   /** A fault in agentls itself; its log says more. */
   | 'internal'
+  /** The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn. */
+  | 'invalid_request'
   /** Others may come from a newer peer. */
   | (string & {});
 
@@ -434,6 +436,14 @@ export interface ChildResult {
   warnings?: string[];
   /** What could be done next. */
   suggestions?: string[];
+  /** How many requests went to the model. */
+  iterations?: number;
+  /** From its creation to its end, waiting included. */
+  durationMs?: Milliseconds;
+  /** Tokens sent and received, without those that the provider's cache served; its children included. */
+  tokens?: TokenCount;
+  /** The price in US dollars, its children included; absent where it is not known. */
+  cost?: number;
 }
 
 /** The end of a run, or its state so far where the status is not final. */
@@ -520,6 +530,8 @@ export interface RunCreated extends EventHeader {
   prompt: string;
   /** The model, as `provider/model`. */
   model: string;
+  /** The run that it goes on with; absent for one that begins anew. */
+  resumes?: RunID;
   /** The document that the run was launched on, where there was one. */
   uri?: string;
 }
@@ -868,6 +880,8 @@ export interface AgentDefinition extends AgentInfo {
   skills?: string[];
   /** MCP servers that it brings. */
   mcpServers?: string[];
+  /** All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`. */
+  definition: string;
 }
 
 /** What is wrong with a definition. */
@@ -1078,6 +1092,8 @@ export interface RunInfo {
   message: string;
   /** What it has cost so far. */
   usage: Usage;
+  /** The run that it goes on with; absent for one that begins anew, and where that run was deleted. */
+  resumes?: RunID;
   /** The document that it was launched on, where there was one. */
   uri?: string;
 }

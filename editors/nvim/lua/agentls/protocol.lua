@@ -159,6 +159,7 @@ M.commands = {
 ---| '"cancelled"' # The request was cancelled by the client.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
+---| '"invalid_request"' # The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn.
 
 ---Where an agent can be used.
 ---@alias agentls.AgentCategory string
@@ -356,6 +357,10 @@ M.commands = {
 ---@field testsPassed? integer How many of them passed.
 ---@field warnings? string[] What the parent should doubt, such as a claim that the engine did not see happen.
 ---@field suggestions? string[] What could be done next.
+---@field iterations? integer How many requests went to the model.
+---@field durationMs? agentls.Milliseconds From its creation to its end, waiting included.
+---@field tokens? agentls.TokenCount Tokens sent and received, without those that the provider's cache served; its children included.
+---@field cost? number The price in US dollars, its children included; absent where it is not known.
 
 ---The end of a run, or its state so far where the status is not final.
 ---@class agentls.RunResult
@@ -404,6 +409,7 @@ M.commands = {
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
 ---@field model string The model, as `provider/model`.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew.
 ---@field uri? string The document that the run was launched on, where there was one.
 
 ---A run changed its status.
@@ -606,6 +612,7 @@ M.commands = {
 ---@field reminder? string The critical reminder in front of its task.
 ---@field skills? string[] Skills that are loaded at its start.
 ---@field mcpServers? string[] MCP servers that it brings.
+---@field definition string All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`.
 
 ---What is wrong with a definition.
 ---@class agentls.DefinitionProblem
@@ -729,6 +736,7 @@ M.commands = {
 ---@field budgetUsed integer The largest used share of any of its limits, in percent, 0 to 100.
 ---@field message string What it is doing, in one line.
 ---@field usage agentls.Usage What it has cost so far.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
 ---@field uri? string The document that it was launched on, where there was one.
 
 ---Params of `agent/sessions`.
