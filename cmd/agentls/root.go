@@ -155,6 +155,13 @@ func flagError(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		hint = didYouMean("--"+unknown.GetSpecifiedName(), known)
 	}
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		wanted := map[string]string{"int": "a whole number", "duration": "a time such as 90s or 5m", "bool": "true or false"}[bad.GetFlag().Value.Type()]
+		if wanted != "" {
+			return usage("--%s is %q; write %s", bad.GetFlag().Name, bad.GetValue(), wanted)
+		}
+	}
 	return usage("%w%s; see `%s --help`", err, hint, c.CommandPath())
 }
 

@@ -281,6 +281,12 @@ func (p *process) loadFolder(ctx context.Context, s *settings, root string) (*co
 		t.Standing = permission.Unknown
 	}
 	cfg, problems := config.Load(t.Sources(config.Sources{Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set}, root))
+	for _, problem := range problems {
+		if problem.Source == config.LayerFlag.String() && problem.Severity == config.SeverityError {
+			return nil, nil, dirs, t, usage("--set: %s", strings.TrimPrefix(problem.String(), problem.Source+": error: "))
+		}
+	}
+	problems = append(problems, agentcore.RuleProblems(cfg)...)
 	if failed != nil {
 		problems = append(problems, config.Problem{
 			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`", Severity: config.SeverityWarning,

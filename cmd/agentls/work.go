@@ -118,9 +118,10 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil && j.agent == "" {
-		return usage("default_agent of the configuration: %v", err)
-	} else if err != nil {
+	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil {
+		if j.agent == "" {
+			err = usage("default_agent of the configuration: %w", err)
+		}
 		return err
 	}
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})

@@ -52,9 +52,6 @@ const (
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.
 	KindInternal ErrorKind = "internal"
-	// The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600
-	// it came out of turn.
-	KindInvalidRequest ErrorKind = "invalid_request"
 )
 
 // AgentCategory is where an agent can be used.

@@ -178,8 +178,6 @@ export type ErrorKind =
   | 'shutting_down'
   /** A fault in agentls itself; its log says more. */
   | 'internal'
-  /** The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn. */
-  | 'invalid_request'
   /** Others may come from a newer peer. */
   | (string & {});
 
@@ -520,7 +518,7 @@ export interface RunCreated extends EventHeader {
   parent?: RunID;
   /** The slug of the agent. */
   agent: string;
-  /** What the agent works as, in the word that its prompt has: `main` for a root, the slug of the agent for a child. */
+  /** What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents. */
   role: string;
   /** 0 for a root, one more for each parent. */
   depth: number;

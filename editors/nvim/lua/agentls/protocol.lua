@@ -159,7 +159,6 @@ M.commands = {
 ---| '"cancelled"' # The request was cancelled by the client.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
----| '"invalid_request"' # The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn.
 
 ---Where an agent can be used.
 ---@alias agentls.AgentCategory string
@@ -404,7 +403,7 @@ M.commands = {
 ---@field type '"RunCreated"' The event's name.
 ---@field parent? agentls.RunID The run that started it; absent for a root.
 ---@field agent string The slug of the agent.
----@field role string What the agent works as, in the word that its prompt has: `main` for a root, the slug of the agent for a child.
+---@field role string What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents.
 ---@field depth integer 0 for a root, one more for each parent.
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
