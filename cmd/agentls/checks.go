@@ -92,8 +92,12 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 			result.Detail = "has no key"
 			result.Hint = "set " + provider.KeyEnv + " to use it"
 		}
-		if provider.BaseURL != "" {
-			result.Detail += ", at " + withoutPassword(provider.BaseURL)
+		switch at := withoutPassword(provider.BaseURL); {
+		case provider.BaseURL == "":
+		case err != nil: // which says at its end what to do
+			result.Detail = "at " + at + ": " + result.Detail
+		default:
+			result.Detail += ", at " + at
 		}
 		checks = append(checks, result)
 	}

@@ -210,6 +210,9 @@ func findAgent(agents *agent.Registry, name string) (*agent.Definition, error) {
 	if err == nil {
 		return found, nil
 	}
+	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
+		return nil, usage("%v; `agentls agents check %s` says all that is wrong", err, broken.Problem.File)
+	}
 	var known []string
 	for _, d := range agents.List("") {
 		known = append(append(known, d.Slug), d.Aliases...)
