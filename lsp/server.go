@@ -225,7 +225,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 // errorKinds are the protocol's words for kinds of failures that the engine tells apart and clients need not.
 var errorKinds = map[string]methods.ErrorKind{
 	"invalid_request":            methods.KindInvalidParams,
-	"unknown_agent":              methods.KindNotFound,
 	"unknown_model":              methods.KindNoModel,
 	"unknown_provider":           methods.KindNoModel,
 	"unsupported_provider":       methods.KindNoModel,

@@ -149,7 +149,11 @@ func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.
 	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
-		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+	}
+	if err := resolved.Usable(cfg, local, p.keys(dirs).Get); err != nil {
+		failure := agentcore.Explain(err)
+		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}
 	return result, resolved.Name
 }

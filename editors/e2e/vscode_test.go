@@ -31,7 +31,7 @@ func TestCodeReview(t *testing.T) {
 	untouched := tree(t, s.workspace)
 	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
-	judge(t, traffic)
+	traffic.judge(t)
 	if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
 		t.Errorf("the workspace on disk has changed (-before +after):\n%s", diff)
 	}
@@ -52,7 +52,9 @@ func TestCodeTeam(t *testing.T) {
 	s := newCodeStory(t, "team.mjs")
 	s.env = append(s.env, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
 	s.write(t, "cart.go", cart)
+	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
+	traffic.judge(t)
 	if err := turns.Check(); err != nil {
 		t.Error(err)
 	}
@@ -69,7 +71,7 @@ func TestCodeLendsItsModel(t *testing.T) {
 	s.write(t, "cart.go", cart)
 	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
-	judge(t, traffic)
+	traffic.judge(t)
 }
 
 // codeStory is one run of a story in real VS Code, in Chromium.

@@ -358,8 +358,10 @@ func (e *Editor) checkFailure(c *call, failure *jsonrpc2.Error) {
 	switch kind {
 	case "invalid_params":
 		code = -32602
-	case "not_served":
+	case "method_not_found":
 		code = -32601
+	case "content_modified":
+		code = -32801
 	case "cancelled":
 		code = -32800
 	case "internal":

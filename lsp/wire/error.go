@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,10 +18,10 @@ const CodeRequestFailed jsonrpc2.Code = -32803
 // maxName bounds in bytes a name of the peer's that is repeated in an error message.
 const maxName = 200
 
-// Data is the data member of an error response. Empty members are left out.
+// Data is the data member of an error response. An empty hint is left out.
 type Data struct {
-	Kind   string `json:"kind,omitempty"`   // a stable word for programs, in snake_case
-	Detail string `json:"detail,omitempty"` // what happened, and to what
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs, one of the protocol's ErrorKind
+	Detail string `json:"detail,omitempty"` // what happened, and to what; the message where it is empty
 	Hint   string `json:"hint,omitempty"`   // what the user can do about it
 }
 
@@ -51,25 +52,25 @@ func InvalidParams(err error) *Error {
 func MethodNotFound(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.MethodNotFound, Message: fmt.Sprintf("there is no request %q", truncate(method)),
-		Data: Data{Kind: "not_served", Detail: fmt.Sprintf("there is no request %q", truncate(method))},
+		Data: Data{Kind: "method_not_found"},
 	}
 }
 
 // InvalidRequest says that a request must not be sent, or not now (-32600).
 func InvalidRequest(reason string) *Error {
-	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request", Detail: reason}}
+	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request"}}
 }
 
 // RequestFailed says that a well-formed request failed for err (-32803).
 func RequestFailed(err error) *Error {
-	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "request_failed", Detail: err.Error()}, Err: err}
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "failed"}, Err: err}
 }
 
 // ContentModified says that what was asked about has changed meanwhile (-32801).
 func ContentModified() *Error {
 	return &Error{
 		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
-		Data: Data{Kind: "content_modified", Detail: "the content was modified meanwhile"},
+		Data: Data{Kind: "content_modified"},
 	}
 }
 
@@ -77,20 +78,20 @@ func ContentModified() *Error {
 func RequestCancelled() *Error {
 	return &Error{
 		Code: protocol.CodeRequestCancelled, Message: "the client cancelled the request",
-		Data: Data{Kind: "cancelled", Detail: "the client cancelled the request"}, Err: context.Canceled,
+		Data: Data{Kind: "cancelled"}, Err: context.Canceled,
 	}
 }
 
 // InternalError says that the server itself is at fault (-32603).
 func InternalError(err error) *Error {
-	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal", Detail: err.Error()}, Err: err}
+	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal"}, Err: err}
 }
 
 // ServerNotInitialized says that initialize must come first (-32002).
 func ServerNotInitialized(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
-		Data: Data{Kind: "not_initialized", Detail: fmt.Sprintf("%q came before the server was initialized", truncate(method)), Hint: "send initialize first"},
+		Data: Data{Kind: "not_initialized", Hint: "send initialize first"},
 	}
 }
 
@@ -124,9 +125,9 @@ func onWire(err error) *jsonrpc2.Error {
 	if sent.Code == 0 {
 		sent.Code = jsonrpc2.InternalError
 	}
-	if coded.Data != (Data{}) {
-		// Three strings always encode.
-		sent.Data, _ = json.Marshal(coded.Data)
-	}
+	data := coded.Data
+	data.Kind, data.Detail = cmp.Or(data.Kind, "internal"), cmp.Or(data.Detail, sent.Message)
+	// Three strings always encode.
+	sent.Data, _ = json.Marshal(data)
 	return sent
 }
