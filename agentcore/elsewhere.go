@@ -72,7 +72,7 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	row, err := e.store.Run(ctx, event.RunID(id))
 	switch {
 	case err == nil && row.Status.Final():
-		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
+		return &Error{Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("read the run %s: %w", id, err)
 	}

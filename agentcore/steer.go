@@ -28,7 +28,7 @@ func (r *run) steer(from, text string) error {
 	}
 	if !r.inbox.put(message{text: fmt.Sprintf("<message from=%q>\n%s\n</message>", from, text)}) {
 		return &Error{
-			Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
+			Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
 			Hint: "go on with it by agent/resume",
 		}
 	}

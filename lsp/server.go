@@ -225,30 +225,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	return result, nil
 }
 
-// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint.
-func failed(err error) error {
-	var chosen *wire.Error
-	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	failure := agentcore.Explain(err)
-	answer := wire.RequestFailed(err)
-	answer.Message = failure.Detail
-	if failure.Hint != "" {
-		answer.Message += "; " + failure.Hint
-	}
-	switch methods.ErrorKind(failure.Kind) {
-	case methods.KindCancelled:
-		answer.Code = protocol.CodeRequestCancelled
-	case methods.KindInvalidParams:
-		answer.Code = jsonrpc2.InvalidParams
-	case methods.KindInternal:
-		answer.Code = jsonrpc2.InternalError
-	}
-	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
-	return answer
-}
-
 func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
 	var p P
 	if err := wire.Decode(params, &p); err != nil {

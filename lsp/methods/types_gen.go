@@ -38,7 +38,7 @@ const (
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.
 	KindInvalidDefinition ErrorKind = "invalid_definition"
-	// A rule, a limit or missing trust forbids it.
+	// A rule, a limit, missing trust, or the state that the run is in forbids it.
 	KindNotAllowed ErrorKind = "not_allowed"
 	// No model can be used for it.
 	KindNoModel ErrorKind = "no_model"
@@ -50,6 +50,8 @@ const (
 	KindUnsupported ErrorKind = "unsupported"
 	// The request was cancelled by the client.
 	KindCancelled ErrorKind = "cancelled"
+	// The user closed the question that had to be answered first.
+	KindDismissed ErrorKind = "dismissed"
 	// The server is about to end and starts nothing new.
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.

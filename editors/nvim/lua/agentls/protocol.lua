@@ -152,12 +152,13 @@ M.commands = {
 ---| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
----| '"not_allowed"' # A rule, a limit or missing trust forbids it.
+---| '"not_allowed"' # A rule, a limit, missing trust, or the state that the run is in forbids it.
 ---| '"no_model"' # No model can be used for it.
 ---| '"in_use"' # Another living process works with it.
 ---| '"edit_refused"' # The editor did not apply the edit; the proposal is open again.
 ---| '"unsupported"' # The client did not announce what this needs.
 ---| '"cancelled"' # The request was cancelled by the client.
+---| '"dismissed"' # The user closed the question that had to be answered first.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
 
