@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 from editor import Editor, answers
-from judge import Judge, as_shown
+from judge import Judge, as_shown, command_of
 from lspwire import ABSENT, Closed, Connection, ResponseError
 from lsptext import path_of
 from metamodel import MetaModel
@@ -18,9 +18,6 @@ from metamodel import MetaModel
 # What a wait may take, in seconds. Nothing but a fault waits so long.
 PATIENCE = float(os.environ.get("AGENTLS_PATIENCE", "120"))
 EVERYTHING = {"version": "0.1.0", "asks": True, "questions": True, "models": True, "diagnostics": True, "symbols": True}
-# The codes of kinds of errors; all others are RequestFailed.
-CODES = {"invalid_params": -32602, "not_served": -32601, "cancelled": -32800, "internal": -32603}
-
 
 class Wrong(AssertionError):
     """The server did not do what a story waits for."""
@@ -89,7 +86,7 @@ class Play:
 
     @contextlib.asynccontextmanager
     async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, config=None):
-        """A server, initialized by an editor. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
+        """A server, initialized by an editor, which says whether it trusts the folder unless trusted is None. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
         stage = self.stage
         profile = copy.deepcopy(stage.profile)
         if capabilities is not None:
@@ -113,7 +110,7 @@ class Play:
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
         try:
-            await asyncio.wait_for(editor.initialize(initializationOptions={"trusted": trusted}), PATIENCE)
+            await asyncio.wait_for(editor.initialize(**({} if trusted is None else {"initializationOptions": {"trusted": trusted}})), PATIENCE)
             yield w
         finally:
             if not w.killed:
@@ -200,6 +197,14 @@ class Window:
             self.events.append(params)
         self.ed._on_notification(method, params)
 
+    def code_of(self, kind):
+        """The code of a kind of errors."""
+        return self.judge.agents.codes.get(kind)
+
+    async def within(self, future):
+        """Waits for an answer."""
+        return await asyncio.wait_for(future, PATIENCE)
+
     async def until(self, predicate, what):
         """Waits for something that the server says."""
         try:
@@ -223,7 +228,7 @@ class Window:
             result = await what
         except ResponseError as error:
             want(isinstance(error.data, dict) and error.data.get("kind") in kinds, "refused as", error, error.data, "and not as", kinds)
-            want(error.code == CODES.get(error.data["kind"], -32803), "the code of", error.data, "is", error.code)
+            want(error.code == self.code_of(error.data["kind"]), "the code of", error.data, "is", error.code)
             return error.data
         raise Wrong(f"not refused: {json.dumps(result)[:200]}")
 
@@ -299,11 +304,6 @@ class Window:
         self.wire.process.kill()
         await self.wire.process.wait()
         await asyncio.wait(self.wire._readers, timeout=PATIENCE)
-
-
-def command_of(method):
-    """The name of the command that stands for a request."""
-    return "agentls.permission.explain" if method == "agent/explain" else "agentls." + method.removeprefix("agent/").replace("/", ".")
 
 
 def at(line, character=0, to=None):
