@@ -55,7 +55,7 @@ func errorKind(kind string) methods.ErrorKind {
 	}
 	switch known := methods.ErrorKind(kind); known {
 	case methods.KindInvalidParams, methods.KindNotServed, methods.KindNotFound, methods.KindInvalidDefinition, methods.KindNotAllowed, methods.KindNoModel,
-		methods.KindInUse, methods.KindEditRefused, methods.KindUnsupported, methods.KindCancelled, methods.KindDismissed, methods.KindShuttingDown, methods.KindInternal:
+		methods.KindInUse, methods.KindUnsupported, methods.KindCancelled, methods.KindDismissed, methods.KindShuttingDown, methods.KindInternal:
 		return known
 	}
 	return methods.KindFailed

@@ -44,8 +44,6 @@ const (
 	KindNoModel ErrorKind = "no_model"
 	// Another living process works with it.
 	KindInUse ErrorKind = "in_use"
-	// The editor did not apply the edit; the proposal is open again.
-	KindEditRefused ErrorKind = "edit_refused"
 	// The client did not announce what this needs.
 	KindUnsupported ErrorKind = "unsupported"
 	// The request was cancelled by the client.
@@ -1518,9 +1516,9 @@ type Question struct {
 	ID event.AskID `json:"id"`
 	// The session.
 	Session event.SessionID `json:"session"`
-	// The run that waits.
-	Run event.RunID `json:"run"`
-	// The slug of its agent.
+	// The run that waits; absent where the server itself asks, such as which agent to delegate to.
+	Run event.RunID `json:"run,omitzero"`
+	// The slug of its agent; `agentls` where the server itself asks.
 	Agent string `json:"agent"`
 	// What is asked.
 	Question string `json:"question"`

@@ -170,8 +170,6 @@ export type ErrorKind =
   | 'no_model'
   /** Another living process works with it. */
   | 'in_use'
-  /** The editor did not apply the edit; the proposal is open again. */
-  | 'edit_refused'
   /** The client did not announce what this needs. */
   | 'unsupported'
   /** The request was cancelled by the client. */
@@ -1696,9 +1694,9 @@ export interface Question {
   id: AskID;
   /** The session. */
   session: SessionID;
-  /** The run that waits. */
-  run: RunID;
-  /** The slug of its agent. */
+  /** The run that waits; absent where the server itself asks, such as which agent to delegate to. */
+  run?: RunID;
+  /** The slug of its agent; `agentls` where the server itself asks. */
   agent: string;
   /** What is asked. */
   question: string;
