@@ -14,7 +14,7 @@ IDS = re.compile(r"^(Session|Run|Message|Call|Finding|Proposal|Hunk|Ask|Grant)ID
 
 
 def closed(text):
-    """The schemas with no room for other members, and with the formats that the probe does not look at as patterns."""
+    """The schemas with no room for other members, as the server writes URIs, times and ids."""
     document = json.loads(text)
 
     def close(schema):
@@ -26,7 +26,7 @@ def closed(text):
                 schema["pattern"] = TIME
             if schema.get("format") == "uri":
                 schema["pattern"] = URI
-            if "properties" in schema and schema.get("type") == "object" and "allOf" not in schema:
+            if "properties" in schema and "description" in schema and schema.get("type") == "object" and "allOf" not in schema:
                 schema.setdefault("additionalProperties", False)
             for item in schema.values():
                 close(item)
@@ -143,6 +143,9 @@ class Judge(Validator):
     def _response(self, identity, m, side):
         call = (self.theirs if side == "client" else self.ours).get(identity)
         super()._response(identity, m, side)
+        if call is not None and side == "client" and call.method == "client/registerCapability" and "error" in m:
+            for registration in call.params["registrations"]:  # what was refused is not registered
+                self.registrations.pop(registration["id"], None)
         if call is None or side == "client":
             return
         if "error" in m and (call.method.startswith("agent/") or call.method == "workspace/executeCommand"):

@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -85,7 +86,7 @@ class Play:
         await self.stage.ask("GET", f"{self.name}/check")
 
     @contextlib.asynccontextmanager
-    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, config=None):
+    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, refusal=None, config=None):
         """A server, initialized by an editor, which says whether it trusts the folder unless trusted is None. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
         stage = self.stage
         profile = copy.deepcopy(stage.profile)
@@ -106,6 +107,7 @@ class Play:
         wire = await Wire.start([stage.server, "serve"], judge, self.trace, cwd=str(self.root), env=env)
         if how:
             wire.how = how
+        wire.refusal = refusal
         editor = Fake(wire, profile, self.root, policy=policy or answers())
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
@@ -118,7 +120,7 @@ class Play:
 
 
 class Fake(Editor):
-    """The probe's editor, with Neovim's idea of an empty file."""
+    """The probe's editor, with Neovim's idea of an empty file, and files that change before their documents do."""
 
     async def apply(self, edit):
         return await super().apply(as_shown(edit, self.profile["clientInfo"]["name"]))
@@ -135,9 +137,20 @@ class Fake(Editor):
         self._told("didRename", {"files": [{"oldUri": step.uri, "newUri": step.new_uri}]})
         self._watched([(step.uri, 3), (step.new_uri, 1)])
 
+    async def _do_delete(self, step):
+        """The file goes before its document does, as in VS Code and Neovim."""
+        path = Path(path_of(step.uri))
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if step.uri in self.documents:
+            await self.close(step.uri)
+        self._told("didDelete", {"files": [{"uri": step.uri}]})
+        self._watched([(step.uri, 3)])
+
 
 class Wire(Connection):
-    """A connection whose answers carry the data of errors. how says in which way requests of the server are answered."""
+    """A connection whose answers carry the data of errors. how says in which way they are sent; refusal, where there is one, takes the place of all answers."""
+
+    refusal = None
 
     @staticmethod
     def how(wire, message, answer):
@@ -150,6 +163,9 @@ class Wire(Connection):
 
     async def _answer(self, message):
         answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if self.refusal:
+            with self.validator.on_purpose():
+                return self.send(answer | self.refusal)
         try:
             handler = self.on_request.get(message["method"])
             if handler is None:
@@ -204,6 +220,11 @@ class Window:
     async def within(self, future):
         """Waits for an answer."""
         return await asyncio.wait_for(future, PATIENCE)
+
+    async def gone(self, future):
+        """Waits for the answer to a request that was cancelled, which may be any."""
+        with contextlib.suppress(ResponseError):
+            await self.within(future)
 
     async def until(self, predicate, what):
         """Waits for something that the server says."""
