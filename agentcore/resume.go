@@ -112,7 +112,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		}
 		definition, err := e.Agents().Find(above.Agent)
 		if err != nil {
-			return nil, &Error{Kind: "unknown_agent", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
+			return nil, &Error{Kind: "not_found", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
 		}
 		f.above = append(f.above, ancestor{definition, powersOf(above)})
 		parent = above.Parent

@@ -9,7 +9,7 @@ import (
 )
 
 // Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those behind it. The error is of the kind not_found where this process has no such
-// run, and invalid_request where it has spoken its last word.
+// run, and not_allowed where it has spoken its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {

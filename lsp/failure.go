@@ -44,17 +44,16 @@ func errorKind(kind string) methods.ErrorKind {
 	switch kind {
 	case "invalid_request":
 		return methods.KindInvalidParams
-	case "unknown_agent":
-		return methods.KindNotFound
 	case "unknown_model", "unknown_provider", "unsupported_provider", "no_key":
 		return methods.KindNoModel
-	case "rejected", string(workspace.Outside), string(workspace.Protected):
+	case "rejected", string(workspace.Outside), string(workspace.Protected), string(workspace.Directory), string(workspace.NotRegular), string(workspace.Binary), string(workspace.TooLarge),
+		string(workspace.IO):
 		return methods.KindNotAllowed
-	case "store":
+	case "store", "state_unavailable":
 		return methods.KindInternal
 	}
 	switch known := methods.ErrorKind(kind); known {
-	case methods.KindInvalidParams, methods.KindNotServed, methods.KindNotFound, methods.KindInvalidDefinition, methods.KindNotAllowed, methods.KindNoModel,
+	case methods.KindInvalidParams, methods.KindNotFound, methods.KindInvalidDefinition, methods.KindNotAllowed, methods.KindNoModel,
 		methods.KindInUse, methods.KindUnsupported, methods.KindCancelled, methods.KindDismissed, methods.KindShuttingDown, methods.KindInternal:
 		return known
 	}

@@ -20,6 +20,7 @@ from metamodel import MetaModel
 PATIENCE = float(os.environ.get("AGENTLS_PATIENCE", "120"))
 EVERYTHING = {"version": "0.1.0", "asks": True, "questions": True, "models": True, "diagnostics": True, "symbols": True}
 
+
 class Wrong(AssertionError):
     """The server did not do what a story waits for."""
 
