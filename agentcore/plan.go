@@ -113,7 +113,7 @@ func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
 		r.plan.readOnly(true)
 		return "You are planning now. Only tools that read are carried out. Find out what has to be done, then hand over the plan with plan_exit.", nil
 	case "":
-		return fmt.Sprintf("There is no plan mode now. %s: go on without it.", replies[0].Why), nil
+		return fmt.Sprintf("There is no plan mode now, since %s: go on without it.", replies[0].Why), nil
 	case planNot:
 		return "The user wants no plan. Go on without one.", nil
 	default:

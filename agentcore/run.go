@@ -220,7 +220,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
 		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
 	}
-	if request.Prompt == "" {
+	if strings.TrimSpace(request.Prompt) == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {

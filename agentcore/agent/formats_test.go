@@ -316,7 +316,7 @@ func TestJSON(t *testing.T) {
 			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
 		{
 			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
-			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\" [Replace \"Some\" by \"None\": 1:231-1:235 \"None\"]\n",
+			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",
 		},
 		{"no roles", "", `{"AgentRoles": {}}`, "1:16-1:18 error Roles: there is no list Roles\n"},
 	})

@@ -179,7 +179,7 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 		return err
 	}
 	if _, err := findAgent(agents, byDefault); err != nil {
-		return usage("default_agent of the configuration: %v", err)
+		return usage("default_agent of the configuration: %w", err)
 	}
 	return nil
 }

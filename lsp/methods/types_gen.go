@@ -22,8 +22,16 @@ type ErrorKind string
 const (
 	// The params do not have the documented form; the detail names the member.
 	KindInvalidParams ErrorKind = "invalid_params"
-	// The method is in the protocol, but this version does not serve it yet.
-	KindNotServed ErrorKind = "not_served"
+	// There is no request of that name.
+	KindMethodNotFound ErrorKind = "method_not_found"
+	// The request may not be sent, or not now, such as after `shutdown`.
+	KindInvalidRequest ErrorKind = "invalid_request"
+	// The request came before `initialize`.
+	KindNotInitialized ErrorKind = "not_initialized"
+	// What was asked about has changed meanwhile.
+	KindContentModified ErrorKind = "content_modified"
+	// It could not be done, for another reason.
+	KindFailed ErrorKind = "failed"
 	// There is no agent, run, session, proposal, hunk, ask or grant of that name.
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.
@@ -44,9 +52,6 @@ const (
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.
 	KindInternal ErrorKind = "internal"
-	// The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600
-	// it came out of turn.
-	KindInvalidRequest ErrorKind = "invalid_request"
 )
 
 // AgentCategory is where an agent can be used.

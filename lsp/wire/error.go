@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,10 +18,10 @@ const CodeRequestFailed jsonrpc2.Code = -32803
 // maxName bounds in bytes a name of the peer's that is repeated in an error message.
 const maxName = 200
 
-// Data is the data member of an error response. Empty members are left out.
+// Data is the data member of an error response. An empty hint is left out.
 type Data struct {
-	Kind   string `json:"kind,omitempty"`   // a stable word for programs
-	Detail string `json:"detail,omitempty"` // what happened, and to what
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs, one of the protocol's ErrorKind
+	Detail string `json:"detail,omitempty"` // what happened, and to what; the message where it is empty
 	Hint   string `json:"hint,omitempty"`   // what the user can do about it
 }
 
@@ -62,7 +63,7 @@ func InvalidRequest(reason string) *Error {
 
 // RequestFailed says that a well-formed request failed for err (-32803).
 func RequestFailed(err error) *Error {
-	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "request_failed"}, Err: err}
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "failed"}, Err: err}
 }
 
 // ContentModified says that what was asked about has changed meanwhile (-32801).
@@ -90,7 +91,7 @@ func InternalError(err error) *Error {
 func ServerNotInitialized(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
-		Data: Data{Kind: "server_not_initialized", Hint: "send initialize first"},
+		Data: Data{Kind: "not_initialized", Hint: "send initialize first"},
 	}
 }
 
@@ -114,6 +115,7 @@ func onWire(err error) *jsonrpc2.Error {
 	case errors.Is(err, context.Canceled): // not by the client, who would have been told so
 		err = errors.New("agentls was ended before this was done")
 		coded = RequestFailed(err)
+		coded.Data.Kind = "shutting_down"
 	case errors.Is(err, context.DeadlineExceeded):
 		coded = RequestFailed(err)
 	default:
@@ -123,9 +125,9 @@ func onWire(err error) *jsonrpc2.Error {
 	if sent.Code == 0 {
 		sent.Code = jsonrpc2.InternalError
 	}
-	if coded.Data != (Data{}) {
-		// Three strings always encode.
-		sent.Data, _ = json.Marshal(coded.Data)
-	}
+	data := coded.Data
+	data.Kind, data.Detail = cmp.Or(data.Kind, "internal"), cmp.Or(data.Detail, sent.Message)
+	// Three strings always encode.
+	sent.Data, _ = json.Marshal(data)
 	return sent
 }

@@ -148,8 +148,16 @@ export type NoticeLevel =
 export type ErrorKind =
   /** The params do not have the documented form; the detail names the member. */
   | 'invalid_params'
-  /** The method is in the protocol, but this version does not serve it yet. */
-  | 'not_served'
+  /** There is no request of that name. */
+  | 'method_not_found'
+  /** The request may not be sent, or not now, such as after `shutdown`. */
+  | 'invalid_request'
+  /** The request came before `initialize`. */
+  | 'not_initialized'
+  /** What was asked about has changed meanwhile. */
+  | 'content_modified'
+  /** It could not be done, for another reason. */
+  | 'failed'
   /** There is no agent, run, session, proposal, hunk, ask or grant of that name. */
   | 'not_found'
   /** The agent exists but its definition has errors. */
@@ -170,8 +178,6 @@ export type ErrorKind =
   | 'shutting_down'
   /** A fault in agentls itself; its log says more. */
   | 'internal'
-  /** The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn. */
-  | 'invalid_request'
   /** Others may come from a newer peer. */
   | (string & {});
 

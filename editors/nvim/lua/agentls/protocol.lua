@@ -144,7 +144,11 @@ M.commands = {
 ---What kind of error a request ended with (`data.kind`).
 ---@alias agentls.ErrorKind string
 ---| '"invalid_params"' # The params do not have the documented form; the detail names the member.
----| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
+---| '"method_not_found"' # There is no request of that name.
+---| '"invalid_request"' # The request may not be sent, or not now, such as after `shutdown`.
+---| '"not_initialized"' # The request came before `initialize`.
+---| '"content_modified"' # What was asked about has changed meanwhile.
+---| '"failed"' # It could not be done, for another reason.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
 ---| '"not_allowed"' # A rule, a limit or missing trust forbids it.
@@ -155,7 +159,6 @@ M.commands = {
 ---| '"cancelled"' # The request was cancelled by the client.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
----| '"invalid_request"' # The request cannot be followed as it is: an empty prompt, a run that has ended. With the code -32600 it came out of turn.
 
 ---Where an agent can be used.
 ---@alias agentls.AgentCategory string
