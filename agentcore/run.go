@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -60,6 +61,8 @@ type RunRequest struct {
 	// call and message are the call that it was started by, and the message that made the call; empty for none.
 	call    event.CallID
 	message event.MessageID
+	// at is its reserved place in the queue; nil where it comes as it comes.
+	at *slot.Reservation
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
 }
@@ -346,6 +349,7 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.request.at.Drop()
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
@@ -386,7 +390,7 @@ func (r *run) stopped() error {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(r.ctx); err != nil {
+		if err := r.place.take(r.ctx, r.request.at); err != nil {
 			return err
 		}
 		defer r.place.leave()
