@@ -275,7 +275,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.price = priceOf(cfg, r.model.Name())
-	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
@@ -481,6 +481,9 @@ func (r *run) info() RunInfo {
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+	}
+	if r.status.Final() { // what it did last is over; what came of it stays
+		info.Message = firstLine(r.result.Output)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
