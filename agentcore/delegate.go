@@ -56,6 +56,9 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		if task.AllowedTools, request.granted, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
 			return nil, err
 		}
+		if len(request.granted) > 0 {
+			task.AllowedTools = nil // they come on top of its own
+		}
 	}
 	if task.Resume == "" { // otherwise it has a conversation
 		if request.inherited, err = r.inherit(ctx, definition.ContextMode); err != nil {
@@ -120,7 +123,7 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// canonicalTools are the tools that a child is narrowed to, and those of them that its definition does not have: the user is asked for these.
+// canonicalTools are the tools that a task names, and those of them that the child's definition does not have: the user is asked for these.
 func (r *run) canonicalTools(definition *agent.Definition, names []string) (list, more []string, err error) {
 	list = []string{} // none is not the same as all
 	for _, name := range names {

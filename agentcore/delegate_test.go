@@ -166,7 +166,7 @@ func TestCancelOneTask(t *testing.T) {
 	}
 }
 
-// TestTaskGetsMoreTools: a tool that the child's definition lacks is the user's to give.
+// TestTaskGetsMoreTools: a tool that the child's definition lacks is the user's to give, beside those that it has.
 func TestTaskGetsMoreTools(t *testing.T) {
 	more := task("explore", "Mend it.", `,"allowed_tools":["Read","str_replace"]`)
 	w := newWorld(
@@ -174,7 +174,7 @@ func TestTaskGetsMoreTools(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{more}},
 		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("explore does not get edit: the user said no")}, Answer: []script.Step{more}},
 		script.Turn{
-			Match: "Mend it.", Expect: []script.Expect{script.Tools("read", "edit"), script.NoTools("grep", "bash")},
+			Match: "Mend it.", Expect: []script.Expect{script.Tools("read", "grep", "edit"), script.NoTools("write", "bash")},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)},
 		},
 		script.Turn{Match: "Mend it.", Answer: []script.Step{script.Text("Mended.")}},

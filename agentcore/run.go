@@ -211,13 +211,16 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
 		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
-			err = unknownAgent(err)
+			err = UnknownAgent(err)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if request.Prompt == "" {
+	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
+	}
+	if strings.TrimSpace(request.Prompt) == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
@@ -280,13 +283,20 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
 	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
 	if err != nil {
-		return nil, unknownAgent(err)
+		if name == "" {
+			err = fmt.Errorf("default_agent of the configuration: %w", err)
+		}
+		return nil, UnknownAgent(err)
 	}
 	return definition, nil
 }
 
-func unknownAgent(err error) error {
-	return &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+// UnknownAgent is the error for people and programs where a registry does not find an agent.
+func UnknownAgent(err error) error {
+	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
+		return &Error{Kind: "invalid_definition", Detail: err.Error(), Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err}
+	}
+	return &Error{Kind: "not_found", Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -303,6 +313,9 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	created := event.RunCreated{
 		Agent: r.definition.Slug, Role: r.role(), Depth: r.depth, Title: r.request.Title,
 		Prompt: r.request.Prompt, Model: r.model.Name(),
+	}
+	if r.former != nil {
+		created.Resumes = r.former.run
 	}
 	if r.parent != nil {
 		created.Parent = r.parent.id
@@ -400,6 +413,9 @@ func (r *run) work() error {
 		return err
 	}
 	r.takeComment()
+	if !r.request.iterates() { // its passes have plans
+		r.keepPlan()
+	}
 	return nil
 }
 
@@ -448,10 +464,13 @@ func (r *run) info() RunInfo {
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage, Working: r.working,
+		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
+	}
+	if r.former != nil {
+		info.Resumes = r.former.run
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		info.Path, info.StartLine = paths[0], r.request.Context.StartLine

@@ -323,11 +323,11 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		return list[at], nil
 	}
 	d, err := agents.Find(name)
-	if err == nil && d.Is(agent.Hidden) {
-		err = fmt.Errorf("the agent %q is for agentls itself", name)
-	}
 	if err != nil {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "list the agents with agent/list"}
+		return nil, agentcore.UnknownAgent(err)
+	}
+	if d.Is(agent.Hidden) {
+		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}
 	}
 	return d, nil
 }

@@ -40,7 +40,8 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(agentcore.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers. 0 means a minute.
+	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers: those
+	// have a second way after it, and after secondWayTime at the latest. 0 means a minute.
 	AnswerTime time.Duration
 	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
 	ModelSilence time.Duration
@@ -211,10 +212,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	result, handled, err := methods.Dispatch(ctx, s, method, params)
 	var bad *methods.ParamsError
 	switch {
-	case !handled && methods.Proposed(method):
-		refusal := wire.MethodNotFound(method)
-		refusal.Data.Kind = string(methods.KindNotServed)
-		return nil, refusal
 	case !handled:
 		return nil, wire.MethodNotFound(method)
 	case errors.As(err, &bad):
@@ -225,6 +222,24 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	return result, nil
 }
 
+// errorKinds are the protocol's words for kinds of failures that the engine tells apart and clients need not.
+var errorKinds = map[string]methods.ErrorKind{
+	"invalid_request":            methods.KindInvalidParams,
+	"unknown_model":              methods.KindNoModel,
+	"unknown_provider":           methods.KindNoModel,
+	"unsupported_provider":       methods.KindNoModel,
+	"no_key":                     methods.KindNoModel,
+	"state_unavailable":          methods.KindInternal,
+	"store":                      methods.KindInternal,
+	string(workspace.Outside):    methods.KindNotAllowed,
+	string(workspace.Protected):  methods.KindNotAllowed,
+	string(workspace.Directory):  methods.KindNotAllowed,
+	string(workspace.NotRegular): methods.KindNotAllowed,
+	string(workspace.Binary):     methods.KindNotAllowed,
+	string(workspace.TooLarge):   methods.KindNotAllowed,
+	string(workspace.IO):         methods.KindNotAllowed,
+}
+
 // failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint.
 func failed(err error) error {
 	var chosen *wire.Error
@@ -232,13 +247,21 @@ func failed(err error) error {
 		return err
 	}
 	failure := agentcore.Explain(err)
+	if kind, ok := errorKinds[failure.Kind]; ok {
+		failure.Kind = string(kind)
+	}
 	answer := wire.RequestFailed(err)
 	answer.Message = failure.Detail
 	if failure.Hint != "" {
 		answer.Message += "; " + failure.Hint
 	}
-	if failure.Kind == string(methods.KindCancelled) {
+	switch methods.ErrorKind(failure.Kind) {
+	case methods.KindInvalidParams:
+		answer.Code = jsonrpc2.InvalidParams
+	case methods.KindCancelled:
 		answer.Code = protocol.CodeRequestCancelled
+	case methods.KindInternal:
+		answer.Code = jsonrpc2.InternalError
 	}
 	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
 	return answer

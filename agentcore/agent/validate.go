@@ -74,9 +74,17 @@ func (f *File) loose() bool { return f.Format.Foreign() || f.shaped }
 // reportOf adds a problem of a definition.
 func (f *File) reportOf(d *Definition, fault fault) {
 	if fault.severity == failure {
-		f.bad[d] = true
+		f.breaks(d, f.problem(fault))
 	}
 	f.report(fault)
+}
+
+// breaks keeps the first error of a definition.
+func (f *File) breaks(d *Definition, p Problem) {
+	if _, known := f.why[d]; !known {
+		f.why[d] = p
+	}
+	f.bad[d] = true
 }
 
 // validator is a File at the time of its validation.

@@ -92,8 +92,12 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 			result.Detail = "has no key"
 			result.Hint = "set " + provider.KeyEnv + " to use it"
 		}
-		if provider.BaseURL != "" {
-			result.Detail += ", at " + withoutPassword(provider.BaseURL)
+		switch at := withoutPassword(provider.BaseURL); {
+		case provider.BaseURL == "":
+		case err != nil: // which says at its end what to do
+			result.Detail = "at " + at + ": " + result.Detail
+		default:
+			result.Detail += ", at " + at
 		}
 		checks = append(checks, result)
 	}
@@ -145,7 +149,11 @@ func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.
 	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
-		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+	}
+	if err := resolved.Usable(cfg, local, p.keys(dirs).Get); err != nil {
+		failure := agentcore.Explain(err)
+		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}
 	return result, resolved.Name
 }

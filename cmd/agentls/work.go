@@ -119,6 +119,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		return err
 	}
 	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil {
+		if j.agent == "" {
+			err = usage("default_agent of the configuration: %w", err)
+		}
 		return err
 	}
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})

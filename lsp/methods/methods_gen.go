@@ -210,8 +210,8 @@ type Server interface {
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
-// if the method is not of this protocol or not served yet (see [Proposed]). Params that do not have the
-// documented form are a *[ParamsError]; absent params count as an empty object.
+// if the method is not of this protocol. Params that do not have the documented form are a
+// *[ParamsError]; absent params count as an empty object.
 func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err error) {
 	switch method {
 	case MethodListAgents:
@@ -286,11 +286,6 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		return nil, false, nil
 	}
 	return result, true, err
-}
-
-// Proposed reports whether a method or command is in the protocol but not served yet.
-func Proposed(name string) bool {
-	return false
 }
 
 // CommandServer executes commands: each request is one, and some are commands only.
@@ -459,7 +454,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		argument = arguments[0]
 	}
 	switch {
-	case CommandMethod(command) == "" && !commandOnly(command), Proposed(command):
+	case CommandMethod(command) == "" && !commandOnly(command):
 		return nil, false, nil
 	case len(arguments) > 1:
 		return nil, true, &ParamsError{Path: "arguments", Problem: fmt.Sprintf("want one object, got %d values", len(arguments))}

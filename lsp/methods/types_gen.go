@@ -22,8 +22,16 @@ type ErrorKind string
 const (
 	// The params do not have the documented form; the detail names the member.
 	KindInvalidParams ErrorKind = "invalid_params"
-	// The method is in the protocol, but this version does not serve it yet.
-	KindNotServed ErrorKind = "not_served"
+	// There is no request of that name.
+	KindMethodNotFound ErrorKind = "method_not_found"
+	// The request may not be sent, or not now, such as after `shutdown`.
+	KindInvalidRequest ErrorKind = "invalid_request"
+	// The request came before `initialize`.
+	KindNotInitialized ErrorKind = "not_initialized"
+	// What was asked about has changed meanwhile.
+	KindContentModified ErrorKind = "content_modified"
+	// It could not be done, for another reason.
+	KindFailed ErrorKind = "failed"
 	// There is no agent, run, session, proposal, hunk, ask or grant of that name.
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.
@@ -402,6 +410,9 @@ type AgentDefinition struct {
 	Skills []string `json:"skills,omitzero"`
 	// MCP servers that it brings.
 	McpServers []string `json:"mcpServers,omitzero"`
+	// All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with
+	// the format `json`.
+	Definition string `json:"definition"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -664,6 +675,8 @@ type RunInfo struct {
 	Message string `json:"message"`
 	// What it has cost so far.
 	Usage event.Usage `json:"usage"`
+	// The run that it goes on with; absent for one that begins anew, and where that run was deleted.
+	Resumes event.RunID `json:"resumes,omitzero"`
 	// The document that it was launched on, where there was one.
 	URI uri.URI `json:"uri,omitzero"`
 }

@@ -148,8 +148,16 @@ export type NoticeLevel =
 export type ErrorKind =
   /** The params do not have the documented form; the detail names the member. */
   | 'invalid_params'
-  /** The method is in the protocol, but this version does not serve it yet. */
-  | 'not_served'
+  /** There is no request of that name. */
+  | 'method_not_found'
+  /** The request may not be sent, or not now, such as after `shutdown`. */
+  | 'invalid_request'
+  /** The request came before `initialize`. */
+  | 'not_initialized'
+  /** What was asked about has changed meanwhile. */
+  | 'content_modified'
+  /** It could not be done, for another reason. */
+  | 'failed'
   /** There is no agent, run, session, proposal, hunk, ask or grant of that name. */
   | 'not_found'
   /** The agent exists but its definition has errors. */
@@ -426,6 +434,14 @@ export interface ChildResult {
   warnings?: string[];
   /** What could be done next. */
   suggestions?: string[];
+  /** How many requests went to the model. */
+  iterations?: number;
+  /** From its creation to its end, waiting included. */
+  durationMs?: Milliseconds;
+  /** Tokens sent and received, without those that the provider's cache served; its children included. */
+  tokens?: TokenCount;
+  /** The price in US dollars, its children included; absent where it is not known. */
+  cost?: number;
 }
 
 /** The end of a run, or its state so far where the status is not final. */
@@ -502,7 +518,7 @@ export interface RunCreated extends EventHeader {
   parent?: RunID;
   /** The slug of the agent. */
   agent: string;
-  /** What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents. */
+  /** What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents. */
   role: string;
   /** 0 for a root, one more for each parent. */
   depth: number;
@@ -512,6 +528,8 @@ export interface RunCreated extends EventHeader {
   prompt: string;
   /** The model, as `provider/model`. */
   model: string;
+  /** The run that it goes on with; absent for one that begins anew. */
+  resumes?: RunID;
   /** The document that the run was launched on, where there was one. */
   uri?: string;
 }
@@ -860,6 +878,8 @@ export interface AgentDefinition extends AgentInfo {
   skills?: string[];
   /** MCP servers that it brings. */
   mcpServers?: string[];
+  /** All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`. */
+  definition: string;
 }
 
 /** What is wrong with a definition. */
@@ -1070,6 +1090,8 @@ export interface RunInfo {
   message: string;
   /** What it has cost so far. */
   usage: Usage;
+  /** The run that it goes on with; absent for one that begins anew, and where that run was deleted. */
+  resumes?: RunID;
   /** The document that it was launched on, where there was one. */
   uri?: string;
 }

@@ -144,7 +144,11 @@ M.commands = {
 ---What kind of error a request ended with (`data.kind`).
 ---@alias agentls.ErrorKind string
 ---| '"invalid_params"' # The params do not have the documented form; the detail names the member.
----| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
+---| '"method_not_found"' # There is no request of that name.
+---| '"invalid_request"' # The request may not be sent, or not now, such as after `shutdown`.
+---| '"not_initialized"' # The request came before `initialize`.
+---| '"content_modified"' # What was asked about has changed meanwhile.
+---| '"failed"' # It could not be done, for another reason.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
 ---| '"not_allowed"' # A rule, a limit or missing trust forbids it.
@@ -352,6 +356,10 @@ M.commands = {
 ---@field testsPassed? integer How many of them passed.
 ---@field warnings? string[] What the parent should doubt, such as a claim that the engine did not see happen.
 ---@field suggestions? string[] What could be done next.
+---@field iterations? integer How many requests went to the model.
+---@field durationMs? agentls.Milliseconds From its creation to its end, waiting included.
+---@field tokens? agentls.TokenCount Tokens sent and received, without those that the provider's cache served; its children included.
+---@field cost? number The price in US dollars, its children included; absent where it is not known.
 
 ---The end of a run, or its state so far where the status is not final.
 ---@class agentls.RunResult
@@ -395,11 +403,12 @@ M.commands = {
 ---@field type '"RunCreated"' The event's name.
 ---@field parent? agentls.RunID The run that started it; absent for a root.
 ---@field agent string The slug of the agent.
----@field role string What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents.
+---@field role string What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents.
 ---@field depth integer 0 for a root, one more for each parent.
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
 ---@field model string The model, as `provider/model`.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew.
 ---@field uri? string The document that the run was launched on, where there was one.
 
 ---A run changed its status.
@@ -602,6 +611,7 @@ M.commands = {
 ---@field reminder? string The critical reminder in front of its task.
 ---@field skills? string[] Skills that are loaded at its start.
 ---@field mcpServers? string[] MCP servers that it brings.
+---@field definition string All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`.
 
 ---What is wrong with a definition.
 ---@class agentls.DefinitionProblem
@@ -725,6 +735,7 @@ M.commands = {
 ---@field budgetUsed integer The largest used share of any of its limits, in percent, 0 to 100.
 ---@field message string What it is doing, in one line.
 ---@field usage agentls.Usage What it has cost so far.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
 ---@field uri? string The document that it was launched on, where there was one.
 
 ---Params of `agent/sessions`.
