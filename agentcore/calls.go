@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -34,6 +35,8 @@ type call struct {
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
 	version   string // of the tool of an MCP server that was decided on
+	// at is the place in the queue of the child that it starts. It is given up before anything that takes its time.
+	at *slot.Reservation
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -53,7 +56,13 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 			results[i] = r.execute(c)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
-			beside.Go(func() { results[i] = r.execute(c) })
+			if c.refusal == "" && c.spec.Name == "task" {
+				c.at = r.session.slots.Reserve() // children begin in the order of their calls
+			}
+			beside.Go(func() {
+				defer func() { c.at.Drop() }()
+				results[i] = r.execute(c)
+			})
 			continue
 		}
 		places <- struct{}{} // a read ends soon after the run's context
