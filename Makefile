@@ -9,7 +9,7 @@
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
 #   make vscode    bin/agentls.vsix, the extension for VS Code with the server in it
-#   make picture   the pictures in the README, a review in Neovim and agents in VS Code, anew
+#   make picture   the pictures in the README, from real Neovim and VS Code, anew
 #   make clean     remove what was built (not what was fetched: that is PREFIX)
 
 SHELL := /bin/bash
@@ -51,8 +51,9 @@ BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
 .PHONY: build demo check lint short race vscode e2e probe test bench soak generate picture clean
 
+# Without the tables of debuggers, which are a third of it. What a panic prints does not need them.
 build:
-	go build -buildvcs=$(STAMP) -o bin/agentls ./cmd/agentls
+	go build -buildvcs=$(STAMP) -ldflags='-s -w' -o bin/agentls ./cmd/agentls
 
 demo: build
 	@.ci/demo "$(AGENTLS)" "$(SAMPLE)"
@@ -127,6 +128,7 @@ generate:
 
 picture: vscode
 	.ci/picture "$(AGENTLS)" "$(SAMPLE)" "$(PICTURE)"
+	.ci/picture "$(AGENTLS)" "$(SAMPLE)" editors/nvim.svg editors/nvim
 	.ci/picture-vscode bin/agentls.vsix "$(SAMPLE)" editors/vscode.svg
 
 clean:

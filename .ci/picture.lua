@@ -1,13 +1,18 @@
--- Makes a picture of a review in Neovim as an SVG: what a terminal of this size would show, cell by cell.
+-- Makes a picture of Neovim as an SVG: what a terminal of this size would show, cell by cell. Without the folder of the plugin it shows a
+-- review by Neovim alone, with it a team of agents.
 --
---   nvim --clean --headless -l picture.lua PICTURE.svg      with AGENTLS_BIN set, in a copy of the sample project
+--   nvim --clean --headless -l picture.lua PICTURE.svg FILE [PLUGIN]      with AGENTLS_BIN set, in a copy of the sample project
 
-local picture, file = _G.arg[1], _G.arg[2]
-assert(file, 'usage: nvim -l picture.lua PICTURE.svg FILE')
+local picture, file, plugin = _G.arg[1], _G.arg[2], _G.arg[3]
+assert(file, 'usage: nvim -l picture.lua PICTURE.svg FILE [PLUGIN]')
 local columns, rows = 150, 47
 local socket = vim.fn.tempname()
 local output, fresh = {}, false
-local editor = vim.fn.jobstart({ vim.v.progpath, '--clean', '-n', '--cmd', 'set termguicolors background=dark', '--cmd', 'syntax on', '--listen', socket }, {
+local command = { vim.v.progpath, '--clean', '-n', '--cmd', 'set termguicolors background=dark', '--cmd', 'syntax on', '--listen', socket }
+if plugin then
+  vim.list_extend(command, { '--cmd', 'set runtimepath^=' .. plugin })
+end
+local editor = vim.fn.jobstart(command, {
   pty = true,
   on_stdout = function(_, data)
     fresh = true
@@ -26,55 +31,86 @@ wait('the editor', function()
 end)
 local channel = vim.fn.sockconnect('pipe', socket, { rpc = true })
 wait('its terminal', function()
-  return #vim.rpcrequest(channel, 'nvim_list_uis') > 0
+  return #vim.rpcrequest(channel, 'nvim_list_uis') > 0 and vim.rpcrequest(channel, 'nvim_get_vvar', 'vim_did_enter') == 1
 end)
 local function lua(code, ...)
   return vim.rpcrequest(channel, 'nvim_exec_lua', code, { ... })
 end
 
-lua([[
-  vim.o.number, vim.o.signcolumn, vim.o.laststatus = true, 'yes', 3
-  vim.o.statusline = ' %f %m%=%{v:lua.said()} '
-  vim.diagnostic.config({ virtual_text = { prefix = '●' }, signs = true, severity_sort = true })
-  local runs = {}
-  function _G.said()
-    local parts = {}
-    for _, run in ipairs(runs) do
-      table.insert(parts, run.title .. ' ' .. (run.percentage or 0) .. '% ' .. (run.message or ''))
+-- alone reviews the file by what Neovim has itself.
+local function alone()
+  lua([[
+    vim.o.number, vim.o.signcolumn, vim.o.laststatus = true, 'yes', 3
+    vim.o.statusline = ' %f %m%=%{v:lua.said()} '
+    vim.diagnostic.config({ virtual_text = { prefix = '●' }, signs = true, severity_sort = true })
+    local runs = {}
+    function _G.said()
+      local parts = {}
+      for _, run in ipairs(runs) do
+        table.insert(parts, run.title .. ' ' .. (run.percentage or 0) .. '% ' .. (run.message or ''))
+      end
+      return table.concat(parts, ' | ')
     end
-    return table.concat(parts, ' | ')
-  end
-  vim.api.nvim_create_autocmd('LspProgress', { callback = function(event)
-    local params = event.data.params
-    local run = runs[params.token] or { title = params.value.title }
-    if not runs[params.token] then
-      runs[params.token] = run
-      table.insert(runs, run)
-    end
-    run.percentage, run.message = params.value.percentage or run.percentage, params.value.message or run.message
-    if params.value.kind == 'end' then
-      run.percentage, _G.ended = 100, true
-    end
-    vim.cmd.redrawstatus()
-  end })
-  vim.cmd.edit(...)
-  local type = vim.bo.filetype
-  vim.lsp.start({ name = 'agentls', cmd = { vim.env.AGENTLS_BIN, 'serve' }, root_dir = vim.fn.getcwd() })
-]], file)
-wait('the server', function()
-  return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
-end)
-lua([[vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.title == 'agentls: Review this file' end })]])
-wait('the review', function()
-  return lua([[return _G.ended == true and #vim.diagnostic.get(0) > 1]])
-end)
--- What can be done about the first finding that has a fix, in the editor's own menu.
-lua([[
-  local place = vim.iter(vim.diagnostic.get(0)):find(function(diagnostic) return diagnostic.code == 'proposal' end)
-  vim.api.nvim_win_set_cursor(0, { place.lnum + 1, place.col })
-  vim.cmd.mode()
-  vim.schedule(vim.lsp.buf.code_action)
-]])
+    vim.api.nvim_create_autocmd('LspProgress', { callback = function(event)
+      local params = event.data.params
+      local run = runs[params.token] or { title = params.value.title }
+      if not runs[params.token] then
+        runs[params.token] = run
+        table.insert(runs, run)
+      end
+      run.percentage, run.message = params.value.percentage or run.percentage, params.value.message or run.message
+      if params.value.kind == 'end' then
+        run.percentage, _G.ended = 100, true
+      end
+      vim.cmd.redrawstatus()
+    end })
+    vim.cmd.edit(...)
+    vim.lsp.start({ name = 'agentls', cmd = { vim.env.AGENTLS_BIN, 'serve' }, root_dir = vim.fn.getcwd() })
+  ]], file)
+  wait('the server', function()
+    return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
+  end)
+  lua([[vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.title == 'agentls: Review this file' end })]])
+  wait('the review', function()
+    return lua([[return _G.ended == true and #vim.diagnostic.get(0) > 1]])
+  end)
+  -- What can be done about the first finding that has a fix, in the editor's own menu.
+  lua([[
+    local place = vim.iter(vim.diagnostic.get(0)):find(function(diagnostic) return diagnostic.code == 'proposal' end)
+    vim.api.nvim_win_set_cursor(0, { place.lnum + 1, place.col })
+    vim.cmd.mode()
+    vim.schedule(vim.lsp.buf.code_action)
+  ]])
+end
+
+-- team has agents review the workspace by way of the plugin, and shows their tree beside what they propose for the file.
+local function team()
+  lua([[
+    vim.o.number, vim.o.signcolumn, vim.o.laststatus = true, 'yes', 3
+    vim.o.statusline = ' %f %m%=%{v:lua.require("agentls").statusline()} '
+    vim.diagnostic.config({ virtual_text = { prefix = '●' }, signs = true, severity_sort = true })
+    require('agentls').setup({ cmd = { vim.env.AGENTLS_BIN, 'serve' }, answers = false })
+    vim.cmd.edit(...)
+  ]], file)
+  wait('the server', function()
+    return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
+  end)
+  lua([[
+    vim.cmd('Agentls run @coder Review everything in this workspace.')
+    vim.cmd('Agentls tree')
+  ]])
+  wait('the review', function()
+    return lua([[return vim.bo.filetype == 'agentls-tree' and vim.fn.search('✓.*coder', 'nw') > 0 and #vim.diagnostic.get(vim.fn.bufnr(...)) > 1]], file)
+  end)
+  lua([[
+    vim.api.nvim_win_set_height(0, 12)
+    vim.api.nvim_set_current_win(vim.fn.bufwinid(vim.fn.bufnr(...)))
+    vim.api.nvim_win_set_cursor(0, { 20, 4 })
+    vim.cmd.mode()
+  ]], file)
+end
+
+(plugin and team or alone)()
 -- The terminal paints a little after the editor: all is there when nothing more comes.
 repeat
   fresh = false

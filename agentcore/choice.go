@@ -23,6 +23,9 @@ type Choice struct {
 
 func (c Choice) with(cfg *config.Config) Choice {
 	c.Config = cfg
+	if c.Override == "inherit" { // as models write it for a child that is to have theirs
+		c.Override = ""
+	}
 	if c.Definition == "inherit" {
 		c.Definition = ""
 	}

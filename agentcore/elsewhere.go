@@ -52,7 +52,7 @@ func (e *Engine) openElsewhere(ctx context.Context, session event.SessionID, wha
 }
 
 // Elsewhere says more of the refusal that this engine gave since it has no such session, run, proposal or question open: in which
-// process it is, an Error of the kind in_use, or that a run has ended, which one of the kind invalid_request says. Any
+// process it is, an Error of the kind in_use, or that a run has ended, which one of the kind not_allowed says. Any
 // other error stays as it is. It reads the store.
 func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error {
 	var refusal *Error
@@ -72,7 +72,7 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	row, err := e.store.Run(ctx, event.RunID(id))
 	switch {
 	case err == nil && row.Status.Final():
-		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
+		return &Error{Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("read the run %s: %w", id, err)
 	}

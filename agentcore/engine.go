@@ -429,6 +429,9 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 		Status: row.Status, Reason: row.Reason, Output: row.Response, Usage: row.Usage, Turns: row.Turns,
 		DurationMs: row.Duration.Milliseconds(), Proposal: row.Proposal,
 	}
+	if !row.Status.Final() {
+		result.DurationMs = max(0, time.Since(row.Created).Milliseconds())
+	}
 	if len(row.Failure) > 0 {
 		result.Error = &event.Failure{}
 		if err := json.Unmarshal(row.Failure, result.Error); err != nil {
@@ -447,8 +450,11 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 	}
 	for _, c := range calls {
 		summary := event.CallSummary{Name: c.Tool, Status: c.Status, DurationMs: c.Finished.Sub(c.Started).Milliseconds()}
-		if c.Status == "" { // the process ended before the call did
-			summary.Status, summary.DurationMs = event.CallCancelled, 0
+		if c.Status == "" {
+			if !row.Status.Final() {
+				continue // another process is about to make it
+			}
+			summary.Status, summary.DurationMs = event.CallCancelled, 0 // the process ended before the call did
 		}
 		result.ToolCalls = append(result.ToolCalls, summary)
 	}

@@ -376,8 +376,10 @@ func TestRefusedRequests(t *testing.T) {
 		request agentcore.RunRequest
 		kind    string
 	}{
-		{"unknown agent", agentcore.RunRequest{Agent: "nobody", Prompt: "x"}, "unknown_agent"},
+		{"unknown agent", agentcore.RunRequest{Agent: "nobody", Prompt: "x"}, "not_found"},
+		{"hidden agent", agentcore.RunRequest{Agent: "compaction", Prompt: "x"}, "not_allowed"},
 		{"empty prompt", agentcore.RunRequest{Agent: "reviewer"}, "invalid_request"},
+		{"blank prompt", agentcore.RunRequest{Agent: "reviewer", Prompt: " \n\t"}, "invalid_request"},
 		{"missing file", review(w.path("none.txt")), string(workspace.NotFound)},
 		{"outside file", review(filepath.Join(filepath.Dir(w.dir), "x.txt")), string(workspace.Outside)},
 		{"binary file", review(w.path("b.bin")), string(workspace.Binary)},

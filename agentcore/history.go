@@ -134,6 +134,10 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 	if err != nil {
 		return info, nil, fmt.Errorf("list the edits of the session %s: %w", row.ID, err)
 	}
+	resumed, err := e.store.Resumed(ctx, row.ID)
+	if err != nil {
+		return info, nil, err
+	}
 	info.Runs, info.OpenHunks = len(runs), len(hunks)
 	tree := make([]RunInfo, 0, len(runs))
 	for _, r := range runs {
@@ -146,6 +150,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
 		}
+		run.Resumes = resumed[r.ID]
 		tree = append(tree, run)
 	}
 	return info, tree, nil
@@ -154,7 +159,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 // runInfoOf is what is stored of a run, for a listing.
 func runInfoOf(r store.Run) RunInfo {
 	info := RunInfo{
-		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: worksAs(r.Role, r.Depth), Depth: r.Depth, Title: r.Title, Model: r.Model,
 		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
 	}
 	if r.URI != "" {

@@ -262,7 +262,7 @@ func (r *run) passesText(ends []passEnd, verdict string) string {
 func (r *run) check() (*checkEnd, error) {
 	bash := r.engine.tools["bash"]
 	if bash == nil {
-		return nil, &Error{Kind: "invalid_request", Detail: "there are no commands here, and so no check", Hint: "leave the check out"}
+		return nil, &Error{Kind: "not_allowed", Detail: "there are no commands here, and so no check", Hint: "leave the check out"}
 	}
 	arguments, err := json.Marshal(struct {
 		Command string `json:"command"`

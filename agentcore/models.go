@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/gemini"
 	"github.com/agentls/agentls/agentcore/model/offline"
 	"github.com/agentls/agentls/agentcore/model/openai"
+	"github.com/agentls/agentls/agentcore/spelling"
 )
 
 // Offline is the name of the model that is always there.
@@ -69,34 +70,17 @@ var defaultModels = map[string]string{
 // wireModel makes the model that a choice comes to, on the wires of this module.
 func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	resolved := c.Resolve(e.ctx, e.surroundings())
-	name, because := resolved.Name, resolved.Because
-	if name == Offline || strings.HasPrefix(name, Offline+"/") {
+	if resolved.offline() {
 		return offline.New(), nil
 	}
-	provider, id, _ := strings.Cut(name, "/")
-	if provider == EditorProvider {
-		return e.lentModel(id, because)
+	if provider, id, _ := strings.Cut(resolved.Name, "/"); provider == EditorProvider {
+		return e.lentModel(id, resolved.Because)
 	}
-	p, ok := e.local.Provider(c.Config, provider)
-	if !ok {
-		return nil, &Error{
-			Kind: "unknown_provider", Detail: fmt.Sprintf("%s asks for the model %q, but there is no provider %q", because, name, provider),
-			Hint: "the providers are " + strings.Join(slices.Sorted(maps.Keys(c.Config.Providers)), ", ") + "; add [providers." + provider + "] to config.toml, or write " + Offline,
-		}
+	w, err := resolved.wire(c.Config, e.local, e.getenv)
+	if err != nil {
+		return nil, err
 	}
-	if id == "" {
-		id = firstModel(p)
-	}
-	if id == "" {
-		return nil, &Error{Kind: "unknown_model", Detail: fmt.Sprintf("%s names the provider %q without a model", because, provider), Hint: "write it as " + provider + "/MODEL"}
-	}
-	key, found := p.Key(e.getenv)
-	if p.KeyEnv != "" && !found {
-		return nil, &Error{
-			Kind: "no_key", Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider, id, p.KeyEnv),
-			Hint: "set " + p.KeyEnv + " where the editor starts, or choose the model " + Offline,
-		}
-	}
+	p, provider, id, key := w.Provider, w.name, w.model, w.key
 	switch cmp.Or(p.Kind, provider) {
 	case "anthropic":
 		return anthropic.New(anthropic.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: e.client}), nil
@@ -110,6 +94,69 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 		return openai.New(options), nil
 	}
 	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
+}
+
+// wire is where a model is asked.
+type wire struct {
+	config.Provider
+	name, model, key string
+}
+
+func (r Resolved) offline() bool {
+	return r.Name == Offline || strings.HasPrefix(r.Name, Offline+"/")
+}
+
+// wire finds where the model is asked, or says what is missing for that.
+func (r Resolved) wire(cfg *config.Config, local *LocalServers, getenv func(string) string) (wire, error) {
+	provider, id, named := strings.Cut(r.Name, "/")
+	p, ok := local.Provider(cfg, provider)
+	if !ok {
+		return wire{}, noProvider(r, cfg, provider, named)
+	}
+	if id == "" {
+		id = firstModel(p)
+	}
+	if id == "" {
+		return wire{}, &Error{Kind: "unknown_model", Detail: fmt.Sprintf("%s names the provider %q without a model", r.Because, provider), Hint: "write it as " + provider + "/MODEL"}
+	}
+	key, found := p.Key(getenv)
+	if p.KeyEnv != "" && !found {
+		return wire{}, &Error{
+			Kind: "no_key", Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider, id, p.KeyEnv),
+			Hint: "set " + p.KeyEnv + " where the editor starts, or choose the model " + Offline,
+		}
+	}
+	return wire{p, provider, id, key}, nil
+}
+
+// noProvider says that there is no provider of a name, which may have been meant as that of a preset where no model follows it.
+func noProvider(r Resolved, cfg *config.Config, provider string, named bool) error {
+	known := slices.Sorted(maps.Keys(cfg.Providers))
+	kind, hint := "provider", "the providers are "+strings.Join(known, ", ")
+	if !named {
+		kind = "preset or provider"
+		if presets := slices.Sorted(maps.Keys(cfg.Presets)); len(presets) > 0 {
+			hint = "the presets are " + strings.Join(presets, ", ") + ", " + hint
+			known = append(presets, known...)
+		}
+	}
+	if near := spelling.Nearest(provider, known); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return &Error{
+		Kind: "unknown_provider", Detail: fmt.Sprintf("%s asks for the model %q, but there is no %s %q", r.Because, r.Name, kind, provider),
+		Hint: hint + "; add [providers." + provider + "] to config.toml, or write " + Offline,
+	}
+}
+
+// Usable returns why no request could go to the model that a choice has come to, or nil where nothing is missing as far as one can tell without
+// asking its server. An editor's model is taken to be there.
+func (r Resolved) Usable(cfg *config.Config, local *LocalServers, getenv func(string) string) error {
+	if provider, _, _ := strings.Cut(r.Name, "/"); r.offline() || provider == EditorProvider {
+		return nil
+	}
+	_, err := r.wire(cfg, local, getenv)
+	return err
 }
 
 // ModelInfo is a model that can be chosen.
@@ -138,6 +185,11 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInf
 		if p, ok := e.local.Provider(cfg, provider); ok && firstModel(p) != "" {
 			resolved.Name = provider + "/" + firstModel(p)
 		}
+	}
+	if _, err := e.openModel(Choice{Override: override, Definition: definition.Model}.with(cfg)); err != nil {
+		// A run would take it, and not start.
+		resolved.Order[len(resolved.Order)-1].Reason = err.Error()
+		resolved.Because = err.Error()
 	}
 	var list []ModelInfo
 	add := func(m ModelInfo) {

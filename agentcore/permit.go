@@ -20,7 +20,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	request, err := r.rights.request(c.spec, c.arguments)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
-		return denied(permission.Decision{Advice: "name a file of the workspace"}, err.Error()), nil
+		return denied(permission.Decision{}, err.Error()), nil
 	}
 	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
@@ -46,7 +46,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		if why == "" {
 			why = "the user said no"
 		}
-		return denied(decision, why), nil
+		return denied(decision, fmt.Sprintf("%s (%s)", why, strings.TrimPrefix(decision.Reason, ": "))), nil
 	}
 	return denied(decision, decision.Reason), nil
 }
@@ -147,10 +147,11 @@ func unrefused(refusal string, err error, status *event.CallStatus, text, summar
 	return err == nil && refusal == ""
 }
 
+// denied is what the model is told of a call that may not be made: why, and what to do instead.
 func denied(decision permission.Decision, why string) string {
-	text := "denied: " + why
+	text := "denied: " + strings.TrimSuffix(why, ".")
 	if decision.Advice != "" {
-		text += ". " + decision.Advice
+		text += ". " + strings.ToUpper(decision.Advice[:1]) + decision.Advice[1:]
 	}
 	return text
 }

@@ -25,6 +25,10 @@ type plan struct {
 	only bool
 	// slug names the plans of the runs of one prompt. The root has it, once one of them has written a plan.
 	slug string
+	// path is the file of this run's own plan, once it has written one.
+	path string
+	// said reports that the plan is the run's last word, about which nobody was asked.
+	said bool
 }
 
 func (p *plan) readsOnly() bool {
@@ -37,6 +41,12 @@ func (p *plan) readOnly(only bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.only = only
+}
+
+func (p *plan) written() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.path != ""
 }
 
 // goesWithPlanning reports whether a tool changes nothing but a planning run's own records. name is that of the tool which it belongs to.
@@ -103,7 +113,7 @@ func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
 		r.plan.readOnly(true)
 		return "You are planning now. Only tools that read are carried out. Find out what has to be done, then hand over the plan with plan_exit.", nil
 	case "":
-		return fmt.Sprintf("There is no plan mode now. %s: go on without it.", replies[0].Why), nil
+		return fmt.Sprintf("There is no plan mode now, since %s: go on without it.", replies[0].Why), nil
 	case planNot:
 		return "The user wants no plan. Go on without one.", nil
 	default:
@@ -192,7 +202,62 @@ func (r *run) writePlan(text string) (string, error) {
 	for reader := r; reader != nil; reader = reader.parent {
 		reader.commands.attach(path)
 	}
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	r.plan.path = path
 	return path, nil
+}
+
+// keepPlan writes the last word of a planning agent as its plan, where it has handed over none: a plan is what it was started for. The
+// offline rules make none. What cannot be written is still the run's answer.
+func (r *run) keepPlan() {
+	if r.definition.Mode != agent.Planning || r.plan.written() || strings.HasPrefix(r.model.Name(), Offline+"/") {
+		return
+	}
+	r.mu.Lock()
+	text := cmp.Or(r.result.Output, r.lastText)
+	if r.submitted != nil {
+		text = cmp.Or(r.submitted.Details, r.submitted.Summary)
+	}
+	r.mu.Unlock()
+	if text = strings.TrimSpace(r.engine.redactor.Text(text)); text == "" {
+		return
+	}
+	path, err := r.writePlan(text + "\n")
+	if err != nil {
+		r.notice(event.NoticeWarning, "the plan is its answer alone: "+err.Error(), "")
+		return
+	}
+	r.plan.mu.Lock()
+	r.plan.said = true
+	r.plan.mu.Unlock()
+	r.notice(event.NoticeInfo, "the plan is in "+path, "")
+	if !r.reports() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.submitted == nil {
+		r.submitted = &event.ChildResult{Summary: "the plan is in " + path, Details: text}
+	} else {
+		r.submitted.Details = strings.TrimSpace(r.submitted.Details + "\n\nThe plan is in " + path)
+	}
+	r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
+}
+
+// SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked; empty where there
+// is none. It may be called from any goroutine.
+func (e *Engine) SaidPlan(id event.RunID) string {
+	r, err := e.run(id)
+	if err != nil {
+		return ""
+	}
+	r.plan.mu.Lock()
+	defer r.plan.mu.Unlock()
+	if !r.plan.said {
+		return ""
+	}
+	return r.plan.path
 }
 
 // replaceFile puts a file of a mode in the place of another, whole: a reader sees the one or the other.

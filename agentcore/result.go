@@ -69,5 +69,7 @@ func (r *run) childResult() *event.ChildResult {
 	case r.tests.failed && claimed.passed == claimed.run:
 		result.Warnings = append(result.Warnings, "it says that all tests passed; those that were seen last did not")
 	}
+	usage := r.result.Usage
+	result.Iterations, result.DurationMs, result.Tokens, result.Cost = r.result.Turns, r.result.DurationMs, usage.InputTokens+usage.OutputTokens, usage.Cost
 	return &result
 }

@@ -75,7 +75,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 		return "", err
 	}
 	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
-		return "", &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
+		return "", &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
 	}
 	request.Agent, request.Prompt, request.PermissionMode, request.former = from.agent, cmp.Or(request.Prompt, goOn), from.mode, from
 	return s.Start(ctx, request)
@@ -94,10 +94,10 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
 			return nil, err
 		}
-		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
 	}
 	if row.Role == RoleHidden {
-		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
 	}
 	session, err := e.store.Session(ctx, row.Session)
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		}
 		definition, err := e.Agents().Find(above.Agent)
 		if err != nil {
-			return nil, &Error{Kind: "unknown_agent", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
+			return nil, &Error{Kind: "not_found", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
 		}
 		f.above = append(f.above, ancestor{definition, powersOf(above)})
 		parent = above.Parent
@@ -122,7 +122,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, err
 	}
 	if len(f.messages) == 0 {
-		return nil, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
 	}
 	return f, nil
 }

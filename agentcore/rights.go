@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 		layers = append(layers, set)
 	}
 	if len(d.Rules) > 0 {
-		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: d.Rules})
+		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: canonical(d.Rules)})
 	}
 	if allowed, err := network.Parse(cfg.NetworkAllow); err == nil && len(cfg.NetworkAllow) > 0 { // the configuration was checked
 		named := permission.Layer{Name: "network.allow"}
@@ -101,9 +102,42 @@ func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 			layers = append(layers, permission.Layer{Name: name, Narrow: p.Origin.Layer == config.LayerProject})
 		}
 		last := &layers[len(layers)-1]
-		last.Rules = append(last.Rules, permission.Rule{Tool: p.Tool, Pattern: p.Pattern, Action: permission.Action(p.Action)})
+		last.Rules = append(last.Rules, canonical([]permission.Rule{p.Rule()})...)
 	}
 	return layers
+}
+
+// canonical returns the rules with the names that calls are decided by, whatever spelling of a tool they have: a rule on "Bash" that
+// bound nothing would be a hole that nobody sees.
+func canonical(rules []permission.Rule) []permission.Rule {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		rules[i].Tool, _ = tool.Resolve(rules[i].Tool)
+	}
+	return rules
+}
+
+// RuleProblems returns a warning for each permission rule of a configuration that can bind no call, since there is no such tool.
+func RuleProblems(cfg *config.Config) []config.Problem {
+	var list []config.Problem
+	for i, p := range cfg.Permissions {
+		if _, known := tool.Resolve(p.Tool); known || strings.ContainsAny(p.Tool, "*?[") {
+			continue
+		}
+		hint := "write the name of a tool, or * for all"
+		if near := tool.Nearest(p.Tool); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		problem := config.Problem{
+			Source: p.Origin.Layer.String(), File: p.Origin.File, Line: p.Origin.Line, Key: fmt.Sprintf("permission[%d].tool", i),
+			Message: fmt.Sprintf("there is no tool %q, so this rule binds nothing", p.Tool), Hint: hint, Severity: config.SeverityWarning,
+		}
+		if problem.Line > 0 {
+			problem.Column = 1
+		}
+		list = append(list, problem)
+	}
+	return list
 }
 
 // homeDir is the user's home folder, empty where there is none.

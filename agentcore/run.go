@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -60,6 +61,8 @@ type RunRequest struct {
 	// call and message are the call that it was started by, and the message that made the call; empty for none.
 	call    event.CallID
 	message event.MessageID
+	// at is its reserved place in the queue; nil where it comes as it comes.
+	at *slot.Reservation
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
 }
@@ -211,13 +214,16 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
 		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
-			err = unknownAgent(err)
+			err = UnknownAgent(err)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if request.Prompt == "" {
+	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
+	}
+	if strings.TrimSpace(request.Prompt) == "" {
 		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
@@ -269,7 +275,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.price = priceOf(cfg, r.model.Name())
-	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
@@ -280,13 +286,20 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error) {
 	definition, err := e.Agents().Find(cmp.Or(name, cfg.DefaultAgent))
 	if err != nil {
-		return nil, unknownAgent(err)
+		if name == "" {
+			err = fmt.Errorf("default_agent of the configuration: %w", err)
+		}
+		return nil, UnknownAgent(err)
 	}
 	return definition, nil
 }
 
-func unknownAgent(err error) error {
-	return &Error{Kind: "unknown_agent", Detail: err.Error(), Hint: "see `agentls agents list`"}
+// UnknownAgent is the error for people and programs where a registry does not find an agent.
+func UnknownAgent(err error) error {
+	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
+		return &Error{Kind: "invalid_definition", Detail: err.Error(), Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err}
+	}
+	return &Error{Kind: "not_found", Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -301,8 +314,11 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.wait.Add(1)
 	e.mu.Unlock()
 	created := event.RunCreated{
-		Agent: r.definition.Slug, Role: r.role(), Depth: r.depth, Title: r.request.Title,
+		Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
 		Prompt: r.request.Prompt, Model: r.model.Name(),
+	}
+	if r.former != nil {
+		created.Resumes = r.former.run
 	}
 	if r.parent != nil {
 		created.Parent = r.parent.id
@@ -333,6 +349,7 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.request.at.Drop()
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
@@ -373,7 +390,7 @@ func (r *run) stopped() error {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(r.ctx); err != nil {
+		if err := r.place.take(r.ctx, r.request.at); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -400,9 +417,24 @@ func (r *run) work() error {
 		return err
 	}
 	r.takeComment()
+	if !r.request.iterates() { // its passes have plans
+		r.keepPlan()
+	}
 	return nil
 }
 
+// worksAs is what an agent works as, as RunCreated tells it. role is the run's own, which is stored.
+func worksAs(role string, depth int) string {
+	switch {
+	case role == RoleHidden:
+		return RoleHidden
+	case depth == 0:
+		return "primary"
+	}
+	return "subagent"
+}
+
+// role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
 func (r *run) role() string {
 	if r.depth == 0 {
 		return "main"
@@ -445,13 +477,19 @@ func (r *run) info() RunInfo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := RunInfo{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: r.last.Message, Usage: r.result.Usage, Working: r.working,
+		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+	}
+	if r.status.Final() { // what it did last is over; what came of it stays
+		info.Message = firstLine(r.result.Output)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
+	}
+	if r.former != nil {
+		info.Resumes = r.former.run
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		info.Path, info.StartLine = paths[0], r.request.Context.StartLine

@@ -219,7 +219,7 @@ type RunInfo struct {
 	Session    event.SessionID
 	Parent     event.RunID // empty for a root
 	Agent      string
-	Role       string
+	Role       string // primary, subagent or hidden, as in event.RunCreated
 	Depth      int
 	Title      string
 	Model      string
@@ -231,9 +231,10 @@ type RunInfo struct {
 	BudgetUsed int // percent
 	Message    string
 	Usage      event.Usage
-	Path       string // of the document it was launched on; empty for none
-	StartLine  int    // of the lines of it that the run is about, 1-based; 0 for the whole document
-	Working    string // absolute path of the file that its newest call on one names; empty for none
+	Path       string      // of the document it was launched on; empty for none
+	StartLine  int         // of the lines of it that the run is about, 1-based; 0 for the whole document
+	Resumes    event.RunID // the run that it goes on with; empty for none
+	Working    string      // absolute path of the file that its newest call on one names; empty for none
 }
 
 // Runs returns the session's runs of this process, oldest first.

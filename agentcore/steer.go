@@ -9,7 +9,7 @@ import (
 )
 
 // Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those behind it. The error is of the kind not_found where this process has no such
-// run, and invalid_request where it has spoken its last word.
+// run, and not_allowed where it has spoken its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {
@@ -28,7 +28,7 @@ func (r *run) steer(from, text string) error {
 	}
 	if !r.inbox.put(message{text: fmt.Sprintf("<message from=%q>\n%s\n</message>", from, text)}) {
 		return &Error{
-			Kind: "invalid_request", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
+			Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
 			Hint: "go on with it by agent/resume",
 		}
 	}

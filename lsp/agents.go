@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -40,7 +41,7 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 	registry := engine.Agents()
 	d, err := registry.Find(p.Agent)
 	if err != nil {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error()}
+		return nil, agentcore.UnknownAgent(err)
 	}
 	info := agentInfo(registry, d)
 	definition := &methods.AgentDefinition{
@@ -54,6 +55,11 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 		PermissionMode: methods.PermissionMode(d.PermissionMode), ContextMode: methods.ContextMode(d.ContextMode),
 		Reminder: d.Reminder, Skills: d.Skills,
 	}
+	whole, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("write the definition of %s as JSON: %w", d.Slug, err)
+	}
+	definition.Definition = string(whole)
 	if d.Tools == nil {
 		definition.Tools = []string{"*"}
 	}

@@ -87,6 +87,19 @@ func (a *asker) wake() {
 	}
 }
 
+// secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer most of them.
+const secondWayTime = 10 * time.Second
+
+// secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that swallows prompts.
+// Half of the time that is left at now is the most, so that the other way is there before the ask is over.
+func secondWay(answerTime time.Duration, ask agentcore.Ask, now time.Time) time.Duration {
+	wait := min(answerTime, secondWayTime)
+	if !ask.Expires.IsZero() {
+		wait = min(wait, ask.Expires.Sub(now)/2)
+	}
+	return wait
+}
+
 // promptResult is what came of a prompt: the answer, nil where there is none.
 type promptResult struct {
 	answer *methods.AnswerAskParams
@@ -97,15 +110,20 @@ type promptResult struct {
 func (a *asker) run(ctx context.Context) {
 	var current *question
 	var answers chan promptResult
+	var overdue bool                 // the present prompt has a second way, and so has each question that waits behind it
 	late := time.NewTimer(time.Hour) // set anew for each prompt
 	defer late.Stop()
 	for {
 		if current == nil {
 			if current = a.next(); current != nil {
-				answers = make(chan promptResult, 1)
-				late.Reset(a.server.client.answerTime)
+				answers, overdue = make(chan promptResult, 1), false
+				ask, _ := a.server.ask(current.session, current.id)
+				late.Reset(secondWay(a.server.client.answerTime, ask, time.Now()))
 				a.prompt(current, answers)
 			}
+		}
+		if overdue {
+			a.list(func(*question) bool { return true })
 		}
 		a.place(ctx)
 		select {
@@ -114,10 +132,7 @@ func (a *asker) run(ctx context.Context) {
 			a.took(ctx, current, p)
 			current, answers = nil, nil
 		case <-late.C:
-			// Nobody can tell a user who thinks from an editor that swallows prompts: there is a second way from now on.
-			if current != nil {
-				a.list(func(*question) bool { return true })
-			}
+			overdue = current != nil
 		case <-ctx.Done():
 			return
 		}

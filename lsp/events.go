@@ -154,6 +154,7 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	}
 	switch f.Status {
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress, or the log, says so
+		s.openPlan(id)
 	default:
 		text := "agentls: " + summary
 		if f.Result.Error != nil && f.Result.Error.Hint != "" {

@@ -316,18 +316,18 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		at := slices.IndexFunc(choices, func(c methods.Choice) bool { return c.Label == label })
 		if at < 0 {
 			return nil, &agentcore.Error{
-				Kind: string(methods.KindCancelled), Detail: "no agent was chosen",
+				Kind: string(methods.KindDismissed), Detail: "no agent was chosen",
 				Hint: fmt.Sprintf("choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
 			}
 		}
 		return list[at], nil
 	}
 	d, err := agents.Find(name)
-	if err == nil && d.Is(agent.Hidden) {
-		err = fmt.Errorf("the agent %q is for agentls itself", name)
-	}
 	if err != nil {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "list the agents with agent/list"}
+		return nil, agentcore.UnknownAgent(err)
+	}
+	if d.Is(agent.Hidden) {
+		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}
 	}
 	return d, nil
 }

@@ -107,9 +107,9 @@ func (t *sheet) unknownName(v *vocabulary, x *workspace.Index, n outline.Node) (
 	case "model":
 		provider, _, qualified := strings.Cut(name, "/")
 		names = v.known().Presets
-		has = slices.Contains(names, name) || qualified && slices.Contains(v.providers(), provider)
+		has = slices.Contains(names, name) || qualified && slices.Contains(v.known().Providers, provider)
 		if qualified {
-			for _, p := range v.providers() {
+			for _, p := range v.known().Providers {
 				names = append(names, p+strings.TrimPrefix(name, provider))
 			}
 		}

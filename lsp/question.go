@@ -12,6 +12,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -130,6 +131,19 @@ func (s *Server) showPlan(ctx context.Context, path string) error {
 		}
 	}
 	return s.client.show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
+}
+
+// openPlan opens the plan that was a run's last word.
+func (s *Server) openPlan(run event.RunID) {
+	path := s.engine.SaidPlan(run)
+	if path == "" {
+		return
+	}
+	s.goes(func(ctx context.Context) {
+		if err := s.showPlan(ctx, path); err != nil {
+			s.logger.Warn("the editor does not show the plan", "plan", path, "error", err)
+		}
+	})
 }
 
 // planText is the text of a plan by the name of its file.

@@ -40,7 +40,8 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(agentcore.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers. 0 means a minute.
+	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers: those
+	// have a second way after it, and after secondWayTime at the latest. 0 means a minute.
 	AnswerTime time.Duration
 	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
 	ModelSilence time.Duration
@@ -211,10 +212,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	result, handled, err := methods.Dispatch(ctx, s, method, params)
 	var bad *methods.ParamsError
 	switch {
-	case !handled && methods.Proposed(method):
-		refusal := wire.MethodNotFound(method)
-		refusal.Data.Kind = string(methods.KindNotServed)
-		return nil, refusal
 	case !handled:
 		return nil, wire.MethodNotFound(method)
 	case errors.As(err, &bad):
@@ -223,25 +220,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 		return nil, failed(err)
 	}
 	return result, nil
-}
-
-// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint.
-func failed(err error) error {
-	var chosen *wire.Error
-	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	failure := agentcore.Explain(err)
-	answer := wire.RequestFailed(err)
-	answer.Message = failure.Detail
-	if failure.Hint != "" {
-		answer.Message += "; " + failure.Hint
-	}
-	if failure.Kind == string(methods.KindCancelled) {
-		answer.Code = protocol.CodeRequestCancelled
-	}
-	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
-	return answer
 }
 
 func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {

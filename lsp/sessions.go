@@ -183,7 +183,7 @@ func runInfos(runs []agentcore.RunInfo) []methods.RunInfo {
 		info := methods.RunInfo{
 			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
 			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns, BudgetUsed: r.BudgetUsed, Message: r.Message,
-			Usage: r.Usage,
+			Usage: r.Usage, Resumes: r.Resumes,
 		}
 		if r.Path != "" {
 			info.URI = uri.URI(event.FileURI(r.Path))

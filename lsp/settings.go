@@ -9,6 +9,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 )
 
@@ -61,6 +62,7 @@ func (c *settings) load(s *Server) {
 		sources = s.trust.sources(sources, roots[0].Path)
 	}
 	loaded, problems := config.Load(sources)
+	problems = append(problems, agentcore.RuleProblems(loaded)...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = problems

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/hook"
@@ -21,22 +22,9 @@ type vocabulary struct {
 
 // known is the vocabulary as the validation of definitions takes it.
 func (v *vocabulary) known() agent.Known {
-	return agent.Known{
-		Tools: slices.Collect(tool.Names()), ResolveTool: tool.Resolve, Skills: v.skills.Names(), Agents: v.registry.Names(),
-		Presets:   slices.Sorted(maps.Keys(v.config.Presets)),
-		Providers: v.providers(),
-		Variables: slices.Sorted(maps.Keys(v.config.PromptVariables)),
-		Registry:  v.registry,
-	}
-}
-
-// providers are the names of those that are always there, and of the configured ones.
-func (v *vocabulary) providers() []string {
-	names := map[string]bool{"anthropic": true, "openai": true, "gemini": true, "offline": true}
-	for name := range v.config.Providers {
-		names[name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	known := agentcore.Known(v.config, nil)
+	known.Skills, known.Agents, known.Registry = v.skills.Names(), v.registry.Names(), v.registry
+	return known
 }
 
 // word is something that can be named, with what it is.
@@ -76,7 +64,7 @@ func (v *vocabulary) words(kind string) []word {
 		for _, name := range slices.Sorted(maps.Keys(v.config.Presets)) {
 			list = append(list, word{name, "preset", "Model: " + v.config.Presets[name].Model})
 		}
-		for _, name := range v.providers() {
+		for _, name := range slices.Sorted(maps.Keys(v.config.Providers)) {
 			for _, m := range v.config.Providers[name].Models {
 				list = append(list, word{name + "/" + m, "model", ""})
 			}

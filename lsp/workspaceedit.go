@@ -192,8 +192,9 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 
 func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	x := workspace.NewIndex(e.Before)
-	if e.Create && s.client.showsEmptyLine() && strings.HasSuffix(e.After(), "\n") {
-		return []protocol.TextEdit{{Range: protocol.Range{End: protocol.Position{Line: 1}}, NewText: e.After()}}
+	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && s.client.showsEmptyLine() {
+		// The end of the line that is there becomes that of the last one.
+		return []protocol.TextEdit{{NewText: strings.TrimSuffix(last, "\r")}}
 	}
 	list := make([]protocol.TextEdit, 0, len(e.Edits))
 	for _, one := range e.Edits {

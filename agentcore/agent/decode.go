@@ -49,10 +49,9 @@ func (p *decoder) names(what, key, name string, place *node) {
 // report adds a problem at a place. One of severity failure marks the definition as unusable.
 func (p *decoder) report(f fault) {
 	if f.severity == failure {
-		p.file.bad[p.def] = true
 		p.wrongs[f.key] = true
 	}
-	p.file.report(f)
+	p.file.reportOf(p.def, f)
 }
 
 func (f *File) report(fault fault) { f.Problems = append(f.Problems, f.problem(fault)) }

@@ -45,13 +45,14 @@ type File struct {
 	Fields []Field
 
 	text      *text
-	bad       map[*Definition]bool  // have an error
-	prompts   map[*Definition]place // where they stand, or the names of their files
-	slugs     map[*Definition]place // where the names stand
-	count     int                   // of definitions in the text
-	named     []named               // in the order of reading
-	shaped    bool                  // JSON in the shape of another tool
-	validated bool                  // set by Validate
+	bad       map[*Definition]bool    // have an error
+	why       map[*Definition]Problem // the first error of those that have one
+	prompts   map[*Definition]place   // where they stand, or the names of their files
+	slugs     map[*Definition]place   // where the names stand
+	count     int                     // of definitions in the text
+	named     []named                 // in the order of reading
+	shaped    bool                    // JSON in the shape of another tool
+	validated bool                    // set by Validate
 }
 
 // place is a part of the text in byte offsets.

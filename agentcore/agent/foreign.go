@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/permission"
@@ -116,6 +117,37 @@ var customKeys = map[string]foreignKey{
 	"IsBuiltIn":              ignored("Whether it is built in."),
 	"CreatedAt":              ignored("When it was made."),
 	"UpdatedAt":              ignored("When it was changed."),
+}
+
+// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type: a shape of other tools whose definitions have no
+// prompt of their own. Ours may stand among them.
+var typedKeys = sync.OnceValue(func() map[string]foreignKey {
+	keys := map[string]foreignKey{
+		"agent_type":        {native: "name"},
+		"when_to_use":       {native: "description"},
+		"critical_reminder": {native: "reminder"},
+		"system_prompt":     {native: "prompt"},
+		"fork_context": {native: "context", set: func(p *decoder, n *node) {
+			if forks, ok := p.bool("fork_context", n); ok && forks {
+				p.def.ContextMode = "full"
+			}
+		}},
+	}
+	for _, name := range topKeys() {
+		keys[name] = foreignKey{native: name}
+	}
+	return keys
+})
+
+// typed fills in what a definition with agent_type leaves open.
+func (p *decoder) typed() {
+	d := p.def
+	if d.Categories == nil {
+		d.Categories = []Category{Subagent}
+	}
+	if d.Prompt == "" && d.PromptFile == "" && d.Slug != "" {
+		d.Prompt = fmt.Sprintf("You are %s. What you are there for: %s\n\nDo the task that you are given, no more, and end with an account of the outcome.", cmp.Or(d.Title, d.Slug), cmp.Or(d.Description, "what its name says"))
+	}
 }
 
 // foreignKeys are the keys of a format besides the native ones.

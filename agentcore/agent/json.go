@@ -167,7 +167,7 @@ func (f *File) parseJSON() {
 				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
 			}
 		}
-	case root.get("name") != nil || root.get("prompt") != nil:
+	case root.get("name") != nil || root.get("prompt") != nil || root.get("agent_type") != nil:
 		f.definition(root, nil)
 	case bad == nil:
 		known := []string{"agents", "AgentRoles", "Agents"}

@@ -254,6 +254,7 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 	slices.Sort(names)
 	names = slices.Compact(names)
 	problems = slices.Clone(problems)
+	broken := map[string]Problem{}
 	for _, f := range files {
 		problems = append(problems, f.Problems...)
 		missing := f.agentProblems(names)
@@ -261,6 +262,12 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 		for _, p := range missing {
 			problems = append(problems, f.problem(p.fault))
 			left[p.def] = left[p.def] || p.fault.severity == failure
+			if p.fault.severity == failure {
+				broken[p.def.Slug] = f.problem(p.fault)
+			}
+		}
+		for d, why := range f.why {
+			broken[d.Slug] = why
 		}
 		for _, d := range f.Usable() {
 			if !left[d] {
@@ -276,11 +283,13 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 		if d == nil {
 			break
 		}
-		problems = append(problems, owner[d].problem(owner[d].cycleFault(d, slugs)))
+		fault := owner[d].problem(owner[d].cycleFault(d, slugs))
+		problems = append(problems, fault)
+		broken[d.Slug] = fault
 		definitions = slices.DeleteFunc(definitions, func(other *Definition) bool { return other == d })
 		r = NewRegistry(definitions...)
 	}
-	r.problems = append(problems, r.collisions(definitions, owner)...)
+	r.problems, r.broken = append(problems, r.collisions(definitions, owner)...), broken
 	return r
 }
 

@@ -16,6 +16,19 @@ type Registry struct {
 	byName   map[string]*Definition
 	shadows  map[string][]Source
 	problems []Problem
+	broken   map[string]Problem // what is wrong with those that were left out, by slug
+}
+
+// BrokenError says that an agent was left out, since its definition has an error.
+type BrokenError struct {
+	Name string
+	// Problem is its first error.
+	Problem Problem
+}
+
+// Error names the file, the place and what to do.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("the definition of the agent %s has an error: %s", e.Name, e.Problem)
 }
 
 // NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
@@ -49,7 +62,7 @@ func NewRegistry(definitions ...*Definition) *Registry {
 // With returns a registry with further definitions. Problems stay those of r.
 func (r *Registry) With(definitions ...*Definition) *Registry {
 	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
-	with.problems = r.problems
+	with.problems, with.broken = r.problems, r.broken
 	return with
 }
 
@@ -59,10 +72,14 @@ func (r *Registry) Cycle(d *Definition) []string {
 	return cycle(d, func(name string) *Definition { return r.byName[name] })
 }
 
-// Find returns the agent of that slug, id or alias. The error names the one that was probably meant, or all.
+// Find returns the agent of that slug, id or alias. The error names the one that was probably meant, or all; it is a [BrokenError] where
+// there is a definition of that name that has an error.
 func (r *Registry) Find(name string) (*Definition, error) {
 	if d := r.byName[name]; d != nil {
 		return d, nil
+	}
+	if why, ok := r.broken[name]; ok {
+		return nil, &BrokenError{name, why}
 	}
 	var known, slugs []string
 	for _, d := range r.List("") {

@@ -79,8 +79,15 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 		p.at.end = n.start + line
 	}
 	f.addFields("", n, p.index)
+	typed := special == nil && n.get("agent_type") != nil && n.get("name") == nil
+	if typed {
+		f.shaped, special = true, typedKeys()
+	}
 	p.decode(special)
-	if special != nil {
+	switch {
+	case typed:
+		p.typed()
+	case special != nil:
 		p.shape()
 	}
 	for key, own := range special {

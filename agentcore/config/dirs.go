@@ -43,7 +43,7 @@ func FindDirs(getenv func(string) string, home string) (Dirs, error) {
 			return filepath.Join(dir, "agentls"), nil
 		}
 		if !filepath.IsAbs(home) {
-			return "", fmt.Errorf("no home folder is known and %s is not set: set %s to an absolute path", variable, variable)
+			return "", fmt.Errorf("no home folder is known and %s is not set: set HOME, or %s, to an absolute path", variable, variable)
 		}
 		return filepath.Join(home, below, "agentls"), nil
 	}

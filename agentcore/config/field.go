@@ -420,8 +420,11 @@ func jsonText(v any) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
-// durationText is a duration without the zero parts that time.Duration.String writes: 5m, not 5m0s.
+// durationText is a duration as people write it: 5m, not 5m0s, and 90s, not 1m30s.
 func durationText(d time.Duration) string {
+	if d > time.Minute && d < 2*time.Minute && d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

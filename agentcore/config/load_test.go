@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 		"max_children_per_machine": "16", "default_max_turns": "30", "default_timeout": `"5m"`, "budget.tokens": "0",
 		"budget.cost": "0", "subagent_ask": `"deny"`, "ask_timeout": `"5m"`, "code_lens": "false", "inlay_status": "true",
 		"statusline": `""`, "sandbox": `"auto"`, "sandbox_network": "false", "retention.days": "90",
-		"retention.size": `"1GiB"`, "retry.max_attempts": "6", "retry.max_elapsed": `"1m30s"`, "network.allow": "[]",
+		"retention.size": `"1GiB"`, "retry.max_attempts": "6", "retry.max_elapsed": `"90s"`, "network.allow": "[]",
 		"websearch.kind": `""`, "websearch.base_url": `""`, "websearch.key_env": `""`,
 		"providers.anthropic.kind": `"anthropic"`, "providers.anthropic.base_url": `"https://api.anthropic.com"`,
 		"providers.anthropic.key_env": `"ANTHROPIC_API_KEY"`,

@@ -168,6 +168,14 @@ type ChildResult struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// What could be done next.
 	Suggestions []string `json:"suggestions,omitempty"`
+	// How many requests went to the model.
+	Iterations int `json:"iterations,omitempty"`
+	// From its creation to its end, waiting included.
+	DurationMs int64 `json:"durationMs,omitempty"`
+	// Tokens sent and received, without those that the provider's cache served; its children included.
+	Tokens int64 `json:"tokens,omitempty"`
+	// The price in US dollars, its children included; absent where it is not known.
+	Cost *float64 `json:"cost,omitempty"`
 }
 
 // RunResult is the end of a run, or its state so far where the status is not final.
@@ -253,6 +261,8 @@ type RunCreated struct {
 	Prompt string `json:"prompt"`
 	// The model, as `provider/model`.
 	Model string `json:"model"`
+	// The run that it goes on with; absent for one that begins anew.
+	Resumes RunID `json:"resumes,omitempty"`
 	// The document that the run was launched on, where there was one.
 	URI string `json:"uri,omitempty"`
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -37,11 +38,13 @@ func EncodeParts(parts []Part) (json.RawMessage, error) {
 			tagged = append(tagged, taggedPart{Kind: "result", Result: &p})
 		}
 	}
-	raw, err := json.Marshal(tagged)
-	if err != nil {
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false) // commands and code are full of what people would read as \u003e
+	if err := encoder.Encode(tagged); err != nil {
 		return nil, fmt.Errorf("encode a message: %w", err)
 	}
-	return raw, nil
+	return bytes.TrimSuffix(raw.Bytes(), []byte("\n")), nil
 }
 
 // DecodeParts reads what EncodeParts wrote.

@@ -12,7 +12,7 @@ func TestPartsRoundTrip(t *testing.T) {
 	in := []Part{
 		Text{Text: "hello", Summary: true},
 		Reasoning{Text: "hm", Signature: "sig"},
-		Call{ID: "1", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)},
+		Call{ID: "1", Name: "read", Arguments: json.RawMessage(`{"command":"a && b > c"}`)},
 		Result{ID: "1", Name: "read", Text: "error: no", Error: true},
 	}
 	raw, err := EncodeParts(in)

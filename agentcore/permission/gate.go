@@ -29,6 +29,7 @@ type simple struct {
 	unsure string // why it cannot be told what runs, or ""
 	risk   string // why more than the program itself may run or be written, or ""
 	outer  [][]word
+	inner  [][]word // commands that it starts with words of its own between: rules that deny reach them
 }
 
 // redirect is a file that the shell itself opens.
@@ -397,18 +398,55 @@ func (g *gate) add(s simple) {
 			}
 			g.add(below)
 		}
-		if inner.risk == "" {
+		if inner.risk == "" && inner.unsure == "" {
 			return
 		}
-		s.risk = inner.risk
+		s.risk, s.unsure = inner.risk, inner.unsure
 		g.script.commands = append(g.script.commands, s)
 		return
 	}
 	s.unsure = builtinDoubt(s.args)
 	if s.unsure == "" {
 		s.risk = risk(s.args)
+		s.inner = g.found(s.args)
 	}
 	g.script.commands = append(g.script.commands, s)
+}
+
+// found are the commands that a program which looks for files starts for each of them.
+func (g *gate) found(args []word) [][]word {
+	var list [][]word
+	switch path.Base(args[0].text) {
+	case "find", "gfind":
+		for i, a := range args {
+			if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, a.text) {
+				continue
+			}
+			end := slices.IndexFunc(args[i+1:], func(a word) bool { return a.text == ";" || a.text == "+" })
+			if end < 0 {
+				end = len(args) - i - 1
+			}
+			list = append(list, args[i+1:i+1+end])
+		}
+	case "fd", "fdfind":
+		for i, a := range args {
+			if slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, a.text) {
+				list = append(list, args[i+1:])
+			}
+		}
+	}
+	var inner [][]word
+	for _, command := range list {
+		below := &gate{source: g.source, depth: g.depth + 1}
+		if len(command) == 0 || below.depth > maxNested {
+			continue
+		}
+		below.add(simple{args: slices.Clone(command), text: g.source})
+		for _, c := range below.script.commands {
+			inner = append(append(append(inner, c.args), c.outer...), c.inner...)
+		}
+	}
+	return inner
 }
 
 // word returns the text of a word that is the same each time, or why it is not.

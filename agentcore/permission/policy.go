@@ -261,9 +261,10 @@ func (c *compiled) matchesCommand(s *simple) bool {
 	return c.words.match(s.args)
 }
 
-// reaches reports whether a rule that does not allow speaks for a command or what starts it.
+// reaches reports whether a rule that does not allow speaks for a command, what starts it or what it starts.
 func (c *compiled) reaches(s *simple, loose bool) bool {
-	return c.words.reach(s.args, loose) || slices.ContainsFunc(s.outer, func(args []word) bool { return c.words.reach(args, loose) })
+	reached := func(args []word) bool { return c.words.reach(args, loose) }
+	return reached(s.args) || slices.ContainsFunc(s.outer, reached) || slices.ContainsFunc(s.inner, reached)
 }
 
 // judge is one level's decision on a part.

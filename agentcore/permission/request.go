@@ -198,6 +198,8 @@ func (it *item) fallback() (Action, string) {
 			return Allow, "by default, in the sandbox"
 		case it.secret:
 			return Deny, "by default, since it looks like a file that holds keys or passwords"
+		case it.file != nil && it.file.root == "" && !it.shell:
+			return Deny, "by default, since it lies outside the workspace" // a link leads there: file tools do not follow it
 		case it.file != nil && it.file.root == "":
 			return Ask, "by default, since it lies outside the workspace"
 		}

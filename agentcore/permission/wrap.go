@@ -12,6 +12,7 @@ type wrapped struct {
 	args    []word   // the command that is started
 	scripts []string // or command lines, for a shell
 	risk    string   // why the wrapper itself needs a rule, too
+	unsure  string   // why it cannot be told what is started
 }
 
 // wrapper says which of a wrapper's own words come before the command that it starts.
@@ -48,6 +49,9 @@ func unwrap(s simple) (w wrapped, ok bool) {
 	if slices.Contains(shells, name) {
 		if len(rest) == 2 && (rest[0].text == "-c" || rest[0].text == "-ec" || rest[0].text == "-ce") && !rest[1].glob {
 			return wrapped{scripts: []string{rest[1].text}}, true
+		}
+		if !slices.ContainsFunc(rest, func(a word) bool { return a.glob || !strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "--") }) {
+			return wrapped{unsure: name + " runs what it reads"}, true
 		}
 		return wrapped{risk: name + " runs a script"}, true
 	}

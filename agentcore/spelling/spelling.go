@@ -14,7 +14,7 @@ func Nearest(word string, known []string) string {
 	if plain == "" || len(plain) > longest {
 		return ""
 	}
-	best, least := "", max(2, len(plain)/3)+1
+	best, least := "", tolerated(len(plain))+1
 	for _, k := range known {
 		p := fold(k)
 		if len(p) > longest {
@@ -35,6 +35,14 @@ func Nearest(word string, known []string) string {
 		return "" // nothing in common
 	}
 	return best
+}
+
+// tolerated is how far a known word may be from one of a length: of a short word nothing would be left.
+func tolerated(length int) int {
+	if length <= 4 {
+		return 1
+	}
+	return max(2, length/3)
 }
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "")

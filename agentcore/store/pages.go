@@ -66,6 +66,22 @@ func (s *Store) StartedBy(ctx context.Context, run event.RunID, but string) (map
 	return started, s.explain(fmt.Sprintf("read the children of run %s", run), err)
 }
 
+// Resumed returns of the runs of a session that go on with another one which that is, where it is still there: the run of the message
+// behind which their first one stands.
+func (s *Store) Resumed(ctx context.Context, session event.SessionID) (map[event.RunID]event.RunID, error) {
+	resumed := map[event.RunID]event.RunID{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var run, before event.RunID
+		err := rows.Scan(&run, &before)
+		resumed[run] = before
+		return err
+	}, `SELECT run.id, former.run FROM run
+		JOIN message AS first ON first.run = run.id AND first.seq = (SELECT min(own.seq) FROM message AS own WHERE own.run = run.id)
+		JOIN message AS former ON former.id = first.parent_message AND former.run <> run.id
+		WHERE run.session = ? AND run.request_type = 'continuation'`, session)
+	return resumed, s.explain(fmt.Sprintf("read which runs of session %s were resumed", session), err)
+}
+
 // Overview is what a list says of the runs of a session.
 type Overview struct {
 	// Runs counts all, Status is that of the latest root run.

@@ -120,8 +120,23 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 			d.Diagnostics = append(d.Diagnostics, o.diagnostics...)
 		}
 	}
+	withinLines(d.Diagnostics, file.Text)
 	d.Diagnostics = distinct(d.Diagnostics)
 	return d, nil
+}
+
+// withinLines moves diagnostics behind the last line, where parsers put what is missing at the end of a file, to that line's end:
+// nobody counts the empty line after the last ending, and report_finding has no such line.
+func withinLines(list []Diagnostic, text string) {
+	lines := shownLines(text)
+	last := len(lines) - 1
+	end := lines[last].end - lines[last].start
+	for i := range list {
+		span := &list[i].Span
+		if span.StartLine > last {
+			*span = event.Span{StartLine: last, StartColumn: end, EndLine: last, EndColumn: end}
+		}
+	}
 }
 
 // withheld is the reason of a *WithheldError, or "".

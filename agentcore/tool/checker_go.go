@@ -24,9 +24,10 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// parseGo returns all syntax errors of the file.
+// parseGo returns the syntax errors of the file, of each line the first that the parser met, as the compiler does. With AllErrors
+// a brace that is missing at the end would be told as a semicolon, which the parser wants there, too.
 func parseGo(s *subject) (*ast.File, scanner.ErrorList) {
-	file, err := parser.ParseFile(token.NewFileSet(), "", s.file.Text, parser.AllErrors|parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "", s.file.Text, parser.ParseComments|parser.SkipObjectResolution)
 	var list scanner.ErrorList
 	errors.As(err, &list)
 	return file, list

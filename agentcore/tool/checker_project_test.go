@@ -64,7 +64,7 @@ func TestEslint(t *testing.T) {
 	if semi.Code != "semi" || semi.Severity != event.SeverityError || semi.Span.StartColumn != 24 || semi.Fix == nil || strings.Replace(file.Text, semi.Fix.OldString, semi.Fix.NewString, 1) != "const é = '🦫', b = 1;\n" {
 		t.Errorf("the second is %+v with the fix %+v", semi, semi.Fix)
 	}
-	if last := d.Diagnostics[2]; last.Severity != event.SeverityError || last.Span.StartLine != 1 {
+	if last := d.Diagnostics[2]; last.Severity != event.SeverityError || last.Span.StartLine != 0 {
 		t.Errorf("the last is %+v", last)
 	}
 	// Without a configuration there is nothing to check by.

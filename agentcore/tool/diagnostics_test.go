@@ -64,11 +64,16 @@ func TestGoWithoutVet(t *testing.T) {
 		"syntax.go":    "package main\n\nfunc main() {\n\tx :=\n}\n\nfunc {\n",
 		"w/windows.go": "//go:build windows\n\npackage main\n",
 		"broken/a.go":  "package broken\n\nimport _ \"example.com/nowhere\"\n",
+		"brace.go":     "package main\n\nfunc main() {\n\tif true {\n\t}\n",
+		"empty.go":     "",
 	})
 	text := call(t, h, "diagnostics", `{"path":"syntax.go"}`).Text
 	if !strings.Contains(text, "syntax.go:5:1: error: expected operand, found '}' [go syntax]\n") || strings.Contains(text, "go vet") {
 		t.Errorf("a syntax error gave\n%s", text)
 	}
+	// What is missing at the end of a file is told at its last line, which report_finding has.
+	same(t, "a brace is missing", call(t, h, "diagnostics", `{"path":"brace.go"}`).Text, "brace.go:5:3: error: expected '}', found 'EOF' [go syntax]\nChecked with go syntax.")
+	same(t, "nothing in it", call(t, h, "diagnostics", `{"path":"empty.go"}`).Text, "empty.go:1:1: error: expected 'package', found 'EOF' [go syntax]\nChecked with go syntax.")
 	h.Type("w/windows.go", "//go:build windows\n\npackage main\nfunc  main() {}\n")
 	same(t, "formatting", call(t, h, "diagnostics", `{"path":"w/windows.go"}`).Text,
 		"w/windows.go:4:1: hint: the file is not formatted as gofmt does, from this line on [gofmt]\nChecked with go syntax, gofmt.")

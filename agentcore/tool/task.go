@@ -24,7 +24,8 @@ type Task struct {
 	Model    string
 	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
 	Resume event.RunID
-	// AllowedTools are the only tools that it gets, by any spelling; nil for those of its definition.
+	// AllowedTools, by any spelling, are the only ones of its own tools that it gets, or, where one is not its own, what it gets beside them
+	// if the user agrees; nil for its own.
 	AllowedTools []string
 	// ContextFiles are what it is about, as the model names files.
 	ContextFiles []string
@@ -57,10 +58,10 @@ type taskArguments struct {
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
 	Model        string   `json:"model,omitempty"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
-	AllowedTools []string `json:"allowed_tools,omitempty" alias:"tools"`
+	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"tools beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
 	Criteria     string   `json:"success_criteria,omitempty" alias:"criteria,acceptance_criteria"`
-	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough"`
+	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough" synonym:"thorough=very thorough"`
 }
 
 func taskTool() Tool {

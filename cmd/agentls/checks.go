@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -92,8 +93,12 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 			result.Detail = "has no key"
 			result.Hint = "set " + provider.KeyEnv + " to use it"
 		}
-		if provider.BaseURL != "" {
-			result.Detail += ", at " + withoutPassword(provider.BaseURL)
+		switch at := withoutPassword(provider.BaseURL); {
+		case provider.BaseURL == "":
+		case err != nil: // which says at its end what to do
+			result.Detail = "at " + at + ": " + result.Detail
+		default:
+			result.Detail += ", at " + at
 		}
 		checks = append(checks, result)
 	}
@@ -138,6 +143,47 @@ func withoutPassword(raw string) string {
 	return parsed.String()
 }
 
+// checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is among them.
+func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config, trust agentcore.FolderTrust) check {
+	result := check{Name: "agents", Outcome: checkOK}
+	registry, _, err := p.definitions(ctx, cfg, dirs, trustedFolders(trust, p.dir)...)
+	if err != nil {
+		return check{Name: "agents", Outcome: checkFailed, Detail: err.Error(), Hint: "make the folders of definitions readable"}
+	}
+	wrong := map[string]bool{}
+	for _, problem := range registry.Problems() {
+		if problem.Severity == event.SeverityError {
+			wrong[problem.File] = true
+		}
+	}
+	result.Detail = fmt.Sprintf("%s in files and built in, by default %s", count(len(registry.List("")), "agent"), cfg.DefaultAgent)
+	if len(wrong) > 0 {
+		result.Outcome = checkWarning
+		result.Detail += "; with errors: " + strings.Join(slices.Sorted(maps.Keys(wrong)), ", ")
+		result.Hint = "`agentls agents check FILE` says what is wrong"
+	}
+	if _, err := registry.Find(cfg.DefaultAgent); err != nil && !registeredAgent(ctx, dirs, cfg.DefaultAgent) {
+		result.Outcome, result.Detail = checkFailed, "default_agent: "+err.Error()
+		result.Hint = "set default_agent in config.toml to one of `agentls agents list`"
+	}
+	return result
+}
+
+// registeredAgent reports whether an agent of that name was registered at run time.
+func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
+	path := filepath.Join(dirs.State, "agentls.db")
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	s, err := store.Open(ctx, path, store.Options{})
+	if err != nil {
+		return false // the check of the state says so
+	}
+	rows, err := s.Agents(ctx)
+	closed := s.Close(ctx)
+	return err == nil && closed == nil && slices.ContainsFunc(rows, func(a store.Agent) bool { return a.Slug == name })
+}
+
 // checkModel tells which model a run would get and why, without asking it.
 func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *agentcore.LocalServers) (check, string) {
 	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
@@ -145,7 +191,11 @@ func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.
 	if resolved.Name == agentcore.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
-		result.Hint = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+	}
+	if err := resolved.Usable(cfg, local, p.keys(dirs).Get); err != nil {
+		failure := agentcore.Explain(err)
+		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}
 	return result, resolved.Name
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -16,10 +16,17 @@ type configReport struct {
 	// File is the path of the user's config.toml, whether it exists or not; State is the state folder.
 	File  string `json:"file"`
 	State string `json:"state"`
-	// Values are the effective values, each with its origin. Secrets are "***".
-	Values []config.Value `json:"values"`
+	// Values are the effective values, each with its origin.
+	Values []configValue `json:"values"`
 	// Problems are what is wrong in the sources, in their order.
 	Problems []config.Problem `json:"problems"`
+}
+
+// configValue is one value, as the JSON that it is in config.toml: a string, a number, a boolean or a list. Secrets are "***".
+type configValue struct {
+	Key    string          `json:"key"`
+	Value  json.RawMessage `json:"value"`
+	Origin config.Origin   `json:"origin"`
 }
 
 func (p *process) configCommand(s *settings) *cobra.Command {
@@ -37,10 +44,11 @@ counts only in a folder that you trust; editors have their own settings on top.`
 				return err
 			}
 			if asJSON {
-				return p.printJSON(configReport{
-					File: dirs.File, State: dirs.State,
-					Values: slices.Collect(cfg.Values()), Problems: append([]config.Problem{}, problems...),
-				})
+				report := configReport{File: dirs.File, State: dirs.State, Problems: append([]config.Problem{}, problems...)}
+				for v := range cfg.Values() {
+					report.Values = append(report.Values, configValue{v.Key, json.RawMessage(v.Text), v.Origin})
+				}
+				return p.printJSON(report)
 			}
 			p.tellProblems(problems, false)
 			return p.print(configTable(cfg))

@@ -80,6 +80,9 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 				if asJSON {
 					return p.printJSON(reports)
 				}
+				if len(reports) == 0 {
+					return p.print("Nothing was allowed for good in any project.\n")
+				}
 				var b bytes.Buffer
 				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 				for i, r := range reports {

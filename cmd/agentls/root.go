@@ -115,6 +115,8 @@ see "agentls doctor" for what it found.`,
 	}
 	root.PersistentFlags().StringArrayVar(&s.set, "set", nil, "set a configuration `key=value` for this call, as in config.toml (repeatable)")
 	root.SetFlagErrorFunc(flagError)
+	root.Version = build() // makes cobra offer --version and -v
+	root.SetVersionTemplate("agentls {{.Version}}\n")
 	serve := p.serveCommand(s)
 	editorFlags(root)
 	root.RunE = func(c *cobra.Command, args []string) error {
@@ -152,6 +154,13 @@ func flagError(c *cobra.Command, err error) error {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
 		hint = didYouMean("--"+unknown.GetSpecifiedName(), known)
+	}
+	var bad *pflag.InvalidValueError
+	if errors.As(err, &bad) {
+		wanted := map[string]string{"int": "a whole number", "duration": "a time such as 90s or 5m", "bool": "true or false"}[bad.GetFlag().Value.Type()]
+		if wanted != "" {
+			return usage("--%s is %q; write %s", bad.GetFlag().Name, bad.GetValue(), wanted)
+		}
 	}
 	return usage("%w%s; see `%s --help`", err, hint, c.CommandPath())
 }
@@ -200,6 +209,9 @@ func findAgent(agents *agent.Registry, name string) (*agent.Definition, error) {
 	found, err := agents.Find(name)
 	if err == nil {
 		return found, nil
+	}
+	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
+		return nil, usage("%v; `agentls agents check %s` says all that is wrong", err, broken.Problem.File)
 	}
 	var known []string
 	for _, d := range agents.List("") {

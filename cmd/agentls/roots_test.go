@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func TestChooseRoot(t *testing.T) {
 		{"no files", "desk", "", nil, "desk", ""},
 		{"below the current folder", "desk", "", []string{"a", "here/b"}, "desk", "desk/a"},
 		{"in a repository", "desk", "", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
-		{"the first file decides", "desk", "", []string{"../repo/sub/a", "b"}, "repo", "repo/sub/a"},
+		{"the first file decides", "desk", "", []string{"../repo/sub/a", "../repo/b"}, "repo", "repo/sub/a"},
 		{"in no repository", "desk", "", []string{"../plain/a"}, "plain", "plain/a"},
 		{"named", "desk", "../repo", []string{"../repo/sub/a"}, "repo", "repo/sub/a"},
 		{"named, and the file lies elsewhere", "desk", "here", []string{"../plain/a"}, "desk/here", "plain/a"},
@@ -46,6 +47,12 @@ func TestChooseRoot(t *testing.T) {
 			}
 		})
 	}
+	t.Run("files apart", func(t *testing.T) {
+		p := &process{dir: filepath.Join(top, "desk")}
+		if _, _, err := p.chooseRoot("", p.absolute([]string{"../repo/sub/a", "b"})); err == nil || !strings.Contains(err.Error(), "--root") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("a file as root", func(t *testing.T) {
 		file := filepath.Join(top, "file")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {

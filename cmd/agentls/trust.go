@@ -169,6 +169,9 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 					}
 					return p.printJSON(list)
 				}
+				if len(folders) == 0 {
+					return p.print("No folder is trusted; `agentls trust FOLDER` shows what would act in one.\n")
+				}
 				var b bytes.Buffer
 				table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 				for _, f := range folders {
@@ -278,6 +281,12 @@ func (p *process) loadFolder(ctx context.Context, s *settings, root string) (*co
 		t.Standing = permission.Unknown
 	}
 	cfg, problems := config.Load(t.Sources(config.Sources{Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set}, root))
+	for _, problem := range problems {
+		if problem.Source == config.LayerFlag.String() && problem.Severity == config.SeverityError {
+			return nil, nil, dirs, t, usage("--set: %s", strings.TrimPrefix(problem.String(), problem.Source+": error: "))
+		}
+	}
+	problems = append(problems, agentcore.RuleProblems(cfg)...)
 	if failed != nil {
 		problems = append(problems, config.Problem{
 			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`", Severity: config.SeverityWarning,

@@ -30,13 +30,18 @@ func version() string {
 	return "devel"
 }
 
+// build is the version with what it was made by and for.
+func build() string {
+	return version() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+}
+
 func (p *process) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			return p.print("agentls " + version() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")\n")
+			return p.print("agentls " + build() + "\n")
 		},
 	}
 }

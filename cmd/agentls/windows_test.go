@@ -101,6 +101,10 @@ func TestTwoWindows(t *testing.T) {
 	if len(transcript.Messages) == 0 || !strings.Contains(transcript.Messages[0].Text, delegates) {
 		t.Errorf("the transcript is %+v", transcript)
 	}
+	underWay := requested[event.RunResult](two, "agent/wait", fmt.Sprintf(`{"run":%q,"timeoutMs":1}`, run.Run))
+	if underWay.Status.Final() || underWay.DurationMs == 0 || slices.ContainsFunc(underWay.ToolCalls, func(c event.CallSummary) bool { return c.Status == event.CallCancelled }) {
+		t.Errorf("while it works, the second window is told %+v", underWay)
+	}
 	for command, params := range map[string]string{
 		"agentls.cancel": `{"run":%q}`, "agentls.steer": `{"run":%q,"message":"Hurry."}`, "agentls.resume": `{"run":%q}`,
 	} {

@@ -61,6 +61,7 @@ func TestReview(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, nvim, "review.lua")
 			s.env = append(s.env, "AGENTLS_BIN="+server)
+			traffic := s.record(t, server)
 			if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
 				t.Fatalf("copy the sample project %s: %v", sample, err)
 			}
@@ -73,6 +74,7 @@ func TestReview(t *testing.T) {
 			} else {
 				t.Log("\n" + s.output.String())
 			}
+			traffic.judge(t)
 			if diff := cmp.Diff(untouched, tree(t, s.workspace)); diff != "" {
 				t.Errorf("the workspace on disk has changed (-before +after):\n%s", diff)
 			}
@@ -88,6 +90,7 @@ func TestAgent(t *testing.T) {
 			t.Parallel()
 			s := newStory(t, nvim, "agent.lua")
 			s.env = append(s.env, "AGENTLS_BIN="+server)
+			traffic := s.record(t, server)
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -95,6 +98,7 @@ func TestAgent(t *testing.T) {
 			} else {
 				t.Log("\n" + s.output.String())
 			}
+			traffic.judge(t)
 		})
 	}
 }
@@ -203,12 +207,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 				s.write(t, file, text)
 			}
 			s.output.notify("let the other go on", func() { turns.Release(gate) })
-			traffic := ""
-			// Two stories are not judged yet. In pieces the server is started twice, and both would write into one file. In proposals the probe finds
-			// an edit behind the end of a new file, and a rename to a file that it takes to be there: whose fault that is, is not known.
-			if name != "pieces" && name != "proposals" {
-				traffic = s.record(t, server)
-			}
+			traffic := s.record(t, server)
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
@@ -219,7 +218,7 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 			if err := turns.Check(); err != nil {
 				t.Error(err)
 			}
-			judge(t, traffic)
+			traffic.judge(t)
 		})
 	}
 }
@@ -303,48 +302,6 @@ func newStory(t *testing.T, nvim, file string) *story {
 		s.env = append(s.env, name+"="+strings.TrimSpace(string(value)))
 	}
 	return s
-}
-
-// record has the editor start the server by way of a program that writes down what both say, where the probe is there to judge that. It
-// returns the file, "" for none.
-func (s *story) record(t *testing.T, server string) string {
-	t.Helper()
-	if os.Getenv("AGENTLS_PROBE") == "" {
-		return ""
-	}
-	traffic, recorded := filepath.Join(s.home, "traffic.jsonl"), filepath.Join(s.home, "agentls")
-	recorder, err := filepath.Abs("testdata/record.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = serve ] || exec '%s' \"$@\"\nexec python3 '%s' '%s' '%s' \"$@\"\n", server, recorder, traffic, server)
-	if err := os.WriteFile(recorded, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s.env = append(s.env, "AGENTLS_BIN="+recorded)
-	return traffic
-}
-
-// judge has the probe judge what was said, if that was written down.
-func judge(t *testing.T, traffic string) {
-	t.Helper()
-	if traffic == "" {
-		return
-	}
-	schemas := t.TempDir()
-	text, err := os.ReadFile("../../schema/agent.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(schemas, "agent.schema.json"), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	verdict, err := exec.CommandContext(t.Context(), "python3", "testdata/judge.py", os.Getenv("AGENTLS_PROBE"), schemas, traffic).CombinedOutput()
-	if err != nil {
-		t.Errorf("the probe on what was said: %v\n%s", err, verdict)
-		return
-	}
-	t.Logf("the probe on what was said:\n%s", verdict)
 }
 
 // run plays the story to its end. It fails when the story does, when ctx ends it, and when a process is left over.

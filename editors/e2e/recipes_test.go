@@ -72,5 +72,5 @@ func recipe(t *testing.T, file string, command func(s *story) []string) {
 	if err := turns.Check(); err != nil {
 		t.Error(err)
 	}
-	judge(t, traffic)
+	traffic.judge(t)
 }

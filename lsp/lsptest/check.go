@@ -342,10 +342,36 @@ func (e *Editor) checkError(c *call, failure *jsonrpc2.Error) {
 	if failure.Message == "" {
 		e.fault("%s: an error without a message", c.method)
 	}
-	if (strings.HasPrefix(c.method, "agent/") || c.command != "") && failure.Code == -32803 {
-		if failure.Data == nil || text(lookup(*failure.Data, "kind")) == "" || text(lookup(*failure.Data, "detail")) == "" {
-			e.fault("%s: an error without data {kind, detail}: %s", c.method, failure.Message)
-		}
+	if strings.HasPrefix(c.method, "agent/") || c.command != "" {
+		e.checkFailure(c, failure)
+	}
+}
+
+// checkFailure checks the data of an error of the custom protocol: that it says what happened, by a kind of the protocol's table,
+// with the code that the table has for it.
+func (e *Editor) checkFailure(c *call, failure *jsonrpc2.Error) {
+	if failure.Data == nil || text(lookup(*failure.Data, "kind")) == "" || text(lookup(*failure.Data, "detail")) == "" {
+		e.fault("%s: an error without data {kind, detail}: %s", c.method, failure.Message)
+		return
+	}
+	kind, code := text(lookup(*failure.Data, "kind")), int64(-32803)
+	switch kind {
+	case "invalid_params":
+		code = -32602
+	case "method_not_found":
+		code = -32601
+	case "content_modified":
+		code = -32801
+	case "cancelled":
+		code = -32800
+	case "internal":
+		code = -32603
+	}
+	if failure.Code != code {
+		e.fault("%s: the kind %q comes with the code %d, and the protocol's table has %d: %s", c.method, kind, failure.Code, code, failure.Message)
+	}
+	if known, err := errorKinds(); err != nil || !slices.Contains(known, kind) {
+		e.fault("%s: the protocol has no error of the kind %q: %s", c.method, kind, failure.Message)
 	}
 }
 

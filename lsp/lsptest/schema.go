@@ -76,3 +76,17 @@ func conforms(name, part string, value json.RawMessage) error {
 	}
 	return nil
 }
+
+// errorKinds are the kinds of errors that agent.schema.json names.
+func errorKinds() ([]string, error) {
+	d, err := loadSchemas()
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	for _, value := range d.Defs["ErrorKind"].Enum {
+		kind, _ := value.(string)
+		kinds = append(kinds, kind)
+	}
+	return kinds, nil
+}

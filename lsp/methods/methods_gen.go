@@ -210,8 +210,8 @@ type Server interface {
 }
 
 // Dispatch decodes the params of a request, calls the server and returns its result. It is not handled
-// if the method is not of this protocol or not served yet (see [Proposed]). Params that do not have the
-// documented form are a *[ParamsError]; absent params count as an empty object.
+// if the method is not of this protocol. Params that do not have the documented form are a
+// *[ParamsError]; absent params count as an empty object.
 func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err error) {
 	switch method {
 	case MethodListAgents:
@@ -288,11 +288,6 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 	return result, true, err
 }
 
-// Proposed reports whether a method or command is in the protocol but not served yet.
-func Proposed(name string) bool {
-	return false
-}
-
 // CommandServer executes commands: each request is one, and some are commands only.
 type CommandServer interface {
 	Server
@@ -314,7 +309,7 @@ type CommandServer interface {
 	// a plan. Without a prompt it asks what is to change.
 	PlanChange(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
 	// Delegate executes `agentls.delegate`. Starts any agent that is not hidden, which the user chooses
-	// where none is named, on a document or a part of it. The error is `cancelled` where the user chooses
+	// where none is named, on a document or a part of it. The error is `dismissed` where the user chooses
 	// none.
 	Delegate(ctx context.Context, params *DelegateParams) (*RunStarted, error)
 	// RunComment executes `agentls.request`. Starts the run that a comment asks for: `agent: …`, or
@@ -459,7 +454,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		argument = arguments[0]
 	}
 	switch {
-	case CommandMethod(command) == "" && !commandOnly(command), Proposed(command):
+	case CommandMethod(command) == "" && !commandOnly(command):
 		return nil, false, nil
 	case len(arguments) > 1:
 		return nil, true, &ParamsError{Path: "arguments", Problem: fmt.Sprintf("want one object, got %d values", len(arguments))}

@@ -22,24 +22,32 @@ type ErrorKind string
 const (
 	// The params do not have the documented form; the detail names the member.
 	KindInvalidParams ErrorKind = "invalid_params"
-	// The method is in the protocol, but this version does not serve it yet.
-	KindNotServed ErrorKind = "not_served"
+	// There is no request of that name.
+	KindMethodNotFound ErrorKind = "method_not_found"
+	// The request may not be sent, or not now, such as after `shutdown`.
+	KindInvalidRequest ErrorKind = "invalid_request"
+	// The request came before `initialize`.
+	KindNotInitialized ErrorKind = "not_initialized"
+	// What was asked about has changed meanwhile.
+	KindContentModified ErrorKind = "content_modified"
+	// It could not be done, for another reason.
+	KindFailed ErrorKind = "failed"
 	// There is no agent, run, session, proposal, hunk, ask or grant of that name.
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.
 	KindInvalidDefinition ErrorKind = "invalid_definition"
-	// A rule, a limit or missing trust forbids it.
+	// A rule, a limit, missing trust, or the state that the run is in forbids it.
 	KindNotAllowed ErrorKind = "not_allowed"
 	// No model can be used for it.
 	KindNoModel ErrorKind = "no_model"
 	// Another living process works with it.
 	KindInUse ErrorKind = "in_use"
-	// The editor did not apply the edit; the proposal is open again.
-	KindEditRefused ErrorKind = "edit_refused"
 	// The client did not announce what this needs.
 	KindUnsupported ErrorKind = "unsupported"
 	// The request was cancelled by the client.
 	KindCancelled ErrorKind = "cancelled"
+	// The user closed the question that had to be answered first.
+	KindDismissed ErrorKind = "dismissed"
 	// The server is about to end and starts nothing new.
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.
@@ -402,6 +410,9 @@ type AgentDefinition struct {
 	Skills []string `json:"skills,omitzero"`
 	// MCP servers that it brings.
 	McpServers []string `json:"mcpServers,omitzero"`
+	// All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with
+	// the format `json`.
+	Definition string `json:"definition"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -664,6 +675,8 @@ type RunInfo struct {
 	Message string `json:"message"`
 	// What it has cost so far.
 	Usage event.Usage `json:"usage"`
+	// The run that it goes on with; absent for one that begins anew, and where that run was deleted.
+	Resumes event.RunID `json:"resumes,omitzero"`
 	// The document that it was launched on, where there was one.
 	URI uri.URI `json:"uri,omitzero"`
 }
@@ -1506,9 +1519,9 @@ type Question struct {
 	ID event.AskID `json:"id"`
 	// The session.
 	Session event.SessionID `json:"session"`
-	// The run that waits.
-	Run event.RunID `json:"run"`
-	// The slug of its agent.
+	// The run that waits; absent where the server itself asks, such as which agent to delegate to.
+	Run event.RunID `json:"run,omitzero"`
+	// The slug of its agent; `agentls` where the server itself asks.
 	Agent string `json:"agent"`
 	// What is asked.
 	Question string `json:"question"`

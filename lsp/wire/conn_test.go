@@ -140,17 +140,17 @@ func TestErrorsOnTheWire(t *testing.T) {
 		text string
 		data Data
 	}{
-		"plain":             {errors.New("x"), -32603, "x", Data{Kind: "internalError"}},
-		"deadline":          {context.DeadlineExceeded, -32803, "context deadline exceeded", Data{Kind: "requestFailed"}},
-		"cancelled by none": {context.Canceled, -32803, "agentls was ended before this was done", Data{Kind: "requestFailed"}},
+		"plain":             {errors.New("x"), -32603, "x", Data{Kind: "internal", Detail: "x"}},
+		"deadline":          {context.DeadlineExceeded, -32803, "context deadline exceeded", Data{Kind: "failed", Detail: "context deadline exceeded"}},
+		"cancelled by none": {context.Canceled, -32803, "agentls was ended before this was done", Data{Kind: "shutting_down", Detail: "agentls was ended before this was done"}},
 		"coded":             {detailed, -32803, "no such run", detailed.Data},
 		"coded and wrapped": {fmt.Errorf("wait: %w", detailed), -32803, "wait: no such run", detailed.Data},
-		"without a code":    {&Error{Message: "x"}, -32603, "x", Data{}},
+		"without a code":    {&Error{Message: "x"}, -32603, "x", Data{Kind: "internal", Detail: "x"}},
 		"jsonrpc2's":        {protocol.ErrContentModified, -32801, "content modified", Data{}},
-		"the peer's":        {peers, -32603, "ask the client: unknown", Data{Kind: "internalError"}},
-		"not UTF-8":         {errors.New("a\xffb"), -32603, "a\uFFFDb", Data{Kind: "internalError"}},
-		"long method":       {MethodNotFound(strings.Repeat("m", 1000)), -32601, `there is no request "` + strings.Repeat("m", 200) + `…"`, Data{Kind: "methodNotFound"}},
-		"params":            {Decode(jsonrpc2.RawMessage(`[1]`), new(protocol.CodeLensParams)), -32602, "invalid params: expected an object", Data{Kind: "invalidParams", Detail: "expected an object"}},
+		"the peer's":        {peers, -32603, "ask the client: unknown", Data{Kind: "internal", Detail: "ask the client: unknown"}},
+		"not UTF-8":         {errors.New("a\xffb"), -32603, "a\uFFFDb", Data{Kind: "internal", Detail: "a\uFFFDb"}},
+		"long method":       {MethodNotFound(strings.Repeat("m", 1000)), -32601, `there is no request "` + strings.Repeat("m", 200) + `…"`, Data{Kind: "method_not_found", Detail: `there is no request "` + strings.Repeat("m", 200) + `…"`}},
+		"params":            {Decode(jsonrpc2.RawMessage(`[1]`), new(protocol.CodeLensParams)), -32602, "invalid params: expected an object", Data{Kind: "invalid_params", Detail: "expected an object"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, Dispatch{Request: answerLifecycle(func(context.Context, string, jsonrpc2.RawMessage) (any, error) { return nil, test.err })}, Options{})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,10 +18,10 @@ const CodeRequestFailed jsonrpc2.Code = -32803
 // maxName bounds in bytes a name of the peer's that is repeated in an error message.
 const maxName = 200
 
-// Data is the data member of an error response. Empty members are left out.
+// Data is the data member of an error response. An empty hint is left out.
 type Data struct {
-	Kind   string `json:"kind,omitempty"`   // a stable word for programs
-	Detail string `json:"detail,omitempty"` // what happened, and to what
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs, one of the protocol's ErrorKind
+	Detail string `json:"detail,omitempty"` // what happened, and to what; the message where it is empty
 	Hint   string `json:"hint,omitempty"`   // what the user can do about it
 }
 
@@ -43,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func InvalidParams(err error) *Error {
 	return &Error{
 		Code: jsonrpc2.InvalidParams, Message: fmt.Sprintf("invalid params: %v", err),
-		Data: Data{Kind: "invalidParams", Detail: err.Error()}, Err: err,
+		Data: Data{Kind: "invalid_params", Detail: err.Error()}, Err: err,
 	}
 }
 
@@ -51,25 +52,25 @@ func InvalidParams(err error) *Error {
 func MethodNotFound(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.MethodNotFound, Message: fmt.Sprintf("there is no request %q", truncate(method)),
-		Data: Data{Kind: "methodNotFound"},
+		Data: Data{Kind: "method_not_found"},
 	}
 }
 
 // InvalidRequest says that a request must not be sent, or not now (-32600).
 func InvalidRequest(reason string) *Error {
-	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalidRequest"}}
+	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request"}}
 }
 
 // RequestFailed says that a well-formed request failed for err (-32803).
 func RequestFailed(err error) *Error {
-	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "requestFailed"}, Err: err}
+	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "failed"}, Err: err}
 }
 
 // ContentModified says that what was asked about has changed meanwhile (-32801).
 func ContentModified() *Error {
 	return &Error{
 		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
-		Data: Data{Kind: "contentModified"},
+		Data: Data{Kind: "content_modified"},
 	}
 }
 
@@ -77,20 +78,20 @@ func ContentModified() *Error {
 func RequestCancelled() *Error {
 	return &Error{
 		Code: protocol.CodeRequestCancelled, Message: "the client cancelled the request",
-		Data: Data{Kind: "requestCancelled"}, Err: context.Canceled,
+		Data: Data{Kind: "cancelled"}, Err: context.Canceled,
 	}
 }
 
 // InternalError says that the server itself is at fault (-32603).
 func InternalError(err error) *Error {
-	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internalError"}, Err: err}
+	return &Error{Code: jsonrpc2.InternalError, Message: err.Error(), Data: Data{Kind: "internal"}, Err: err}
 }
 
 // ServerNotInitialized says that initialize must come first (-32002).
 func ServerNotInitialized(method string) *Error {
 	return &Error{
 		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
-		Data: Data{Kind: "serverNotInitialized", Hint: "send initialize first"},
+		Data: Data{Kind: "not_initialized", Hint: "send initialize first"},
 	}
 }
 
@@ -114,6 +115,7 @@ func onWire(err error) *jsonrpc2.Error {
 	case errors.Is(err, context.Canceled): // not by the client, who would have been told so
 		err = errors.New("agentls was ended before this was done")
 		coded = RequestFailed(err)
+		coded.Data.Kind = "shutting_down"
 	case errors.Is(err, context.DeadlineExceeded):
 		coded = RequestFailed(err)
 	default:
@@ -123,9 +125,9 @@ func onWire(err error) *jsonrpc2.Error {
 	if sent.Code == 0 {
 		sent.Code = jsonrpc2.InternalError
 	}
-	if coded.Data != (Data{}) {
-		// Three strings always encode.
-		sent.Data, _ = json.Marshal(coded.Data)
-	}
+	data := coded.Data
+	data.Kind, data.Detail = cmp.Or(data.Kind, "internal"), cmp.Or(data.Detail, sent.Message)
+	// Three strings always encode.
+	sent.Data, _ = json.Marshal(data)
 	return sent
 }

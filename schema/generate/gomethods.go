@@ -78,16 +78,16 @@ func (g *goPackage) server() {
 	g.comment("", "Server answers the requests of a client that are served. Its methods are called from many goroutines at once; params are theirs to keep.")
 	g.printf("type Server interface {\n")
 	for _, r := range g.model.Requests {
-		if r.ToServer() && !r.Proposed {
+		if r.ToServer() {
 			g.comment("\t", r.Name()+" answers `"+r.Method+"`. "+r.Documentation)
 			g.signature(r.Name(), g.goType(r.Params), r.Result)
 		}
 	}
 	g.printf("}\n\n")
-	g.comment("", "Dispatch decodes the params of a request, calls the server and returns its result. It is not handled if the method is not of this protocol or not served yet (see [Proposed]). Params that do not have the documented form are a *[ParamsError]; absent params count as an empty object.")
+	g.comment("", "Dispatch decodes the params of a request, calls the server and returns its result. It is not handled if the method is not of this protocol. Params that do not have the documented form are a *[ParamsError]; absent params count as an empty object.")
 	g.printf("func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err error) {\n\tswitch method {\n")
 	for _, r := range g.model.Requests {
-		if r.ToServer() && !r.Proposed {
+		if r.ToServer() {
 			g.printf("\tcase Method%s:\n", r.Name())
 			if r.Result.isNull() {
 				g.printf("\t\tresult, err = callNoResult(ctx, params, s.%s)\n", r.Name())
@@ -97,23 +97,6 @@ func (g *goPackage) server() {
 		}
 	}
 	g.printf("\tdefault:\n\t\treturn nil, false, nil\n\t}\n\treturn result, true, err\n}\n\n")
-	g.comment("", "Proposed reports whether a method or command is in the protocol but not served yet.")
-	g.printf("func Proposed(name string) bool {\n")
-	begun := false
-	for _, r := range g.model.Requests {
-		if !r.ToServer() || !r.Proposed {
-			continue
-		}
-		before := ",\n\t\t"
-		if !begun {
-			before, begun = "\tswitch name {\n\tcase ", true
-		}
-		g.printf("%sMethod%s, Command%s", before, r.Name(), r.Name())
-	}
-	if begun {
-		g.printf(":\n\t\treturn true\n\t}\n")
-	}
-	g.printf("\treturn false\n}\n\n")
 }
 
 func (g *goPackage) commands() {
@@ -130,7 +113,7 @@ func (g *goPackage) commands() {
 		g.printf("\t\tCommand%s,\n", c.Name)
 	}
 	for _, r := range g.model.Requests {
-		if r.ToServer() && !r.Proposed {
+		if r.ToServer() {
 			g.printf("\t\tCommand%s,\n", r.Name())
 		}
 	}
@@ -150,7 +133,7 @@ func (g *goPackage) commands() {
 		argument = arguments[0]
 	}
 	switch {
-	case CommandMethod(command) == "" && !commandOnly(command), Proposed(command):
+	case CommandMethod(command) == "" && !commandOnly(command):
 		return nil, false, nil
 	case len(arguments) > 1:
 		return nil, true, &ParamsError{Path: "arguments", Problem: fmt.Sprintf("want one object, got %%d values", len(arguments))}

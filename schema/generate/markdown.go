@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -67,19 +66,16 @@ func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, a
 
 // index writes the table of all messages.
 func (d *document) index() {
-	d.printf("\n## All messages\n\n| message | from | command | served |\n|---|---|---|---|\n")
+	d.printf("\n## All messages\n\n| message | from | command |\n|---|---|---|\n")
 	for _, r := range d.model.Messages() {
-		from, command, served := "server", "", "yes"
+		from, command := "server", ""
 		if r.ToServer() {
 			from, command = "client", "`"+d.table.CommandName(r.Method)+"`"
 		}
-		if r.Proposed {
-			served = "not yet"
-		}
-		d.printf("| [`%s`](#%s) | %s | %s | %s |\n", r.Method, anchor(r.Method), from, command, served)
+		d.printf("| [`%s`](#%s) | %s | %s |\n", r.Method, anchor(r.Method), from, command)
 	}
 	for _, c := range d.table.Commands {
-		d.printf("| – | client | [`%s`](#%s) | yes |\n", c.Command, anchor(c.Command))
+		d.printf("| – | client | [`%s`](#%s) |\n", c.Command, anchor(c.Command))
 	}
 }
 
@@ -94,12 +90,7 @@ func (d *document) errors() {
 // message writes the section of a message or command.
 func (d *document) message(r *Message) error {
 	d.printf("\n### `%s`\n\n%s\n\n", r.Method, r.Documentation)
-	switch {
-	case r.Proposed && r.ToServer():
-		d.printf("Not served yet: the answer is the error MethodNotFound (-32601).\n\n")
-	case r.Proposed:
-		d.printf("Not sent yet. It will be sent only to a client that announced `%s`.\n\n", r.ClientCapability)
-	case r.ClientCapability != "":
+	if r.ClientCapability != "" {
 		d.printf("Sent only to a client that announced `%s`.\n\n", r.ClientCapability)
 	}
 	d.printf("Params: %s\n\n", d.link(r.Params))
@@ -111,8 +102,7 @@ func (d *document) message(r *Message) error {
 		if s := d.model.structures[r.Result.Name]; s != nil && !d.shared(s.Name) {
 			d.members(s)
 		}
-		kinds := slices.DeleteFunc(slices.Clone(d.table.Errors[r.Method]), func(kind string) bool { return kind == "not_served" })
-		if len(kinds) > 0 {
+		if kinds := d.table.Errors[r.Method]; len(kinds) > 0 {
 			d.printf("Errors: %s.\n\n", quoted(kinds))
 		}
 	}

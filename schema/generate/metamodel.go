@@ -39,7 +39,6 @@ type Message struct {
 	ErrorData        *Type  `json:"errorData"`
 	ServerCapability string `json:"serverCapability"`
 	ClientCapability string `json:"clientCapability"`
-	Proposed         bool   `json:"proposed"`
 	Documentation    string `json:"documentation"`
 }
 

@@ -188,3 +188,10 @@ end)
 for _, notice in ipairs(notices) do
   check(not notice:find('traceback', 1, true), 'an error was shown:\n%s', notice)
 end
+
+say('stop the server')
+local last = vim.lsp.get_clients({ name = 'agentls' })[1]
+vim.lsp.stop_client(last.id)
+wait('the server to be gone', function()
+  return not vim.lsp.get_client_by_id(last.id)
+end)

@@ -1,24 +1,56 @@
-"""Stands between an editor and a language server, and writes down what they say to each other.
+"""Stands between an editor and a language server, writes down what they say to each other, and has the probe judge it.
 
-    record.py TRACE COMMAND…
+    record.py TRACES PROBE SCHEMAS COMMAND…
 
-Each line of TRACE is {"from": "client" or "server", "message": …}, in an order in which each side may have seen it: a message is
-written down before it is passed on. The last line is {"exit": the server's exit code}.
+It judges as it goes, before it passes a message on: what an edit may do depends on the files of that moment. Each server gets a file
+PID.jsonl of its own in the folder TRACES, since a story may start several. A line of it is
+
+    {"from": "client" or "server", "message": …}
+    {"finding": the probe's words, "counts": whether it is a fault of agentls}
+    {"exit": the server's exit code}
+
+The last one is missing where this program was killed; the server then dies with it, as if it had been killed itself.
 """
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import traceback
 
-trace = open(sys.argv[1], "w")
-server = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+traces, probe, schemas, *command = sys.argv[1:]
+sys.path.insert(0, probe)
+from minischema import Schemas  # noqa: E402
+from validator import Validator  # noqa: E402
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
+libc = ctypes.CDLL(None, use_errno=True)
+
+validator = Validator(prefixes=("agent/",), schemas=Schemas(schemas))
+trace = open(os.path.join(traces, f"{os.getpid()}.jsonl"), "w")
+server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
 lock = threading.Lock()
+told = 0
 
 
-def note(line):
+def note(line, judge):
+    """Writes a line down, and what the probe finds in it."""
+    global told
     with lock:
-        trace.write(json.dumps(line) + "\n")
+        lines = [line]
+        try:
+            judge()
+        except Exception:
+            lines.append({"finding": traceback.format_exc(), "counts": True})
+        for f in validator.findings[told:]:
+            # The client's part of the custom protocol is ours, too.
+            ours = f.side == "server" or f.method.startswith("agent")
+            lines.append({"finding": str(f), "counts": f.level == "error" and ours})
+        told = len(validator.findings)
+        trace.write("".join(json.dumps(one) + "\n" for one in lines))
         trace.flush()
 
 
@@ -38,9 +70,9 @@ def frames(source):
         yield header + body, json.loads(body)
 
 
-def carry(who, source, target):
+def carry(who, judge, source, target):
     for raw, message in frames(source):
-        note({"from": who, "message": message})
+        note({"from": who, "message": message}, lambda: judge(message))
         try:
             target.write(raw)
             target.flush()
@@ -49,7 +81,7 @@ def carry(who, source, target):
 
 
 def client():
-    carry("client", sys.stdin.buffer, server.stdin)
+    carry("client", validator.sent, sys.stdin.buffer, server.stdin)
     try:
         server.stdin.close()
     except BrokenPipeError:
@@ -57,8 +89,9 @@ def client():
 
 
 threading.Thread(target=client, daemon=True).start()
-carry("server", server.stdout, sys.stdout.buffer)
+carry("server", validator.received, server.stdout, sys.stdout.buffer)
 code = server.wait()
-note({"exit": code})
+# A signal is what a story did to the server: nothing is to be asked of it then.
+note({"exit": code}, lambda: validator.finish(code) if code >= 0 else None)
 # The other thread may wait for its input.
-os._exit(code)
+os._exit(code if code >= 0 else 128 - code)

@@ -117,7 +117,8 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     const hunks = file.hunks.filter(undecided);
     const lenses: vscode.CodeLens[] = [];
     const add = (line: number, title: string, command: string, argument: object) =>
-      lenses.push(new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command, arguments: [argument] }));
+      // A plain space behind the icon is swallowed.
+      lenses.push(new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title: title.replace(') ', ')\u00a0'), command, arguments: [argument] }));
     const open = hunks.filter((hunk) => hunk.state === 'open').length;
     if (open > 1) {
       const whole = { proposal: proposal.id, files: [file.uri] };
@@ -136,7 +137,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const what = file.change && file.change !== 'modified' ? ` (${file.change})` : '';
       add(line, `$(check) Accept${what}`, 'agentls.proposal.accept', one);
       add(line, '$(x) Reject', 'agentls.proposal.reject', one);
-      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || gist(hunk)), 70)}`, 'agentls.showDiff', { proposal, file });
+      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || (news(hunk).length > 0 ? '' : 'takes lines out')), 70)}`, 'agentls.showDiff', { proposal, file });
     }
     return lenses;
   }
@@ -214,7 +215,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const found = this.fileOf(editor.document.uri);
       const hunks = found?.file.hunks.filter(undecided) ?? [];
       const at = (which: (hunk: Hunk) => boolean): vscode.DecorationOptions[] =>
-        hunks.filter(which).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk) }));
+        hunks.filter(which).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk), renderOptions: ghost(hunk) }));
       editor.setDecorations(this.replaced, at((hunk) => hunk.state === 'open' && !rangeOf(hunk).isEmpty));
       editor.setDecorations(this.inserted, at((hunk) => hunk.state === 'open' && rangeOf(hunk).isEmpty));
       editor.setDecorations(this.conflicting, at((hunk) => hunk.state === 'conflict'));
@@ -222,11 +223,20 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   }
 }
 
-/** What a hunk does, where its agent gives no reason. */
-function gist(hunk: Hunk): string {
-  const before = new Set(hunk.before.split(/\r?\n/));
-  const line = hunk.after.split(/\r?\n/).find((line) => line.trim() && !before.has(line));
-  return line === undefined ? 'takes lines out' : `→ ${line.trim()}`;
+/** The lines that a hunk brings, without those that are there, or blank. */
+function news(hunk: Hunk): string[] {
+  const before = new Set((hunk.current ?? hunk.before).split(/\r?\n/));
+  return hunk.after.split(/\r?\n/).filter((line) => line.trim() && !before.has(line));
+}
+
+/** What would come, behind the lines that would go: as much as one line can show. */
+function ghost(hunk: Hunk): vscode.DecorationInstanceRenderOptions {
+  const [line, ...more] = hunk.state === 'open' ? news(hunk) : [];
+  if (line === undefined) {
+    return {};
+  }
+  const rest = more.length > 0 ? `  … ${plural(more.length, 'more line')}` : '';
+  return { after: { contentText: `→ ${shortened(line.trim(), 100)}${rest}`, color: color('gitDecoration.addedResourceForeground'), margin: '0 0 0 3ch' } };
 }
 
 function color(name: string): vscode.ThemeColor {

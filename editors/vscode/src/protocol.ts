@@ -148,24 +148,32 @@ export type NoticeLevel =
 export type ErrorKind =
   /** The params do not have the documented form; the detail names the member. */
   | 'invalid_params'
-  /** The method is in the protocol, but this version does not serve it yet. */
-  | 'not_served'
+  /** There is no request of that name. */
+  | 'method_not_found'
+  /** The request may not be sent, or not now, such as after `shutdown`. */
+  | 'invalid_request'
+  /** The request came before `initialize`. */
+  | 'not_initialized'
+  /** What was asked about has changed meanwhile. */
+  | 'content_modified'
+  /** It could not be done, for another reason. */
+  | 'failed'
   /** There is no agent, run, session, proposal, hunk, ask or grant of that name. */
   | 'not_found'
   /** The agent exists but its definition has errors. */
   | 'invalid_definition'
-  /** A rule, a limit or missing trust forbids it. */
+  /** A rule, a limit, missing trust, or the state that the run is in forbids it. */
   | 'not_allowed'
   /** No model can be used for it. */
   | 'no_model'
   /** Another living process works with it. */
   | 'in_use'
-  /** The editor did not apply the edit; the proposal is open again. */
-  | 'edit_refused'
   /** The client did not announce what this needs. */
   | 'unsupported'
   /** The request was cancelled by the client. */
   | 'cancelled'
+  /** The user closed the question that had to be answered first. */
+  | 'dismissed'
   /** The server is about to end and starts nothing new. */
   | 'shutting_down'
   /** A fault in agentls itself; its log says more. */
@@ -426,6 +434,14 @@ export interface ChildResult {
   warnings?: string[];
   /** What could be done next. */
   suggestions?: string[];
+  /** How many requests went to the model. */
+  iterations?: number;
+  /** From its creation to its end, waiting included. */
+  durationMs?: Milliseconds;
+  /** Tokens sent and received, without those that the provider's cache served; its children included. */
+  tokens?: TokenCount;
+  /** The price in US dollars, its children included; absent where it is not known. */
+  cost?: number;
 }
 
 /** The end of a run, or its state so far where the status is not final. */
@@ -512,6 +528,8 @@ export interface RunCreated extends EventHeader {
   prompt: string;
   /** The model, as `provider/model`. */
   model: string;
+  /** The run that it goes on with; absent for one that begins anew. */
+  resumes?: RunID;
   /** The document that the run was launched on, where there was one. */
   uri?: string;
 }
@@ -860,6 +878,8 @@ export interface AgentDefinition extends AgentInfo {
   skills?: string[];
   /** MCP servers that it brings. */
   mcpServers?: string[];
+  /** All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`. */
+  definition: string;
 }
 
 /** What is wrong with a definition. */
@@ -1070,6 +1090,8 @@ export interface RunInfo {
   message: string;
   /** What it has cost so far. */
   usage: Usage;
+  /** The run that it goes on with; absent for one that begins anew, and where that run was deleted. */
+  resumes?: RunID;
   /** The document that it was launched on, where there was one. */
   uri?: string;
 }
@@ -1684,9 +1706,9 @@ export interface Question {
   id: AskID;
   /** The session. */
   session: SessionID;
-  /** The run that waits. */
-  run: RunID;
-  /** The slug of its agent. */
+  /** The run that waits; absent where the server itself asks, such as which agent to delegate to. */
+  run?: RunID;
+  /** The slug of its agent; `agentls` where the server itself asks. */
   agent: string;
   /** What is asked. */
   question: string;
@@ -2040,7 +2062,7 @@ export interface Commands {
   'agentls.tests': { params: CodeTaskParams; result: RunStarted };
   /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
   'agentls.plan': { params: CodeTaskParams; result: RunStarted };
-  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `cancelled` where the user chooses none. */
+  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `dismissed` where the user chooses none. */
   'agentls.delegate': { params: DelegateParams; result: RunStarted };
   /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */
   'agentls.request': { params: RequestParams; result: RunStarted };

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import {
   CloseAction,
   ErrorAction,
+  ErrorCodes,
   LanguageClient,
   RequestType,
   ResponseError,
@@ -25,10 +26,22 @@ const crashTime = 3 * 60 * 1000;
 
 const notRunning = 'The server is not running. Its log says why: run "agentls: Show Log".';
 
+const noAnswer = 'The server ended before it answered.';
+
+/** What requests fail with when the server goes. */
+const gone: number[] = [ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive, ErrorCodes.MessageWriteError];
+
 type Handler<M extends keyof ServerRequests> = (
   params: ServerRequests[M]['params'],
   token: vscode.CancellationToken,
 ) => Promise<ServerRequests[M]['result']>;
+
+/** A client that keeps its own troubles to the log. What concerns the user, the extension says itself, once. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
 
 /**
  * The language server: where its program is, its start, its end and its restart, and typed requests to it. The parts of
@@ -144,7 +157,16 @@ export class Server implements vscode.Disposable {
       return;
     }
     this.log.info(`Starting ${command}`);
-    const client: LanguageClient = new LanguageClient(
+    // That the program has ended is noticed in two places.
+    let told = false;
+    const failed = (why: string) => {
+      this.log.error(`${command} serve did not start: ${why}`);
+      if (!told) {
+        told = true;
+        void this.offer(`agentls could not be started. ${why}`);
+      }
+    };
+    const client: LanguageClient = new QuietClient(
       'agentls',
       'agentls',
       { command, args: ['serve'] },
@@ -154,11 +176,8 @@ export class Server implements vscode.Disposable {
         initializationOptions: () => ({ trusted: vscode.workspace.isTrusted }),
         middleware: this.middleware,
         // The server asks for file events itself.
-        errorHandler: { error: () => ({ action: ErrorAction.Continue }), closed: () => this.closed(client) },
-        initializationFailedHandler: (error) => {
-          this.log.error(`The server did not start: ${readable(error)}`);
-          return false;
-        },
+        errorHandler: { error: () => ({ action: ErrorAction.Continue }), closed: () => this.closed(client, failed) },
+        initializationFailedHandler: () => false,
       },
     );
     const support = this.support;
@@ -180,6 +199,7 @@ export class Server implements vscode.Disposable {
       this.changed.fire(e.newState);
       // The client starts a server that crashed again by itself.
       if (e.newState === State.Running && before !== State.Running) {
+        told = false;
         this.started.fire();
       } else if (e.newState !== State.Running && before === State.Running) {
         this.stopped.fire();
@@ -189,22 +209,28 @@ export class Server implements vscode.Disposable {
     try {
       await client.start();
     } catch (error) {
-      this.log.error(`${command} serve did not start: ${readable(error)}`);
-      void this.offer(`agentls could not be started: ${readable(error)}`);
+      failed(readable(error));
     }
   }
 
-  private closed(client: LanguageClient): CloseHandlerResult {
+  private closed(client: LanguageClient, failed: (why: string) => void): CloseHandlerResult {
     if (client !== this.client) {
+      return { action: CloseAction.DoNotRestart, handled: true };
+    }
+    if (client.state !== State.Running) {
+      failed(noAnswer); // and would the next time
       return { action: CloseAction.DoNotRestart, handled: true };
     }
     const now = Date.now();
     this.crashes = [...this.crashes.filter((time) => now - time < crashTime), now];
     if (this.crashes.length <= maxRestarts) {
-      void vscode.window.showWarningMessage('The agentls server ended unexpectedly and was started again. Runs that were under way can be resumed.');
+      // Told once: of four notifications within a moment VS Code drops the last, which is the one that matters here.
+      if (this.crashes.length === 1) {
+        void vscode.window.showWarningMessage('The agentls server ended unexpectedly and was started again. Runs that were under way can be resumed.');
+      }
       return { action: CloseAction.Restart, handled: true };
     }
-    void this.offer(`The agentls server ended ${this.crashes.length} times within three minutes and is not started again.`);
+    void this.offer(`The agentls server ended ${this.crashes.length} times within three minutes and is not started again. Its log may say why.`);
     return { action: CloseAction.DoNotRestart, handled: true };
   }
 
@@ -262,6 +288,9 @@ async function executable(path: string): Promise<boolean> {
 /** What a person is told about an error: the server's words, with what to do about it. */
 export function readable(error: unknown): string {
   if (error instanceof ResponseError) {
+    if (gone.includes(error.code)) {
+      return noAnswer;
+    }
     const data = error.data as Partial<Failure> | undefined;
     return data?.detail ? (data.hint ? `${data.detail}; ${data.hint}` : data.detail) : error.message;
   }

@@ -89,6 +89,12 @@ function paint(icons, logo) {
         }
       }
       icon(element, style, box, opacity);
+      // A text behind an element that is empty otherwise, as VS Code decorates lines.
+      const after = getComputedStyle(element, '::after');
+      const behind = /^"(.{2,})"$/su.exec(after.content)?.[1];
+      if (behind && !element.textContent.trim()) {
+        text(behind.replace(/\\(.)/g, '$1'), { ...box.toJSON(), left: box.left + (parseFloat(after.marginLeft) || 0), right: box.right }, after, clip, opacity);
+      }
       const squiggle = /squiggly-(error|warning|info)/.exec(element.className);
       if (squiggle) {
         const steps = Math.max(1, Math.round((seen.right - seen.left) / 4));

@@ -33,7 +33,7 @@ local subcommands = {
   },
   plan = {
     icon = '≡',
-    about = 'Plan a change, which nothing is done of yet',
+    about = 'Plan a change; nothing is changed before you say so',
     run = function(call)
       require('agentls.runs').run({ agent = 'planner', prompt = call.rest, first = call.first, last = call.last })
     end,
@@ -85,7 +85,7 @@ local subcommands = {
   },
   reject = {
     icon = '✗',
-    about = 'Reject it',
+    about = 'Reject the edit at the cursor, or those that accept would take',
     words = function()
       return { 'file', 'all' }
     end,

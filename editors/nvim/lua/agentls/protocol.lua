@@ -144,15 +144,19 @@ M.commands = {
 ---What kind of error a request ended with (`data.kind`).
 ---@alias agentls.ErrorKind string
 ---| '"invalid_params"' # The params do not have the documented form; the detail names the member.
----| '"not_served"' # The method is in the protocol, but this version does not serve it yet.
+---| '"method_not_found"' # There is no request of that name.
+---| '"invalid_request"' # The request may not be sent, or not now, such as after `shutdown`.
+---| '"not_initialized"' # The request came before `initialize`.
+---| '"content_modified"' # What was asked about has changed meanwhile.
+---| '"failed"' # It could not be done, for another reason.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
----| '"not_allowed"' # A rule, a limit or missing trust forbids it.
+---| '"not_allowed"' # A rule, a limit, missing trust, or the state that the run is in forbids it.
 ---| '"no_model"' # No model can be used for it.
 ---| '"in_use"' # Another living process works with it.
----| '"edit_refused"' # The editor did not apply the edit; the proposal is open again.
 ---| '"unsupported"' # The client did not announce what this needs.
 ---| '"cancelled"' # The request was cancelled by the client.
+---| '"dismissed"' # The user closed the question that had to be answered first.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
 
@@ -352,6 +356,10 @@ M.commands = {
 ---@field testsPassed? integer How many of them passed.
 ---@field warnings? string[] What the parent should doubt, such as a claim that the engine did not see happen.
 ---@field suggestions? string[] What could be done next.
+---@field iterations? integer How many requests went to the model.
+---@field durationMs? agentls.Milliseconds From its creation to its end, waiting included.
+---@field tokens? agentls.TokenCount Tokens sent and received, without those that the provider's cache served; its children included.
+---@field cost? number The price in US dollars, its children included; absent where it is not known.
 
 ---The end of a run, or its state so far where the status is not final.
 ---@class agentls.RunResult
@@ -400,6 +408,7 @@ M.commands = {
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
 ---@field model string The model, as `provider/model`.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew.
 ---@field uri? string The document that the run was launched on, where there was one.
 
 ---A run changed its status.
@@ -602,6 +611,7 @@ M.commands = {
 ---@field reminder? string The critical reminder in front of its task.
 ---@field skills? string[] Skills that are loaded at its start.
 ---@field mcpServers? string[] MCP servers that it brings.
+---@field definition string All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`.
 
 ---What is wrong with a definition.
 ---@class agentls.DefinitionProblem
@@ -725,6 +735,7 @@ M.commands = {
 ---@field budgetUsed integer The largest used share of any of its limits, in percent, 0 to 100.
 ---@field message string What it is doing, in one line.
 ---@field usage agentls.Usage What it has cost so far.
+---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
 ---@field uri? string The document that it was launched on, where there was one.
 
 ---Params of `agent/sessions`.
@@ -1090,8 +1101,8 @@ M.commands = {
 ---@class agentls.Question
 ---@field id agentls.AskID The question's id.
 ---@field session agentls.SessionID The session.
----@field run agentls.RunID The run that waits.
----@field agent string The slug of its agent.
+---@field run? agentls.RunID The run that waits; absent where the server itself asks, such as which agent to delegate to.
+---@field agent string The slug of its agent; `agentls` where the server itself asks.
 ---@field question string What is asked.
 ---@field choices? agentls.Choice[] The answers to choose from; absent means free text only.
 ---@field multiple? boolean Whether several may be chosen.

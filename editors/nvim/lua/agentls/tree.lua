@@ -355,7 +355,7 @@ function M.open()
       end
     end
     local window = ui.show(tree.buffer)
-    vim.wo[window][0].winbar = '%#AgentlsTitle# Sessions %*%#AgentlsDetail# <CR> transcript · x cancel · s steer · r resume · d diff · u undo · za fold · g? keys%*'
+    vim.wo[window][0].winbar = '%#AgentlsTitle# Sessions %*%#AgentlsDetail# <CR> transcript · x cancel · s steer · r resume · d diff · u undo · za fold%< · g? keys%*'
     render(tree)
     follow()
   end)
