@@ -75,6 +75,15 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	return results, r.ctx.Err()
 }
 
+// faultLine is an error in one line: where its first only begins a list, with the list's first item.
+func faultLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if item, ok := strings.CutPrefix(rest, "- "); ok && strings.HasSuffix(line, ":") {
+		return firstLine(line + " " + item)
+	}
+	return firstLine(text)
+}
+
 // decide finds the tool of a call, checks its arguments, and says why a call is refused.
 func (r *run) decide(asked model.Call) *call {
 	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
@@ -89,6 +98,9 @@ func (r *run) decide(asked model.Call) *call {
 			known = append(known, o.Name)
 		}
 		c.refusal = fmt.Sprintf("error: there is no tool %q here; the tools are %s", asked.Name, strings.Join(known, ", "))
+		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
+			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name, near, strings.Join(known, ", "))
+		}
 		return c
 	}
 	c.tool, c.spec = t, t.Spec()
@@ -126,7 +138,7 @@ func (r *run) execute(c *call) model.Result {
 	case r.ctx.Err() != nil:
 		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case c.refusal != "":
-		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
+		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
 	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:
@@ -189,7 +201,7 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case err != nil:
-		return event.CallError, r.bounded(c, "error: "+err.Error()), firstLine(err.Error())
+		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())
 	}
 	text = r.bounded(c, result.Text)
 	if c.images, err = r.keepImages(result.Images); err != nil {

@@ -275,7 +275,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.price = priceOf(cfg, r.model.Name())
-	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
@@ -314,7 +314,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.wait.Add(1)
 	e.mu.Unlock()
 	created := event.RunCreated{
-		Agent: r.definition.Slug, Role: r.role(), Depth: r.depth, Title: r.request.Title,
+		Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
 		Prompt: r.request.Prompt, Model: r.model.Name(),
 	}
 	if r.former != nil {
@@ -423,6 +423,18 @@ func (r *run) work() error {
 	return nil
 }
 
+// worksAs is what an agent works as, as RunCreated tells it. role is the run's own, which is stored.
+func worksAs(role string, depth int) string {
+	switch {
+	case role == RoleHidden:
+		return RoleHidden
+	case depth == 0:
+		return "primary"
+	}
+	return "subagent"
+}
+
+// role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
 func (r *run) role() string {
 	if r.depth == 0 {
 		return "main"
@@ -465,10 +477,13 @@ func (r *run) info() RunInfo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := RunInfo{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+	}
+	if r.status.Final() { // what it did last is over; what came of it stays
+		info.Message = firstLine(r.result.Output)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id

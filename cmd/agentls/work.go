@@ -187,7 +187,7 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 // conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts, resume is
 // the run that it goes on with, if any.
 func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest, resume event.RunID) error {
-	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
+	session, err := engine.OpenSession(ctx, view, request.Title)
 	if err != nil {
 		return err
 	}
