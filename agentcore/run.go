@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -60,6 +61,8 @@ type RunRequest struct {
 	// call and message are the call that it was started by, and the message that made the call; empty for none.
 	call    event.CallID
 	message event.MessageID
+	// at is its reserved place in the queue; nil where it comes as it comes.
+	at *slot.Reservation
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
 }
@@ -272,7 +275,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.price = priceOf(cfg, r.model.Name())
-	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
@@ -346,6 +349,7 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.request.at.Drop()
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
@@ -386,7 +390,7 @@ func (r *run) stopped() error {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(r.ctx); err != nil {
+		if err := r.place.take(r.ctx, r.request.at); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -477,6 +481,9 @@ func (r *run) info() RunInfo {
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+	}
+	if r.status.Final() { // what it did last is over; what came of it stays
+		info.Message = firstLine(r.result.Output)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id

@@ -22,6 +22,7 @@ import (
 
 // TestCodeReview reviews unsaved text by the offline rules, in real VS Code with the packaged extension.
 func TestCodeReview(t *testing.T) {
+	t.Parallel()
 	s := newCodeStory(t, "review.mjs")
 	if err := os.CopyFS(s.workspace, os.DirFS(sample)); err != nil {
 		t.Fatalf("copy the sample project %s: %v", sample, err)
@@ -37,21 +38,77 @@ func TestCodeReview(t *testing.T) {
 	}
 }
 
-// TestCodeTeam watches an agent with two children, answers one, stops the other, and decides about what was proposed. The model is scripted.
-func TestCodeTeam(t *testing.T) {
-	text, err := os.ReadFile("testdata/vscode/team.script")
+// TestCodeTeam watches an agent with two children, answers one, stops the other, and decides about what was proposed.
+func TestCodeTeam(t *testing.T) { scriptedCode(t, "team", map[string]string{"cart.go": cart}, "") }
+
+// TestCodeRestart kills the server, once and then again and again.
+func TestCodeRestart(t *testing.T) {
+	scriptedCode(t, "restart", map[string]string{"cart.go": cart}, "")
+}
+
+// TestCodeBrokenServer has the extension start a program that ends at once.
+func TestCodeBrokenServer(t *testing.T) {
+	t.Parallel()
+	s := newCodeStory(t, "broken.mjs")
+	s.env = append(s.env, "AGENTLS_BIN=/bin/false")
+	s.play(t)
+}
+
+// TestCodeQuestions answers what an agent wants to know: by a button, from a list, and in the user's own words.
+func TestCodeQuestions(t *testing.T) {
+	scriptedCode(t, "questions", map[string]string{"cart.go": cart}, "")
+}
+
+// TestCodeSteer tells a run something from the tree, resumes it, reads its transcript, and cancels another's progress.
+func TestCodeSteer(t *testing.T) {
+	scriptedCode(t, "steer", map[string]string{"cart.go": cart}, "told")
+}
+
+// TestCodeConflict types over proposed edits, and decides for the agent's lines here and for the user's there.
+func TestCodeConflict(t *testing.T) {
+	scriptedCode(t, "conflict", map[string]string{"cart.go": cart}, "")
+}
+
+// TestCodeLendsItsLanguages has an agent ask what VS Code's own servers for TypeScript and JSON know of text that was never saved.
+func TestCodeLendsItsLanguages(t *testing.T) {
+	scriptedCode(t, "languages", map[string]string{
+		"cart.ts":       "export function total(prices: number[]): number {\n  return prices.reduce((sum, price) => sum + price, 0);\n}\n",
+		"shop.json":     "{}\n",
+		"tsconfig.json": "{}\n",
+	}, "")
+}
+
+// TestCodeWalkthrough takes the first steps as the extension shows them, by the offline rules.
+func TestCodeWalkthrough(t *testing.T) {
+	t.Parallel()
+	s := newCodeStory(t, "walkthrough.mjs")
+	s.write(t, "notes.txt", "The the shop is open.\n")
+	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
+	s.play(t)
+	traffic.judge(t)
+}
+
+// scriptedCode plays a story with a model that answers as the story's script says. The gate of the script opens when the story prints
+// "let the other go on".
+func scriptedCode(t *testing.T, name string, files map[string]string, gate string) {
+	t.Helper()
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "vscode", name+".script"))
 	if err != nil {
 		t.Fatalf("read the model's script: %v", err)
 	}
-	turns, err := script.Parse("team", string(text))
+	turns, err := script.Parse(name, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	provider := httptest.NewServer(wiretest.AnthropicHandler(turns))
 	defer provider.Close()
-	s := newCodeStory(t, "team.mjs")
+	s := newCodeStory(t, name+".mjs")
 	s.env = append(s.env, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
-	s.write(t, "cart.go", cart)
+	for file, text := range files {
+		s.write(t, file, text)
+	}
+	s.output.notify("let the other go on", func() { turns.Release(gate) })
 	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
 	traffic.judge(t)
@@ -62,6 +119,7 @@ func TestCodeTeam(t *testing.T) {
 
 // TestCodeLendsItsModel has an agent work with a language model that another extension has brought to the editor.
 func TestCodeLendsItsModel(t *testing.T) {
+	t.Parallel()
 	s := newCodeStory(t, "lend.mjs")
 	lender, err := filepath.Abs("testdata/vscode/lender")
 	if err != nil {

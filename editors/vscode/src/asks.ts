@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { shortened } from './format';
+import { baseName, shortened } from './format';
 import type { Ask, AskAnswer, AskID, Question, QuestionAnswer } from './protocol';
 import type { Server } from './server';
 import type { Sessions } from './sessions';
@@ -21,17 +21,22 @@ export function answerAsks(server: Server, sessions: Sessions): void {
 }
 
 async function askPermission(ask: Ask): Promise<AskAnswer | null> {
-  const detail = ask.detail && ask.detail !== ask.title ? `\n${shortened(ask.detail, 300)}` : '';
-  const message = ask.title + detail; // which begins with the agent's path
+  const message = ask.title + whole(ask); // which begins with the agent's path
   const offered = choices.filter((choice) => choice.answer.scope !== 'project' || ask.always);
   const chosen = await vscode.window.showWarningMessage(message, ...offered.map((choice) => choice.title));
   return offered.find((choice) => choice.title === chosen)?.answer ?? null;
 }
 
+/** The whole of what is asked for, where the title does not say it: not the full path of a file that it names, say. */
+function whole(ask: Ask): string {
+  const detail = ask.detail ?? '';
+  return detail && !detail.includes('\n') && ask.title.endsWith(baseName(detail)) ? '' : detail && `\n${shortened(detail, 300)}`;
+}
+
 async function askQuestion(sessions: Sessions, question: Question, token: vscode.CancellationToken): Promise<QuestionAnswer | null> {
   const message = worded(sessions, question);
   const labels = (question.choices ?? []).map((choice) => choice.label);
-  const other = 'Answer…';
+  const other = question.multiple ? 'Choose…' : labels.length > 0 ? 'Other…' : 'Answer…';
   const simple = !question.multiple && labels.length > 0 && labels.length <= 4;
   const buttons = simple ? [...labels, ...(question.freeText ? [other] : [])] : [other];
   const chosen = await vscode.window.showInformationMessage(message, ...buttons);

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { answerAsk } from './asks';
-import { plural, shortened } from './format';
+import { listed, plural, shortened } from './format';
 import { diagnostic } from './lend';
 import { pickAgent, pickRun } from './picker';
+import { here, lastFile } from './place';
 import type { Proposals } from './proposals';
 import type { AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
 import { attempt, readable, type Server } from './server';
@@ -59,12 +60,13 @@ export function registerCommands(
     await launched(await server.request('agent/run', params), showAnswer);
   };
   const review = async (selection: boolean, uri?: vscode.Uri) => {
-    const place = uri ? { uri: uri.toString() } : here(selection);
-    if (!place) {
-      void vscode.window.showInformationMessage('Open the file to be reviewed.');
-      return;
+    const file = uri ?? lastFile();
+    const place = uri ? undefined : here(selection);
+    if (place ?? file) {
+      await server.command('agentls.review', place ?? { uri: file?.toString() });
+    } else if (await vscode.window.showInformationMessage('Open the file to be reviewed.', 'Open File…')) {
+      await vscode.commands.executeCommand('workbench.action.files.openFile');
     }
-    await server.command('agentls.review', place);
   };
   const asked = async (title: string, placeHolder: string) => {
     const text = await vscode.window.showInputBox({ title, placeHolder, ignoreFocusOut: true });
@@ -130,9 +132,10 @@ export function registerCommands(
   });
   register('steerRun', async (target) => {
     const chosen = target?.run ?? (await pickRun(sessions.active(), 'Tell a Run Something'));
-    const message = chosen && (await asked(`Tell ${chosen.agent} something`, 'It arrives at the next turn.'));
+    const message = chosen && (await asked(`Tell ${sessions.agentTitle(chosen.agent)} something`, 'It arrives at the next turn.'));
     if (chosen && message) {
       await server.request('agent/steer', { run: chosen.id, message });
+      vscode.window.setStatusBarMessage(`${sessions.agentTitle(chosen.agent)} hears it at its next turn`, 10_000);
     }
   });
   register('resumeRun', async (target) => {
@@ -309,17 +312,19 @@ async function tellOfEnd(
     return;
   }
   await proposals.refresh();
-  const findings = [...(sessions.all.get(run.session)?.findings.values() ?? [])].filter((by) => by === run.id || sessions.run(by)?.parent === run.id).length;
+  const found = [...(sessions.all.get(run.session)?.findings.values() ?? [])].filter(({ by }) => by === run.id || sessions.run(by)?.parent === run.id);
+  const hints = found.filter(({ finding }) => finding.severity === 'hint').length; // which VS Code shows in the editor alone
+  const problems = found.length - hints;
   const proposal = proposals.open.find((proposal) => proposal.id === event.result.proposal || proposal.run === run.id);
   const edits = proposal?.files.reduce((n, file) => n + file.hunks.filter((hunk) => hunk.state === 'open').length, 0) ?? 0;
   if (showAnswer && edits === 0) {
     await transcripts.showAnswer(run);
     return;
   }
-  const found = findings === 0 ? 'nothing to report' : plural(findings, 'finding');
+  const findings = found.length === 0 ? 'nothing to report' : listed(problems && plural(problems, 'problem'), hints && plural(hints, 'hint'));
   const proposed = edits > 0 ? `, ${plural(edits, 'proposed edit')}` : '';
-  const buttons = [...(findings > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []), ...(event.result.output ? ['Show Answer'] : [])];
-  const chosen = await vscode.window.showInformationMessage(`${who}: ${run.agent === 'reviewer' ? found : 'done'}${proposed}.`, ...buttons);
+  const buttons = [...(problems > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []), ...(event.result.output ? ['Show Answer'] : [])];
+  const chosen = await vscode.window.showInformationMessage(`${who}: ${run.agent === 'reviewer' ? findings : 'done'}${proposed}.`, ...buttons);
   if (chosen === 'Show Problems') {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
   } else if (chosen === 'Show Edits' && proposal) {
@@ -345,17 +350,6 @@ async function showDiffOf(proposals: Proposals, chosen: { files?: string[]; hunk
   } else if (diff?.uri) {
     await vscode.window.showTextDocument(vscode.Uri.parse(diff.uri), { preview: true });
   }
-}
-
-/** The document and, where asked for and not empty, the selection that the user is at. */
-function here(selection: boolean): { uri: string; range?: { start: vscode.Position; end: vscode.Position } } | undefined {
-  const editor = vscode.window.activeTextEditor;
-  if (!editor || !['file', 'untitled'].includes(editor.document.uri.scheme)) {
-    return undefined;
-  }
-  const uri = editor.document.uri.toString();
-  const { start, end, isEmpty } = editor.selection;
-  return selection && !isEmpty ? { uri, range: { start, end } } : { uri };
 }
 
 /** What an agent is told beside the prompt. */

@@ -3,6 +3,7 @@ import { answerAsks } from './asks';
 import { registerCommands } from './commands';
 import { lendLanguages } from './lend';
 import { lendModels } from './models';
+import { followPlace } from './place';
 import { showProgress } from './progress';
 import { Proposals } from './proposals';
 import { Server } from './server';
@@ -19,7 +20,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const sessions = new Sessions(server);
   const proposals = new Proposals(server, sessions);
   const transcripts = new Transcripts(server, sessions);
-  context.subscriptions.push(server, sessions, proposals, transcripts, new SessionTree(sessions, proposals), showStatus(server, sessions));
+  context.subscriptions.push(server, sessions, proposals, transcripts, new SessionTree(sessions, proposals), showStatus(server, sessions), followPlace());
   lendSettings(server, context);
   showProgress(server, sessions);
   answerAsks(server, sessions);

@@ -40,6 +40,11 @@ export function dotted(...parts: (string | undefined)[]): string {
   return parts.filter((part) => part).join(' · ');
 }
 
+/** The parts that are not empty, with commas between them. */
+export function listed(...parts: (string | number)[]): string {
+  return parts.filter((part) => part).join(', ');
+}
+
 /** The last part of a path or URI. */
 export function baseName(uri: string): string {
   return decodeURIComponent(uri.slice(uri.lastIndexOf('/') + 1));

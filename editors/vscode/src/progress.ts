@@ -15,7 +15,7 @@ export function showProgress(server: Server, sessions: Sessions): void {
     const child = (sessions.run(String(token))?.depth ?? 0) > 0;
     const options: vscode.ProgressOptions = {
       location: child ? vscode.ProgressLocation.Window : vscode.ProgressLocation.Notification,
-      title: first.title,
+      title: first.title.replace(/[.:]$/, ''), // a colon follows
       cancellable: first.cancellable ?? false,
     };
     void vscode.window.withProgress(options, (progress, cancellation) => {

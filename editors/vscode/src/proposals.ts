@@ -117,7 +117,8 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     const hunks = file.hunks.filter(undecided);
     const lenses: vscode.CodeLens[] = [];
     const add = (line: number, title: string, command: string, argument: object) =>
-      lenses.push(new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command, arguments: [argument] }));
+      // A plain space behind the icon is swallowed.
+      lenses.push(new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title: title.replace(') ', ')\u00a0'), command, arguments: [argument] }));
     const open = hunks.filter((hunk) => hunk.state === 'open').length;
     if (open > 1) {
       const whole = { proposal: proposal.id, files: [file.uri] };

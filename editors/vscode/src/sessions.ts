@@ -3,6 +3,7 @@ import type {
   AgentInfo,
   AskID,
   Event,
+  Finding,
   RunFinished,
   RunID,
   RunInfo,
@@ -26,7 +27,7 @@ export interface KnownSession {
   info: SessionInfo;
   runs: Map<RunID, RunInfo>;
   asks: Map<AskID, OpenAsk>;
-  findings: Map<string, RunID>;
+  findings: Map<string, { by: RunID; finding: Finding }>;
   /** The number of the last event; undefined where the session is not followed. */
   seq: number | undefined;
 }
@@ -260,7 +261,7 @@ export class Sessions implements vscode.Disposable {
         break;
       case 'FindingReported':
         if (event.run !== undefined) {
-          session.findings.set(event.finding.id, event.run);
+          session.findings.set(event.finding.id, { by: event.run, finding: event.finding });
         }
         break;
       case 'FindingCleared':

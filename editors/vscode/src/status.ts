@@ -15,6 +15,8 @@ export function showStatus(server: Server, sessions: Sessions): vscode.Disposabl
   const update = () => {
     const asks = sessions.asks().length;
     const busy = sessions.active().length;
+    // Its sign for what is under way turns here.
+    const line = status?.statusline?.replace(/^⟳ /, '');
     item.backgroundColor = undefined;
     if (state === State.Stopped) {
       item.text = '$(error) agentls';
@@ -25,10 +27,10 @@ export function showStatus(server: Server, sessions: Sessions): vscode.Disposabl
       item.tooltip = 'An agent waits for your answer.';
       item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
     } else if (busy > 0) {
-      item.text = `$(loading~spin) ${status?.statusline || plural(busy, 'agent')}`;
+      item.text = `$(loading~spin) ${line || plural(busy, 'agent')}`;
       item.tooltip = sessions.active().map((run) => `${run.agent}: ${run.message || run.title}`).join('\n');
     } else {
-      item.text = `$(${state === State.Running ? 'robot' : 'loading~spin'}) ${status?.statusline || 'agentls'}`;
+      item.text = `$(${state === State.Running ? 'robot' : 'loading~spin'}) ${line || 'agentls'}`;
       item.tooltip = status?.message ? new vscode.MarkdownString(status.message) : 'agentls: no agent is at work';
       if (status?.health === 'error') {
         item.backgroundColor = new vscode.ThemeColor('statusBarItem.errorBackground');

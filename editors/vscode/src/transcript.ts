@@ -17,7 +17,7 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
 
   constructor(
     private readonly server: Server,
-    sessions: Sessions,
+    private readonly sessions: Sessions,
   ) {
     const update = (run: RunID) => {
       const uri = this.shown.get(run);
@@ -50,33 +50,36 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
       const page = await this.server.request('agent/transcript', after === undefined ? { run } : { run, after });
       messages.push(...page.messages);
       if (!page.more || page.messages.length === 0) {
-        return `# ${uri.path.slice(1).replace(/\.md$/, '')}\n\n${messages.map(markdown).join('\n\n')}\n`;
+        return `# ${uri.path.slice(1)}\n\n${messages.map(markdown).join('\n\n')}\n`;
       }
     }
   }
 
   async show(run: RunInfo): Promise<void> {
-    await preview(vscode.Uri.from({ scheme, path: `/${named(run)}.md`, query: run.id }));
+    await preview(vscode.Uri.from({ scheme, path: `/${this.named(run)}`, query: run.id }));
   }
 
   /** Shows what a run has answered, alone. */
   async showAnswer(run: RunInfo): Promise<void> {
-    await preview(vscode.Uri.from({ scheme, path: `/Answer: ${named(run)}.md`, query: run.id, fragment: 'answer' }));
+    await preview(vscode.Uri.from({ scheme, path: `/Answer of ${this.named(run)}`, query: run.id, fragment: 'answer' }));
+  }
+
+  /** A name for the document of a run. */
+  private named(run: RunInfo): string {
+    return shortened(`${this.sessions.agentTitle(run.agent)}: ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
   }
 }
 
-/** A name for the document of a run. */
-function named(run: RunInfo): string {
-  return shortened(`${run.agent} ${run.title}`.replace(/[/\\?#]/g, ' '), 60);
-}
-
-/** Opens a Markdown document as people read it, beside the code. */
+/** Opens a Markdown document as people read it, beside the code: where the one before stands, if it does. */
 async function preview(uri: vscode.Uri): Promise<void> {
+  const reads = (tab: vscode.Tab) => tab.input instanceof vscode.TabInputCustom && tab.input.uri.scheme === scheme;
+  const group = vscode.window.tabGroups.all.find((group) => group.tabs.some(reads));
+  const options = { viewColumn: group?.viewColumn ?? vscode.ViewColumn.Beside, preview: true, preserveFocus: true };
   try {
-    await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
+    await vscode.commands.executeCommand('vscode.openWith', uri, 'vscode.markdown.preview.editor', options);
   } catch {
     // The extension that shows Markdown can be switched off.
-    await vscode.window.showTextDocument(uri, { viewColumn: vscode.ViewColumn.Beside, preview: true });
+    await vscode.window.showTextDocument(uri, options);
   }
 }
 
@@ -101,19 +104,40 @@ function markdown(message: TranscriptMessage): string {
   return parts.join('\n\n');
 }
 
-/** What a run was told, with what the engine adds in tags as blocks, since Markdown swallows tags. */
+/** What a run was told. What the engine adds stands in tags, which Markdown swallows: it can be unfolded. */
 function told(text: string): string {
-  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => `*${name}*\n\n${fenced(body.trim(), '')}`);
+  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => folded(name, fenced(body.trim(), '')));
+}
+
+/** Something that is shown when its title is clicked. */
+function folded(title: string, body: string): string {
+  return `\n\n<details><summary>${title}</summary>\n\n${body}\n\n</details>`;
+}
+
+/** A text as HTML. */
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+/** What a call is about: the path, the command or the like that it names. */
+function about(json: string): string {
+  try {
+    const named = JSON.parse(json) as { [name: string]: unknown };
+    const found = ['path', 'command', 'pattern', 'description', 'name', 'url', 'query', 'message', 'prompt'].map((key) => named[key]).find((value) => typeof value === 'string' && value);
+    return typeof found === 'string' ? shortened(found, 60) : '';
+  } catch {
+    return ''; // the model sent something else
+  }
 }
 
 const marks: { [status: string]: string } = { ok: '✓', error: '✗', denied: '⃠', cancelled: '⊘' };
 
 function call(c: TranscriptCall): string {
   const took = c.durationMs === undefined ? '' : `${c.durationMs} ms`;
-  const title = `${marks[c.status ?? ''] ?? '…'} **${c.tool}** ${dotted(took, c.status === 'ok' ? '' : c.status)}`;
+  const title = `${marks[c.status ?? ''] ?? '…'} <b>${escaped(c.tool)}</b> ${escaped(dotted(about(c.arguments), c.status === 'ok' ? '' : c.status, took))}`;
   const output = c.output ?? '';
   const cut = output.length > shownOutput ? `${output.slice(0, shownOutput)}\n…` : output;
-  return `${title}\n\n${fenced(c.arguments, 'json')}${cut ? `\n\n${fenced(cut, '')}` : ''}`;
+  return folded(title, `${fenced(c.arguments, 'json')}${cut ? `\n\n${fenced(cut, '')}` : ''}`);
 }
 
 /** A block of code whose text may hold such blocks itself. */

@@ -107,7 +107,7 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     // A line that once had nothing below it stays closed: with something below it is another one.
     item.id = item.collapsibleState === vscode.TreeItemCollapsibleState.None ? run.id : `${run.id} parent`;
     item.iconPath = asks > 0 ? waitsForUser : icons[run.status] ?? new vscode.ThemeIcon('circle-outline');
-    const findings = [...session.findings.values()].filter((by) => by === run.id).length;
+    const findings = [...session.findings.values()].filter(({ by }) => by === run.id).length;
     item.description = dotted(
       run.agent,
       over ? (run.status === 'completed' ? '' : run.status) : asks > 0 ? 'waits for you' : run.status === 'waiting' ? run.reason : run.message,
@@ -174,10 +174,12 @@ function sessionItem(session: KnownSession): vscode.TreeItem {
 }
 
 function askItem(ask: OpenAsk): vscode.TreeItem {
-  const item = new vscode.TreeItem(ask.title);
+  // Whose question it is says the line above.
+  const item = new vscode.TreeItem(ask.title.replace(/^\S+( ▸ \S+)* (asks: |(?=wants to ))/, ''));
   item.id = ask.id;
   item.iconPath = waitsForUser;
-  item.description = ask.tool;
+  item.description = ask.tool === 'question' ? '' : ask.tool;
+  item.tooltip = ask.title;
   item.contextValue = ask.tool === 'question' ? 'question' : 'ask';
   item.command = { command: 'agentls.answerAsk', title: 'Answer', arguments: [{ ask }] };
   return item;

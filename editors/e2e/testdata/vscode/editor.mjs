@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const env = (name) => {
   const value = process.env[name];
@@ -138,12 +138,43 @@ export class Editor {
 
   // Runs a command by its title in the palette.
   async command(title) {
-    await this.quickly('F1', `>${title}`, (list) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout: 20_000 }));
+    await this.quickly('F1', `>${title}`, (list, timeout) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout }));
+  }
+
+  // Trusts the folder, opens a file, and waits for the extension.
+  async begin(file) {
+    await this.page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
+    await this.openFile(file);
+    await this.page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
+  }
+
+  // Shows the view, and waits until it has the focus: it would close the list of the next command.
+  async showSessions() {
+    await this.command('agentls: Show Sessions');
+    await this.page.waitForFunction(() => document.activeElement?.closest('.part.sidebar'));
+  }
+
+  // Has an agent do something, from the palette.
+  async run(agent, prompt) {
+    await this.command('agentls: Run an Agent…');
+    await this.choose('Run an Agent', agent);
+    await this.enter(`What shall ${agent} do?`, prompt);
+  }
+
+  // Waits until the server answers: it knows the agents.
+  async alive() {
+    await this.until('an answer of the server', async () => {
+      await this.command('agentls: Run an Agent…');
+      const coder = this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first();
+      const answered = await coder.waitFor({ timeout: 5000 }).then(() => true, () => false);
+      await this.page.keyboard.press('Escape');
+      return answered;
+    });
   }
 
   async openFile(name) {
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.quickly('F1', name, (list) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout: 20_000 }));
+    await this.quickly('F1', name, (list, timeout) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout }));
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
   }
@@ -156,19 +187,21 @@ export class Editor {
   // input of the step before may still be closing: then it is done again.
   async quickly(key, text, finish) {
     const widget = this.page.locator('.quick-input-widget');
+    let timeout = 2000; // longer each time: a busy window may need it
     await this.until(`${key} ${text}`, async () => {
+      timeout = Math.min(2 * timeout, patience);
       try {
-        await widget.waitFor({ state: 'hidden', timeout: 10_000 });
+        await widget.waitFor({ state: 'hidden', timeout });
         await this.page.keyboard.press(key);
-        await this.focused(10_000);
-        await widget.locator('input.input').fill(text, { timeout: 10_000 });
-        await finish(widget.locator('.quick-input-list'));
+        await this.focused(timeout);
+        await widget.locator('input.input').fill(text, { timeout });
+        await finish(widget.locator('.quick-input-list'), timeout);
         return true;
       } catch (error) {
         if (error.name !== 'TimeoutError') {
           throw error;
         }
-        console.log(`again: ${key} ${text}: ${error.message}`);
+        console.log(`again: ${key} ${text}: ${error.message.split('\n')[0]}`);
         await this.page.keyboard.press('Escape');
         return false;
       }
@@ -209,24 +242,9 @@ export class Editor {
     await toast.locator('.monaco-button', { hasText: button }).first().click();
   }
 
-  // Waits until the window has told something, to those who see it or to those who hear it.
-  async told(text) {
-    await this.until(`"${text}" to be told`, async () => (await this.page.locator('body').textContent()).includes(text));
-  }
-
-  // Presses a button of a notification, or does the same by hand: a busy window shows only some of those that come at once.
-  async pressOr(text, button, byHand) {
-    try {
-      await this.notification(text).waitFor({ timeout: 15_000 });
-    } catch (error) {
-      if (error.name !== 'TimeoutError') {
-        throw error;
-      }
-      console.log(`not shown: ${text}`);
-      await byHand();
-      return;
-    }
-    await this.press(text, button);
+  // A text in what is shown beside the code: an answer, or a transcript.
+  beside(text) {
+    return this.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame').getByText(text).first();
   }
 
   lens(text) {
@@ -310,7 +328,7 @@ export async function story(folder, more, play) {
     code = 1;
     console.log(error.stack);
     if (editor?.page) {
-      await editor.picture('failed').catch(() => {});
+      await editor.picture(`failed-${basename(process.argv[1], '.mjs')}`).catch(() => {});
       console.log(await editor.page.locator('body').innerText().catch(() => ''));
       console.log(editor.console.slice(-40).join('\n'));
     }

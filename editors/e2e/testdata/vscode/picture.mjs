@@ -8,7 +8,7 @@ await story(process.cwd(), { 'workbench.colorTheme': 'Default Dark Modern', 'win
   await page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
   await editor.openFile('scripts/report.py');
   await page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
-  await editor.command('agentls: Show Sessions');
+  await editor.showSessions();
   await editor.command('agentls: Run an Agent…');
   await editor.choose('Run an Agent', 'Coder');
   await editor.enter('What shall Coder do?', 'Review everything in this workspace.');

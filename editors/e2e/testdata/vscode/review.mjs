@@ -47,9 +47,9 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
 
   say('review it from the palette');
   await editor.command('agentls: Review File');
-  await editor.notification(/^.*Reviewer: \d+ findings/s).waitFor();
+  await editor.notification('Reviewer: 2 problems, 2 hints, 1 proposed edit').waitFor();
   await editor.picture('review-1-end');
-  await editor.press(/Reviewer: \d+ findings/, 'Show Problems');
+  await editor.press('Reviewer: 2 problems', 'Show Problems');
   await page.locator('.markers-panel .monaco-list-row', { hasText: 'This code is never reached' }).first().waitFor();
   await editor.picture('review-2-problems');
 
@@ -65,7 +65,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
   await editor.hasText('removes the order');
 
   say('the view has the session');
-  await editor.command('agentls: Show Sessions');
+  await editor.showSessions();
   await editor.row('review shelf/shelf.go').first().waitFor();
   await editor.picture('review-4-sessions');
 
