@@ -155,6 +155,7 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 	if r.parent != nil && r.request.pass == 0 && r.config.SubagentAsk != config.AskBubble { // a pass stands for its starter
 		return Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
+	c.at.Drop()
 	a := r.newAsk(c, fmt.Sprintf("%s wants to %s", r.pathOfAgents(), c.title), detail)
 	a.Reason, a.Always = decision.Reason, decision.Always
 	var longer []string

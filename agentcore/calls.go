@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -34,6 +35,8 @@ type call struct {
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
 	version   string // of the tool of an MCP server that was decided on
+	// at is the place in the queue of the child that it starts. It is given up before anything that takes its time.
+	at *slot.Reservation
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -53,7 +56,13 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 			results[i] = r.execute(c)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
-			beside.Go(func() { results[i] = r.execute(c) })
+			if c.refusal == "" && c.spec.Name == "task" {
+				c.at = r.session.slots.Reserve() // children begin in the order of their calls
+			}
+			beside.Go(func() {
+				defer func() { c.at.Drop() }()
+				results[i] = r.execute(c)
+			})
 			continue
 		}
 		places <- struct{}{} // a read ends soon after the run's context
@@ -64,6 +73,15 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	}
 	beside.Wait()
 	return results, r.ctx.Err()
+}
+
+// faultLine is an error in one line: where its first only begins a list, with the list's first item.
+func faultLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if item, ok := strings.CutPrefix(rest, "- "); ok && strings.HasSuffix(line, ":") {
+		return firstLine(line + " " + item)
+	}
+	return firstLine(text)
 }
 
 // decide finds the tool of a call, checks its arguments, and says why a call is refused.
@@ -80,6 +98,9 @@ func (r *run) decide(asked model.Call) *call {
 			known = append(known, o.Name)
 		}
 		c.refusal = fmt.Sprintf("error: there is no tool %q here; the tools are %s", asked.Name, strings.Join(known, ", "))
+		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
+			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name, near, strings.Join(known, ", "))
+		}
 		return c
 	}
 	c.tool, c.spec = t, t.Spec()
@@ -117,7 +138,7 @@ func (r *run) execute(c *call) model.Result {
 	case r.ctx.Err() != nil:
 		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case c.refusal != "":
-		summary = firstLine(strings.TrimPrefix(c.refusal, "error: "))
+		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
 	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:
@@ -180,7 +201,7 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return event.CallCancelled, "error: the call was cancelled", "cancelled"
 	case err != nil:
-		return event.CallError, r.bounded(c, "error: "+err.Error()), firstLine(err.Error())
+		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())
 	}
 	text = r.bounded(c, result.Text)
 	if c.images, err = r.keepImages(result.Images); err != nil {

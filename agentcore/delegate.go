@@ -44,7 +44,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	request := RunRequest{
 		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
 		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
-		Limits: agent.Limits{MaxTurns: task.MaxTurns},
+		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.at,
 	}
 	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 {
 		request.Limits.MaxTurns = min(task.MaxTurns, limit)
@@ -61,7 +61,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		}
 	}
 	if task.Resume == "" { // otherwise it has a conversation
-		if request.inherited, err = r.inherit(ctx, definition.ContextMode); err != nil {
+		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.at); err != nil {
 			return nil, err
 		}
 	} else {
@@ -86,6 +86,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	if _, err := r.engine.launch(child); err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
+	h.call.at = nil // it is the child's
 	r.mu.Lock()
 	r.children = append(r.children, child)
 	r.mu.Unlock()

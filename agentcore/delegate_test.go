@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +135,51 @@ func TestNestedTasksShareOnePlace(t *testing.T) {
 	w.model.Release("outer")
 	if result := w.wait(run); result.Status != event.StatusCompleted || result.Output != "done" {
 		t.Errorf("got %+v", result)
+	}
+}
+
+// TestTasksBeginInOrder: the tasks of a turn get their places in the order of the calls, those of a file each in that of the files.
+func TestTasksBeginInOrder(t *testing.T) {
+	const many = 12
+	turns := []script.Turn{{Match: "Go."}, {Match: "Look", Times: 2 * many, Answer: []script.Step{script.Text("seen")}}, {Match: "Go.", Answer: []script.Step{script.Text("done")}}}
+	files := map[string]string{}
+	var wanted, each []string
+	for i := range many {
+		wanted = append(wanted, fmt.Sprintf("Look %d.", i))
+		turns[0].Answer = append(turns[0].Answer, task("explore", wanted[i], ""))
+		files[fmt.Sprintf("%02d.txt", i)] = "one\n"
+	}
+	w := newWorld(t, files)
+	w.with(script.New("test", turns...), configure(func(c *config.Config) { c.MaxChildrenPerSession = 1 }))
+	begun := func(request agentcore.RunRequest) (list []string) {
+		run := w.start(request)
+		titles := map[event.RunID]string{}
+		for _, e := range w.until(ended(run)) {
+			switch body := e.Body.(type) {
+			case event.RunCreated:
+				titles[e.Run] = body.Title
+			case event.RunStatusChanged:
+				if e.Run != run && body.Status == event.StatusRunning && titles[e.Run] != "" {
+					list = append(list, titles[e.Run])
+					titles[e.Run] = ""
+				}
+			}
+		}
+		return list
+	}
+	if got := begun(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}); !slices.Equal(got, wanted) {
+		t.Errorf("they began as %q", got)
+	}
+	request := agentcore.RunRequest{Agent: "explore", Prompt: "Look at it.", Title: "look"}
+	for name := range files {
+		request.Each = append(request.Each, w.path(name))
+	}
+	slices.Sort(request.Each)
+	for _, path := range request.Each {
+		each = append(each, "look "+filepath.Base(path))
+	}
+	if got := begun(request); !slices.Equal(got, each) {
+		t.Errorf("they began as %q", got)
 	}
 }
 

@@ -13,7 +13,9 @@ func (r *run) fanOut() error {
 	r.inbox.refuse() // it has no turns
 	var children []*run
 	for _, path := range r.request.Each {
+		at := r.session.slots.Reserve() // so that they begin in this order
 		child, err := r.engine.newRun(r.session, r, RunRequest{
+			at:    at,
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
@@ -24,6 +26,7 @@ func (r *run) fanOut() error {
 			_, err = r.engine.launch(child)
 		}
 		if err != nil {
+			at.Drop()
 			r.cancel(err)
 			break
 		}

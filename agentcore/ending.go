@@ -53,6 +53,9 @@ func (r *run) finish(err error) {
 	if result.Status == event.StatusCompleted && result.Reason == "" {
 		r.session.clearFormer(r)
 	}
+	if r.parent == nil && result.Status != event.StatusInterrupted { // where the process ends, it says itself how the session stays
+		r.session.store(store.SessionOpen)
+	}
 	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
 		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
 	// The store answers every commit, also with an error; there is nothing to cancel here.

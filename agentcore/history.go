@@ -159,7 +159,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 // runInfoOf is what is stored of a run, for a listing.
 func runInfoOf(r store.Run) RunInfo {
 	info := RunInfo{
-		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: worksAs(r.Role, r.Depth), Depth: r.Depth, Title: r.Title, Model: r.Model,
 		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
 	}
 	if r.URI != "" {

@@ -94,6 +94,9 @@ func TestTranscript(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.wait(run)
+	if info, tree, err := w.engine.SessionTree(w.ctx, w.session.ID); err != nil || info.Updated.Before(tree[0].Finished.Truncate(time.Microsecond)) {
+		t.Errorf("the session says that it was used until %v, %v: %+v", info.Updated, err, tree)
+	}
 	check := func() {
 		t.Helper()
 		all := w.transcript(run)

@@ -43,10 +43,12 @@ func newPlace(r *run) *place {
 // shownPositions are the places in the queue that are told each time they change; of those behind, every sixteenth is.
 const shownPositions = 8
 
-// take waits for a place. The error is that of ctx.
-func (p *place) take(ctx context.Context) error { return p.acquire(ctx, false) }
+// take waits for a place, in the queue where one was reserved. The error is that of ctx.
+func (p *place) take(ctx context.Context, at *slot.Reservation) error {
+	return p.acquire(ctx, false, at)
+}
 
-func (p *place) acquire(ctx context.Context, first bool) error {
+func (p *place) acquire(ctx context.Context, first bool, at *slot.Reservation) error {
 	shown := ""
 	waits := func(reason string) {
 		if reason != shown {
@@ -54,11 +56,17 @@ func (p *place) acquire(ctx context.Context, first bool) error {
 			p.waits(reason)
 		}
 	}
-	err := p.session.Acquire(ctx, first, func(position int) {
+	tell := func(position int) {
 		if shown == "" || position <= shownPositions || position%16 == 0 {
 			waits(fmt.Sprintf("waits for a free place, number %d in the queue", position))
 		}
-	})
+	}
+	var err error
+	if first {
+		err = p.session.Acquire(ctx, true, tell)
+	} else {
+		err = p.session.AcquireReserved(ctx, at, tell)
+	}
 	if err != nil {
 		return err
 	}
@@ -115,7 +123,7 @@ func (p *place) regain(ctx context.Context) error {
 	wanted := p.away == 0 && p.needs && p.release == nil
 	p.mu.Unlock()
 	if wanted {
-		if err := p.acquire(ctx, true); err != nil {
+		if err := p.acquire(ctx, true, nil); err != nil {
 			return err
 		}
 	}

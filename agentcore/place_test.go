@@ -21,7 +21,7 @@ func testPlace(t *testing.T, pool *slot.Pool) (*place, chan string) {
 func TestPlaceIsTakenOnce(t *testing.T) {
 	pool := slot.NewPool(func() int { return 1 })
 	p, waiting := testPlace(t, pool)
-	if err := p.take(t.Context()); err != nil {
+	if err := p.take(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	first := p.yield()
@@ -49,7 +49,7 @@ func TestPlaceIsTakenOnce(t *testing.T) {
 func TestPlaceOfTheCancelled(t *testing.T) {
 	pool := slot.NewPool(func() int { return 1 })
 	p, waiting := testPlace(t, pool)
-	if err := p.take(t.Context()); err != nil {
+	if err := p.take(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	regain := p.yield()

@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -60,6 +61,8 @@ type RunRequest struct {
 	// call and message are the call that it was started by, and the message that made the call; empty for none.
 	call    event.CallID
 	message event.MessageID
+	// at is its reserved place in the queue; nil where it comes as it comes.
+	at *slot.Reservation
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
 }
@@ -272,7 +275,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.price = priceOf(cfg, r.model.Name())
-	r.request.Title = cmp.Or(request.Title, firstLine(request.Prompt))
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
@@ -311,7 +314,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.wait.Add(1)
 	e.mu.Unlock()
 	created := event.RunCreated{
-		Agent: r.definition.Slug, Role: r.role(), Depth: r.depth, Title: r.request.Title,
+		Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
 		Prompt: r.request.Prompt, Model: r.model.Name(),
 	}
 	if r.former != nil {
@@ -346,6 +349,7 @@ var errTimeout = errors.New("the run used up its time")
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
+	r.request.at.Drop()
 	r.inbox.refuse()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
@@ -386,7 +390,7 @@ func (r *run) stopped() error {
 // work waits for a place and does what the run is for.
 func (r *run) work() error {
 	if r.parent != nil {
-		if err := r.place.take(r.ctx); err != nil {
+		if err := r.place.take(r.ctx, r.request.at); err != nil {
 			return err
 		}
 		defer r.place.leave()
@@ -419,6 +423,18 @@ func (r *run) work() error {
 	return nil
 }
 
+// worksAs is what an agent works as, as RunCreated tells it. role is the run's own, which is stored.
+func worksAs(role string, depth int) string {
+	switch {
+	case role == RoleHidden:
+		return RoleHidden
+	case depth == 0:
+		return "primary"
+	}
+	return "subagent"
+}
+
+// role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
 func (r *run) role() string {
 	if r.depth == 0 {
 		return "main"
@@ -461,10 +477,13 @@ func (r *run) info() RunInfo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := RunInfo{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+	}
+	if r.status.Final() { // what it did last is over; what came of it stays
+		info.Message = firstLine(r.result.Output)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id

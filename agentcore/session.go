@@ -219,7 +219,7 @@ type RunInfo struct {
 	Session    event.SessionID
 	Parent     event.RunID // empty for a root
 	Agent      string
-	Role       string
+	Role       string // primary, subagent or hidden, as in event.RunCreated
 	Depth      int
 	Title      string
 	Model      string

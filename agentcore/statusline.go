@@ -37,11 +37,14 @@ func (e *Engine) StatusCommand(ctx context.Context, command, dir string, input [
 	case exit.TimedOut > 0:
 		return "", fmt.Errorf("the command of the status line took longer than %s", statusTime)
 	case exit.Code != 0 || exit.Signal != "":
-		detail := firstLine(string(exit.Stderr))
+		end := fmt.Sprintf("ended with exit code %d", exit.Code)
 		if exit.Signal != "" {
-			return "", fmt.Errorf("the command of the status line was ended by %s: %s", exit.Signal, detail)
+			end = "was ended by " + exit.Signal
 		}
-		return "", fmt.Errorf("the command of the status line ended with exit code %d: %s", exit.Code, detail)
+		if detail := firstLine(string(exit.Stderr)); detail != "" {
+			end += ": " + detail
+		}
+		return "", errors.New("the command of the status line " + end)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stdout)), "\n")
 	if line == "" {

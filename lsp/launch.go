@@ -316,7 +316,7 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		at := slices.IndexFunc(choices, func(c methods.Choice) bool { return c.Label == label })
 		if at < 0 {
 			return nil, &agentcore.Error{
-				Kind: string(methods.KindCancelled), Detail: "no agent was chosen",
+				Kind: string(methods.KindDismissed), Detail: "no agent was chosen",
 				Hint: fmt.Sprintf("choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
 			}
 		}

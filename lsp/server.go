@@ -222,51 +222,6 @@ func (s *Server) custom(ctx context.Context, method string, params []byte) (any,
 	return result, nil
 }
 
-// errorKinds are the protocol's words for kinds of failures that the engine tells apart and clients need not.
-var errorKinds = map[string]methods.ErrorKind{
-	"invalid_request":            methods.KindInvalidParams,
-	"unknown_model":              methods.KindNoModel,
-	"unknown_provider":           methods.KindNoModel,
-	"unsupported_provider":       methods.KindNoModel,
-	"no_key":                     methods.KindNoModel,
-	"state_unavailable":          methods.KindInternal,
-	"store":                      methods.KindInternal,
-	string(workspace.Outside):    methods.KindNotAllowed,
-	string(workspace.Protected):  methods.KindNotAllowed,
-	string(workspace.Directory):  methods.KindNotAllowed,
-	string(workspace.NotRegular): methods.KindNotAllowed,
-	string(workspace.Binary):     methods.KindNotAllowed,
-	string(workspace.TooLarge):   methods.KindNotAllowed,
-	string(workspace.IO):         methods.KindNotAllowed,
-}
-
-// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint.
-func failed(err error) error {
-	var chosen *wire.Error
-	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
-		return err
-	}
-	failure := agentcore.Explain(err)
-	if kind, ok := errorKinds[failure.Kind]; ok {
-		failure.Kind = string(kind)
-	}
-	answer := wire.RequestFailed(err)
-	answer.Message = failure.Detail
-	if failure.Hint != "" {
-		answer.Message += "; " + failure.Hint
-	}
-	switch methods.ErrorKind(failure.Kind) {
-	case methods.KindInvalidParams:
-		answer.Code = jsonrpc2.InvalidParams
-	case methods.KindCancelled:
-		answer.Code = protocol.CodeRequestCancelled
-	case methods.KindInternal:
-		answer.Code = jsonrpc2.InternalError
-	}
-	answer.Data = wire.Data{Kind: failure.Kind, Detail: failure.Detail, Hint: failure.Hint}
-	return answer
-}
-
 func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
 	var p P
 	if err := wire.Decode(params, &p); err != nil {

@@ -116,7 +116,8 @@ func (b *statusBoard) status() methods.StatusParams {
 		line, err := b.commanded(strings.TrimSpace(command), facts)
 		status.Statusline = cmp.Or(line, statusLineOf(facts))
 		if err != nil {
-			status.Health, status.Message = methods.HealthWarning, err.Error()
+			fault := err.Error() + "; mend `statusline` in config.toml, or leave it empty for the built-in line"
+			status.Health, status.Message = methods.HealthWarning, strings.TrimSpace(status.Message+"\n\n"+fault)
 		}
 	}
 	return status

@@ -27,10 +27,7 @@ type KeyInfo struct {
 
 func number(n float64) *float64 { return &n }
 
-var (
-	toolDoc  = " A name that other tools use for it is understood, and those of MCP servers are kept: `mcp__server__tool`, `mcp__server__*` or `mcp__server`."
-	laterDoc = " Read and kept, but not used by this version yet."
-)
+const toolDoc = " A name that other tools use for it is understood, and those of MCP servers are kept: `mcp__server__tool`, `mcp__server__*` or `mcp__server`."
 
 // nativeKeys is the one table from which the reader, Keys and the JSON Schema come.
 var nativeKeys = []KeyInfo{
@@ -62,7 +59,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "as_child.agent", Type: "string", Names: "agent", Doc: "The agent that runs instead of this one."},
 	{Name: "tools", Type: "strings", Names: "tool", Doc: "The tools that it may use. Absent or `*` means all, an empty list none." + toolDoc},
 	{Name: "disallowed_tools", Type: "strings", Names: "tool", Doc: "Tools that are taken away from `tools`." + toolDoc},
-	{Name: "tool_options", Type: "table", Doc: "How single tools work for it, by their names." + laterDoc},
+	{Name: "tool_options", Type: "table", Doc: "How single tools work for it, by their names: how much they may say, how long they may take, and arguments that a call leaves out."},
 	{Name: "tool_options.*", Type: "table", Names: "tool", Doc: "The options of one tool."},
 	{Name: "tool_options.*.output_limit", Type: "integer", Minimum: number(1), Doc: "The largest output in bytes."},
 	{Name: "tool_options.*.timeout", Type: "duration", Doc: "The longest time of a call."},

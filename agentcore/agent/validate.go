@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
@@ -342,15 +343,29 @@ func (p agentProblem) apply(f *File) {
 
 // agentProblems finds the names of agents that are not among those known.
 func (f *File) agentProblems(known []string) []agentProblem {
+	hidden := hiddenNames()
+	shown := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(hidden, name) })
 	var list []agentProblem
 	for _, n := range f.named {
 		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || slices.Contains(known, n.name) {
 			continue
 		}
-		list = append(list, agentProblem{n, f.unknownFault(n, "agent", known)})
+		list = append(list, agentProblem{n, f.unknownFault(n, "agent", shown)})
 	}
 	return list
 }
+
+// hiddenNames are those of the built-in agents that nobody can delegate to.
+var hiddenNames = sync.OnceValue(func() []string {
+	var names []string
+	builtin, _ := Builtin() // a test reads them
+	for _, d := range builtin {
+		if d.Is(Hidden) {
+			names = append(names, d.Slug)
+		}
+	}
+	return names
+})
 
 // agentNames are the names of the file's own agents.
 func (f *File) agentNames() []string {

@@ -19,8 +19,61 @@ type Pool struct {
 
 // waiter is one goroutine in the queue.
 type waiter struct {
-	got   chan struct{} // closed when it has the slot
-	moved chan int      // its newest place in the queue, from 1
+	got    chan struct{} // closed when it has the slot
+	moved  chan int      // its newest place in the queue, from 1
+	absent bool          // its place is reserved
+}
+
+func newWaiter() *waiter { return &waiter{got: make(chan struct{}), moved: make(chan int, 1)} }
+
+// Reservation is a place in the queue for somebody who comes soon: who asks later waits behind it, also while slots are free. It ends with
+// AcquireReserved or Drop. A nil one is none. Its methods may be called from any goroutine.
+type Reservation struct {
+	pool *Pool
+	w    *waiter
+}
+
+// Reserve takes a place at the end of the queue.
+func (p *Pool) Reserve() *Reservation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := newWaiter()
+	w.absent = true
+	p.queue = append(p.queue, w)
+	return &Reservation{p, w}
+}
+
+// Drop gives the place up, where nobody has come to it.
+func (r *Reservation) Drop() { r.end(false) }
+
+// end ends the reservation and reports whether it still held. Whoever comes stays in the queue.
+func (r *Reservation) end(come bool) bool {
+	if r == nil {
+		return false
+	}
+	r.pool.mu.Lock()
+	defer r.pool.mu.Unlock()
+	if !r.w.absent {
+		return false
+	}
+	r.w.absent = false
+	if !come {
+		r.pool.queue = slices.DeleteFunc(r.pool.queue, func(w *waiter) bool { return w == r.w })
+	}
+	r.pool.advance()
+	return true
+}
+
+// AcquireReserved is Acquire at a reserved place; where that was dropped, or is nil, it is at the end of the queue.
+func (p *Pool) AcquireReserved(ctx context.Context, r *Reservation, moved func(position int)) error {
+	if err := ctx.Err(); err != nil {
+		r.Drop()
+		return err
+	}
+	if !r.end(true) {
+		return p.Acquire(ctx, false, moved)
+	}
+	return p.wait(ctx, r.w, moved)
 }
 
 // NewPool makes a pool. limit is asked at every change; less than 1 counts as 1.
@@ -39,7 +92,7 @@ func (p *Pool) Acquire(ctx context.Context, first bool, moved func(position int)
 		p.mu.Unlock()
 		return nil
 	}
-	w := &waiter{got: make(chan struct{}), moved: make(chan int, 1)}
+	w := newWaiter()
 	if first {
 		p.queue = slices.Insert(p.queue, 0, w)
 	} else {
@@ -47,7 +100,17 @@ func (p *Pool) Acquire(ctx context.Context, first bool, moved func(position int)
 	}
 	p.advance()
 	p.mu.Unlock()
+	return p.wait(ctx, w, moved)
+}
+
+// wait waits in the queue.
+func (p *Pool) wait(ctx context.Context, w *waiter, moved func(position int)) error {
 	for {
+		select {
+		case <-w.got: // before it is told of a place that it has left
+			return nil
+		default:
+		}
 		select {
 		case <-w.got:
 			return nil
@@ -91,7 +154,7 @@ func (p *Pool) leave(w *waiter) {
 
 // advance hands free slots to those in front and tells the others where they are. The lock is held.
 func (p *Pool) advance() {
-	for len(p.queue) > 0 && p.held < max(1, p.limit()) {
+	for len(p.queue) > 0 && !p.queue[0].absent && p.held < max(1, p.limit()) {
 		close(p.queue[0].got)
 		p.queue = slices.Delete(p.queue, 0, 1)
 		p.held++

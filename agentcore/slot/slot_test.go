@@ -163,3 +163,50 @@ func TestMachineWithoutFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestReserved: who has reserved a place gets his slot in that order, whoever comes first; a place that is given up holds nobody.
+func TestReserved(t *testing.T) {
+	p := slot.NewPool(limit(1))
+	first, gone, last := p.Reserve(), p.Reserve(), p.Reserve()
+	order := make(chan string, 3)
+	come := func(name string, r *slot.Reservation) {
+		queued := make(chan struct{})
+		var once sync.Once
+		go func() {
+			err := p.AcquireReserved(t.Context(), r, func(int) { once.Do(func() { close(queued) }) })
+			if err != nil {
+				t.Error(err)
+			}
+			order <- name
+		}()
+		<-queued // it waits, although the slot is free
+	}
+	come("last", last)
+	waits(t, p, t.Context(), false, func(error) { order <- "late" })
+	if err := p.AcquireReserved(t.Context(), first, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.Release()
+	gone.Drop()
+	gone.Drop()
+	var got []string
+	for range 2 {
+		got = append(got, <-order)
+		p.Release()
+	}
+	if want := []string{"last", "late"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if err := p.AcquireReserved(t.Context(), gone, nil); err != nil { // at the end of the queue
+		t.Error(err)
+	}
+	p.Release()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.AcquireReserved(ended, p.Reserve(), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if n := p.Waiting(); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+}

@@ -21,7 +21,7 @@ import (
 // Check judges a call's arguments by the tool's schema and returns them in the form that Run takes.
 // Where only one reading is possible it mends what models get wrong: numbers and booleans as
 // strings, whole numbers with a point, null for an absent optional, camelCase or a usual other name for a
-// known member, and JSON inside a string where an object or array belongs. The error, for the
+// known member, JSON inside a string where an object or array belongs, and one text where a list of them does. The error, for the
 // model, lists every fault with its place, what is expected, and a right call. Check keeps nothing and may
 // be called from any goroutine.
 func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) {
@@ -181,6 +181,9 @@ func (m *mender) mend(path string, schema *jsonschema.Schema, value any) any {
 		return m.mendObject(path, schema, object)
 	case "array":
 		array, ok := m.unwrap(value, isArray).(jsonArray)
+		if text, one := value.(string); !ok && one && schema.Items != nil && schema.Items.Type == "string" && strings.TrimSpace(text) != "" {
+			array, ok, m.mended = jsonArray{text}, true, true
+		}
 		if !ok {
 			m.wrongType(path, schema, value)
 			return value

@@ -40,6 +40,8 @@ func TestCheckMends(t *testing.T) {
 		{"no arguments", "list", ``, `{}`},
 		{"null arguments", "list", `null`, `{}`},
 		{"an array in a string", "todo", `{"items":"[{\"text\":\"a\",\"state\":\"done\"}]"}`, `{"items":[{"state":"done","text":"a"}]}`},
+		{"the short name of a value", "task", `{"role":"explore","task":"p","thoroughness":"thorough"}`, `{"prompt":"p","subagent_type":"explore","thoroughness":"very thorough"}`},
+		{"one text for a list of them", "task_status", `{"id":"r1"}`, `{"ids":["r1"]}`},
 		{"names of members and values in items", "todo", `{"todos":[{"content":"a","status":"completed"},{"text":"b","state":"In-Progress"}]}`, `{"items":[{"state":"done","text":"a"},{"state":"in_progress","text":"b"}]}`},
 		{"an object inside, in a string", "report_finding", `{"path":"a","line":"1","message":"m","severity":"Error","fix":"{\"old_string\":\"x\",\"new_string\":\"y\"}"}`, `{"fix":{"new_string":"y","old_string":"x"},"line":1,"message":"m","path":"a","severity":"error"}`},
 		{"a text that is JSON stays text", "write", `{"path":"a.json","content":"{\"a\":1}"}`, `{"path":"a.json","content":"{\"a\":1}"}`},

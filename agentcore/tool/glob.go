@@ -39,6 +39,9 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 			}
 		}
 	}
+	if strings.TrimSpace(pattern) == "" {
+		return Result{}, fmt.Errorf("the pattern is empty; say which files, such as **/*.go, or see a folder with list")
+	}
 	wanted, err := newGlob(pattern)
 	if err != nil {
 		return Result{}, err

@@ -61,7 +61,7 @@ type taskArguments struct {
 	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"tools beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
 	Criteria     string   `json:"success_criteria,omitempty" alias:"criteria,acceptance_criteria"`
-	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough"`
+	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough" synonym:"thorough=very thorough"`
 }
 
 func taskTool() Tool {

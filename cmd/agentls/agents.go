@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -37,8 +39,12 @@ type agentReport struct {
 	Layer  agent.Layer `json:"layer"`
 	// Shadows are the definitions of the same slug in earlier layers, the nearest first.
 	Shadows []agent.Source `json:"shadows,omitempty"`
-	// Prompt is only shown by `agents show`.
-	Prompt string `json:"prompt,omitempty"`
+	Icon    string         `json:"icon,omitempty"`
+	Color   string         `json:"color,omitempty"`
+	Order   int            `json:"order,omitempty"`
+	// Prompt and Definition, which is all that the definition says with the keys of its own format, are only shown by `agents show`.
+	Prompt     string            `json:"prompt,omitempty"`
+	Definition *agent.Definition `json:"definition,omitempty"`
 }
 
 type limitsReport struct {
@@ -63,7 +69,7 @@ func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
-		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug),
+		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug), Icon: d.Icon, Color: d.Color, Order: d.Order,
 	}
 }
 
@@ -105,7 +111,7 @@ func (p *process) agentsListCommand(settings *settings) *cobra.Command {
 				}
 				return p.printJSON(reports)
 			}
-			return p.print(agentTable(definitions))
+			return p.print(agentTable(agents, definitions))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -115,14 +121,27 @@ func (p *process) agentsListCommand(settings *settings) *cobra.Command {
 }
 
 // agentTable is the listing for people.
-func agentTable(definitions []*agent.Definition) string {
+func agentTable(agents *agent.Registry, definitions []*agent.Definition) string {
 	var b bytes.Buffer
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, d := range definitions {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", visible(d.Slug), categories(d), oneLine(d.Description))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible(d.Slug), categories(d), layers(agents, d), oneLine(d.Description))
 	}
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String()
+}
+
+// layers says where a definition comes from, and which layers have others of its name that it hides.
+func layers(agents *agent.Registry, d *agent.Definition) string {
+	var hidden []string
+	for _, source := range agents.Shadows(d.Slug) {
+		hidden = append(hidden, source.Layer.String())
+	}
+	text := d.Source.Layer.String()
+	if len(hidden) > 0 {
+		text += ", hides " + strings.Join(hidden, ", ")
+	}
+	return text
 }
 
 func categories(d *agent.Definition) string {
@@ -151,7 +170,7 @@ func (p *process) agentsShowCommand(settings *settings) *cobra.Command {
 			}
 			if asJSON {
 				report := reportAgent(agents, d)
-				report.Prompt = d.Prompt
+				report.Prompt, report.Definition = d.Prompt, d
 				return p.printJSON(report)
 			}
 			return p.print(agentPage(agents, d))
@@ -178,20 +197,77 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	row("aliases", strings.Join(d.Aliases, ", "))
 	row("mode", string(d.Mode))
 	row("model", d.Model)
+	if d.Temperature != nil {
+		row("temperature", fmt.Sprint(*d.Temperature))
+	}
+	if d.MaxTokens > 0 {
+		row("answers", "at most "+count(d.MaxTokens, "token"))
+	}
 	row("limits", limitsText(d.Limits))
-	row("as a child", limitsText(d.AsChild.Limits))
+	row("as a child", childText(d))
 	row("tools", listText(d.Tools))
 	row("not", strings.Join(d.DisallowedTools, ", "))
+	for _, name := range slices.Sorted(maps.Keys(d.ToolOptions)) {
+		row("  "+name, optionsText(d.ToolOptions[name]))
+	}
 	row("delegates to", listText(d.Subagents))
 	row("permissions", d.Permissions)
+	row("mode of asking", d.PermissionMode)
+	for _, rule := range d.Rules {
+		row("  rule", fmt.Sprintf("%s %s(%s)", rule.Action, rule.Tool, rule.Pattern))
+	}
 	row("context", d.ContextMode)
+	row("reminder", d.Reminder)
 	row("skills", strings.Join(d.Skills, ", "))
+	for _, server := range d.MCPServers {
+		row("mcp server", server.Name)
+	}
+	for _, h := range d.Hooks {
+		row("hook", strings.TrimSpace(fmt.Sprintf("%s %s: %s", h.Event, h.Matcher, strings.Join(h.Command, " "))))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Variables)) {
+		row("variable", name+" = "+d.Variables[name])
+	}
+	if d.NoDefaultPrefix {
+		row("prefix", "none")
+	}
+	if d.Unlisted {
+		row("visible", "no")
+	}
+	row("icon", d.Icon)
+	row("color", d.Color)
 	row("source", d.Source.String())
 	for _, hidden := range agents.Shadows(d.Slug) {
 		row("hides", hidden.String())
 	}
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String() + "\n" + visible(d.Prompt) + "\n"
+}
+
+// childText says what differs when the agent runs as a child of another.
+func childText(d *agent.Definition) string {
+	if d.AsChild.Agent != "" {
+		return "is " + d.AsChild.Agent
+	}
+	text := limitsText(d.AsChild.Limits)
+	if d.AsChild.Subagents != nil {
+		text = strings.TrimPrefix(text+", delegates to "+listText(d.AsChild.Subagents), ", ")
+	}
+	return text
+}
+
+func optionsText(o agent.ToolOptions) string {
+	var words []string
+	if o.OutputLimit > 0 {
+		words = append(words, fmt.Sprintf("output limit %d", o.OutputLimit))
+	}
+	if o.Timeout > 0 {
+		words = append(words, "timeout "+o.Timeout.String())
+	}
+	if len(o.Arguments) > 0 {
+		words = append(words, "arguments "+string(o.Arguments))
+	}
+	return strings.Join(words, ", ")
 }
 
 func limitsText(l agent.Limits) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -140,6 +141,47 @@ func withoutPassword(raw string) string {
 	}
 	parsed.User, parsed.RawQuery = nil, ""
 	return parsed.String()
+}
+
+// checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is among them.
+func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config, trust agentcore.FolderTrust) check {
+	result := check{Name: "agents", Outcome: checkOK}
+	registry, _, err := p.definitions(ctx, cfg, dirs, trustedFolders(trust, p.dir)...)
+	if err != nil {
+		return check{Name: "agents", Outcome: checkFailed, Detail: err.Error(), Hint: "make the folders of definitions readable"}
+	}
+	wrong := map[string]bool{}
+	for _, problem := range registry.Problems() {
+		if problem.Severity == event.SeverityError {
+			wrong[problem.File] = true
+		}
+	}
+	result.Detail = fmt.Sprintf("%s in files and built in, by default %s", count(len(registry.List("")), "agent"), cfg.DefaultAgent)
+	if len(wrong) > 0 {
+		result.Outcome = checkWarning
+		result.Detail += "; with errors: " + strings.Join(slices.Sorted(maps.Keys(wrong)), ", ")
+		result.Hint = "`agentls agents check FILE` says what is wrong"
+	}
+	if _, err := registry.Find(cfg.DefaultAgent); err != nil && !registeredAgent(ctx, dirs, cfg.DefaultAgent) {
+		result.Outcome, result.Detail = checkFailed, "default_agent: "+err.Error()
+		result.Hint = "set default_agent in config.toml to one of `agentls agents list`"
+	}
+	return result
+}
+
+// registeredAgent reports whether an agent of that name was registered at run time.
+func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
+	path := filepath.Join(dirs.State, "agentls.db")
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	s, err := store.Open(ctx, path, store.Options{})
+	if err != nil {
+		return false // the check of the state says so
+	}
+	rows, err := s.Agents(ctx)
+	closed := s.Close(ctx)
+	return err == nil && closed == nil && slices.ContainsFunc(rows, func(a store.Agent) bool { return a.Slug == name })
 }
 
 // checkModel tells which model a run would get and why, without asking it.

@@ -47,6 +47,17 @@ func TestTrustOfAnotherProcess(t *testing.T) {
 	s.quit()
 }
 
+// TestRegisteredAgentOnTheCommandLine: an agent that an editor registered is there for the command line, and may be the default one.
+func TestRegisteredAgentOnTheCommandLine(t *testing.T) {
+	d := newDesk(t, nil)
+	s := d.serve("minimal")
+	s.execute("agentls.register", `{"text":"---\nname: poet\ndescription: Writes a poem.\ncategory: [primary]\n---\nWrite of frogs.\n"}`)
+	s.quit()
+	d.must(exitOK, "run", "-q", "--agent", "poet", "Of frogs.")
+	d.must(exitOK, "doctor", "--set", "default_agent=poet")
+	d.must(exitUsage, "run", "-q", "--agent", "poets", "Of frogs.")
+}
+
 // TestKilledWhileAsked kills the server while a question is open: after a restart it is gone, and nothing of what was asked for was done.
 func TestKilledWhileAsked(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": "a\n"})

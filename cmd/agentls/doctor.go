@@ -89,6 +89,7 @@ func (p *process) examine(ctx context.Context, s *settings, models bool) ([]chec
 	client := model.NewHTTPClient()
 	defer client.CloseIdleConnections()
 	local := &agentcore.LocalServers{Client: client, Getenv: p.keys(dirs).Get}
+	checks = append(checks, p.checkAgents(ctx, dirs, cfg, trust))
 	chosen, name := p.checkModel(ctx, dirs, cfg, local)
 	checks = append(checks, chosen, p.checkSearch(dirs, cfg))
 	if models {

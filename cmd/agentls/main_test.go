@@ -88,6 +88,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("AGENTLS_STATE", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "config"))
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			e.Setenv("OLLAMA_HOST", "127.0.0.1:9") // not the machine's own
 			if file := filepath.Join(e.WorkDir, "model"); exists(file) {
 				e.Setenv(scriptVariable, file)

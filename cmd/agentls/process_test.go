@@ -74,7 +74,7 @@ func (d *desk) command(args ...string) *exec.Cmd {
 	cmd.Dir = d.dir
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "AGENTLS_STATE=" + d.state,
-		"GOCACHE=" + os.Getenv("GOCACHE"),
+		"GOCACHE=" + os.Getenv("GOCACHE"), "GORACE=" + os.Getenv("GORACE"),
 	}, d.env...)
 	return cmd
 }

@@ -345,6 +345,7 @@ func TestPlainLines(t *testing.T) {
 		{Run: "r0", Time: began, Body: event.ToolCallFinished{Tool: "read", Status: event.CallOK, Summary: "3 lines"}},
 		{Run: "r0", Time: began, Body: event.ToolCallFinished{Tool: "read", Status: event.CallError, Summary: "no such file"}},
 		{Run: "r0", Time: began, Body: event.RetryScheduled{Attempt: 2, DelayMs: 1500, Reason: "overloaded"}},
+		{Run: "r0", Time: began, Body: event.Compacted{TokensBefore: 9000, TokensAfter: 3000}},
 		{Run: "", Time: began, Body: event.Notice{Level: event.NoticeInfo, Message: "for all"}},
 		{Run: "r0", Time: began.Add(time.Second), Body: event.RunFinished{Status: event.StatusTimeout, Usage: event.Usage{OutputTokens: 7}}},
 	} {
@@ -354,6 +355,7 @@ func TestPlainLines(t *testing.T) {
 	want := `coder: do (script/test)
 coder: read: error: no such file
 coder: asks again in 1.5s: overloaded
+coder: shortened its conversation from about 9000 to 3000 tokens, so that it fits the model
 agentls: for all
 coder: do: timeout, 1.0s, 7 tokens
 `

@@ -118,12 +118,6 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := findAgent(agents, cmp.Or(j.agent, cfg.DefaultAgent)); err != nil {
-		if j.agent == "" {
-			err = usage("default_agent of the configuration: %w", err)
-		}
-		return err
-	}
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -167,7 +161,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 			return err
 		}
 	}
-	err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
+	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err == nil {
+		err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
+	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
@@ -176,10 +172,22 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	return err
 }
 
+// startable reports that there is no agent of a name, or, where none is named, none that is the default one.
+func startable(agents *agent.Registry, name, byDefault string) error {
+	if name != "" {
+		_, err := findAgent(agents, name)
+		return err
+	}
+	if _, err := findAgent(agents, byDefault); err != nil {
+		return usage("default_agent of the configuration: %w", err)
+	}
+	return nil
+}
+
 // conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts, resume is
 // the run that it goes on with, if any.
 func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest, resume event.RunID) error {
-	session, err := engine.OpenSession(ctx, view, cmp.Or(request.Title, request.Prompt))
+	session, err := engine.OpenSession(ctx, view, request.Title)
 	if err != nil {
 		return err
 	}

@@ -217,7 +217,7 @@ func (e *Editor) notify(method string, params any) {
 		body = nil
 	}
 	e.post(func() {
-		if err := e.conn.Notify(context.Background(), method, body); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) {
+		if err := e.conn.Notify(context.Background(), method, body); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) { // the server may have crashed meanwhile
 			e.lockedFault("send %s: %v", method, err)
 		}
 	})

@@ -309,7 +309,7 @@ type CommandServer interface {
 	// a plan. Without a prompt it asks what is to change.
 	PlanChange(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
 	// Delegate executes `agentls.delegate`. Starts any agent that is not hidden, which the user chooses
-	// where none is named, on a document or a part of it. The error is `cancelled` where the user chooses
+	// where none is named, on a document or a part of it. The error is `dismissed` where the user chooses
 	// none.
 	Delegate(ctx context.Context, params *DelegateParams) (*RunStarted, error)
 	// RunComment executes `agentls.request`. Starts the run that a comment asks for: `agent: …`, or

@@ -36,18 +36,18 @@ const (
 	KindNotFound ErrorKind = "not_found"
 	// The agent exists but its definition has errors.
 	KindInvalidDefinition ErrorKind = "invalid_definition"
-	// A rule, a limit or missing trust forbids it.
+	// A rule, a limit, missing trust, or the state that the run is in forbids it.
 	KindNotAllowed ErrorKind = "not_allowed"
 	// No model can be used for it.
 	KindNoModel ErrorKind = "no_model"
 	// Another living process works with it.
 	KindInUse ErrorKind = "in_use"
-	// The editor did not apply the edit; the proposal is open again.
-	KindEditRefused ErrorKind = "edit_refused"
 	// The client did not announce what this needs.
 	KindUnsupported ErrorKind = "unsupported"
 	// The request was cancelled by the client.
 	KindCancelled ErrorKind = "cancelled"
+	// The user closed the question that had to be answered first.
+	KindDismissed ErrorKind = "dismissed"
 	// The server is about to end and starts nothing new.
 	KindShuttingDown ErrorKind = "shutting_down"
 	// A fault in agentls itself; its log says more.
@@ -1519,9 +1519,9 @@ type Question struct {
 	ID event.AskID `json:"id"`
 	// The session.
 	Session event.SessionID `json:"session"`
-	// The run that waits.
-	Run event.RunID `json:"run"`
-	// The slug of its agent.
+	// The run that waits; absent where the server itself asks, such as which agent to delegate to.
+	Run event.RunID `json:"run,omitzero"`
+	// The slug of its agent; `agentls` where the server itself asks.
 	Agent string `json:"agent"`
 	// What is asked.
 	Question string `json:"question"`

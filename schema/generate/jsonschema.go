@@ -8,6 +8,7 @@ type schema struct {
 	Const       string   `json:"const,omitempty"`
 	Enum        []string `json:"enum,omitempty"`
 	Format      string   `json:"format,omitempty"`
+	Pattern     string   `json:"pattern,omitempty"`
 	Minimum     *int     `json:"minimum,omitempty"`
 	Maximum     *int     `json:"maximum,omitempty"`
 	Items       any      `json:"items,omitempty"`
@@ -132,7 +133,8 @@ func typeSchema(t *Table, typ *Type, description string) any {
 	case "base":
 		switch typ.Name {
 		case "DocumentUri":
-			out.Type, out.Format = "string", "uri"
+			// Simple validators do not look at formats.
+			out.Type, out.Format, out.Pattern = "string", "uri", "^[A-Za-z][A-Za-z0-9+.-]*:"
 		case "integer", "uinteger":
 			low, high := -1<<31, 1<<31-1
 			if typ.Name == "uinteger" {

@@ -162,18 +162,18 @@ export type ErrorKind =
   | 'not_found'
   /** The agent exists but its definition has errors. */
   | 'invalid_definition'
-  /** A rule, a limit or missing trust forbids it. */
+  /** A rule, a limit, missing trust, or the state that the run is in forbids it. */
   | 'not_allowed'
   /** No model can be used for it. */
   | 'no_model'
   /** Another living process works with it. */
   | 'in_use'
-  /** The editor did not apply the edit; the proposal is open again. */
-  | 'edit_refused'
   /** The client did not announce what this needs. */
   | 'unsupported'
   /** The request was cancelled by the client. */
   | 'cancelled'
+  /** The user closed the question that had to be answered first. */
+  | 'dismissed'
   /** The server is about to end and starts nothing new. */
   | 'shutting_down'
   /** A fault in agentls itself; its log says more. */
@@ -1706,9 +1706,9 @@ export interface Question {
   id: AskID;
   /** The session. */
   session: SessionID;
-  /** The run that waits. */
-  run: RunID;
-  /** The slug of its agent. */
+  /** The run that waits; absent where the server itself asks, such as which agent to delegate to. */
+  run?: RunID;
+  /** The slug of its agent; `agentls` where the server itself asks. */
   agent: string;
   /** What is asked. */
   question: string;
@@ -2062,7 +2062,7 @@ export interface Commands {
   'agentls.tests': { params: CodeTaskParams; result: RunStarted };
   /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
   'agentls.plan': { params: CodeTaskParams; result: RunStarted };
-  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `cancelled` where the user chooses none. */
+  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `dismissed` where the user chooses none. */
   'agentls.delegate': { params: DelegateParams; result: RunStarted };
   /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */
   'agentls.request': { params: RequestParams; result: RunStarted };

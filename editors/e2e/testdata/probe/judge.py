@@ -3,6 +3,7 @@ import contextlib
 import copy
 import json
 import re
+from pathlib import Path
 
 from minischema import Schemas
 from validator import Validator
@@ -13,7 +14,7 @@ IDS = re.compile(r"^(Session|Run|Message|Call|Finding|Proposal|Hunk|Ask|Grant)ID
 
 
 def closed(text):
-    """The schemas with no room for other members, and with the formats that the probe does not look at as patterns."""
+    """The schemas with no room for other members, as the server writes URIs, times and ids."""
     document = json.loads(text)
 
     def close(schema):
@@ -25,7 +26,7 @@ def closed(text):
                 schema["pattern"] = TIME
             if schema.get("format") == "uri":
                 schema["pattern"] = URI
-            if "properties" in schema and schema.get("type") == "object" and "allOf" not in schema:
+            if "properties" in schema and "description" in schema and schema.get("type") == "object" and "allOf" not in schema:
                 schema.setdefault("additionalProperties", False)
             for item in schema.values():
                 close(item)
@@ -37,6 +38,11 @@ def closed(text):
     return document
 
 
+def command_of(method):
+    """The name of the command that stands for a request."""
+    return "agentls.permission.explain" if method == "agent/explain" else "agentls." + method.removeprefix("agent/").replace("/", ".")
+
+
 class ClosedSchemas(Schemas):
     """The schemas of the custom protocol. Its events, commands and errors are checked by them, too."""
 
@@ -46,6 +52,41 @@ class ClosedSchemas(Schemas):
         self.methods = {name: (document, pair) for name, pair in document["methods"].items()}
         self.commands = {name: (document, pair) for name, pair in document["commands"].items()}
         self.document = document
+        folder = Path(path).parent
+        table = json.loads((folder / "agent.table.json").read_text())
+        self.codes = table["errorCodes"]
+        self._errors, self._common = table["errors"], table["commonErrors"]
+
+    def documented(self, name):
+        """The kinds of errors that a request or a command may end with."""
+        for method in self.methods:
+            if name == command_of(method):
+                name = method
+        return [*self._errors.get(name, ()), *self._common]
+
+    def resolved(self, schema):
+        """A schema behind its references."""
+        while "$ref" in schema:
+            schema = self._ref(schema["$ref"], self.document)[0]
+        return schema
+
+    def structure(self, schema):
+        """The schema of params, which may be null where no member has to be there."""
+        return self.resolved(schema["anyOf"][0] if "anyOf" in schema else schema)
+
+    def kind(self, schema):
+        return self.resolved(schema).get("type")
+
+    def sample(self, key, schema):
+        """A value that is right by its form."""
+        schema = self.resolved(schema)
+        if "enum" in schema:
+            return schema["enum"][0]
+        if schema.get("format") == "uri":
+            return "file:///nowhere/file.go"
+        if schema["type"] == "object":
+            return {k: self.sample(k, schema["properties"][k]) for k in schema.get("required", ())}
+        return {"string": "x", "integer": 1, "number": 1, "boolean": True, "array": []}[schema["type"]]
 
     def of(self, name, value):
         """The faults of a value of a named type."""
@@ -102,6 +143,9 @@ class Judge(Validator):
     def _response(self, identity, m, side):
         call = (self.theirs if side == "client" else self.ours).get(identity)
         super()._response(identity, m, side)
+        if call is not None and side == "client" and call.method == "client/registerCapability" and "error" in m:
+            for registration in call.params["registrations"]:  # what was refused is not registered
+                self.registrations.pop(registration["id"], None)
         if call is None or side == "client":
             return
         if "error" in m and (call.method.startswith("agent/") or call.method == "workspace/executeCommand"):

@@ -1,4 +1,5 @@
 """Stories about runs: reviews, children, questions, ends."""
+from judge import Judge
 from window import answers, at, said, want
 
 CART = """package cart
@@ -15,6 +16,23 @@ func Second() {
 func Third() {
 }
 """
+
+
+async def judging(play):
+    """The judge finds what is wrong: a story that passes says something."""
+    await play.script("")
+    schemas = play.stage.schemas
+    for name, value in (("RunStarted", {"session": "s1", "run": ""}), ("RunStarted", {"session": "s1", "run": "r1", "more": 1}), ("RunStarted", {"session": "s1"}),
+                        ("Event", {"type": "TurnStarted", "seq": 1, "session": "s1", "time": "today", "turn": 1}), ("Event", {"type": "Nonsense"}),
+                        ("Finding", {"id": "f1", "uri": "no uri", "span": {}, "severity": "error", "message": ""}), ("Failure", None)):
+        want(schemas.of(name, value), "no fault in", name, value)
+    want(not schemas.of("RunStarted", {"session": "s1", "run": "r1"}), "a fault in nothing")
+    judge = Judge(play.stage.model, schemas)
+    judge.sent({"jsonrpc": "2.0", "id": 1, "method": "agent/list", "params": {}})
+    judge.received({"jsonrpc": "2.0", "id": 1, "error": {"code": -32803, "message": "no", "data": {"kind": "x"}}})
+    judge.received({"jsonrpc": "2.0", "method": "agent/status", "params": {"health": "ok"}})
+    judge.finish(3)
+    want({f.rule for f in judge.findings} >= {"error-data", "schema", "exit-code"}, judge.findings)
 
 
 async def review(play):
@@ -298,4 +316,4 @@ async def refusing(play):
         w.down = True
 
 
-ALL = [review, pulled, family, asked, denied, dismissed, answered, question, unanswered, restart, quitting, leaving, refusing]
+ALL = [judging, review, pulled, family, asked, denied, dismissed, answered, question, unanswered, restart, quitting, leaving, refusing]

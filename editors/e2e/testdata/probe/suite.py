@@ -15,6 +15,8 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import edits  # noqa: E402
 import lent  # noqa: E402
+import protocol  # noqa: E402
+import rude  # noqa: E402
 import runs  # noqa: E402
 from judge import ClosedSchemas  # noqa: E402
 from window import Play, Stage  # noqa: E402
@@ -42,7 +44,7 @@ async def main():
     profile = json.loads((Path(probe) / "profiles" / f"{name}.json").read_text())
     stage = Stage(server, profile, kind == "rich", Path(home), models, ClosedSchemas(schema))
     wrong = 0
-    for story in [*runs.ALL, *edits.ALL, *lent.ALL]:
+    for story in [*runs.ALL, *edits.ALL, *lent.ALL, *protocol.ALL, *rude.ALL]:
         if only and story.__name__ not in only:
             continue
         began, play = time.perf_counter(), Play(stage, story.__name__)

@@ -5,12 +5,13 @@ import copy
 import json
 import os
 import re
+import shutil
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 from editor import Editor, answers
-from judge import Judge, as_shown
+from judge import Judge, as_shown, command_of
 from lspwire import ABSENT, Closed, Connection, ResponseError
 from lsptext import path_of
 from metamodel import MetaModel
@@ -18,8 +19,6 @@ from metamodel import MetaModel
 # What a wait may take, in seconds. Nothing but a fault waits so long.
 PATIENCE = float(os.environ.get("AGENTLS_PATIENCE", "120"))
 EVERYTHING = {"version": "0.1.0", "asks": True, "questions": True, "models": True, "diagnostics": True, "symbols": True}
-# The codes of kinds of errors; all others are RequestFailed.
-CODES = {"invalid_params": -32602, "method_not_found": -32601, "cancelled": -32800, "internal": -32603}
 
 
 class Wrong(AssertionError):
@@ -88,8 +87,8 @@ class Play:
         await self.stage.ask("GET", f"{self.name}/check")
 
     @contextlib.asynccontextmanager
-    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, config=None):
-        """A server, initialized by an editor. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
+    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, refusal=None, config=None):
+        """A server, initialized by an editor, which says whether it trusts the folder unless trusted is None. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
         stage = self.stage
         profile = copy.deepcopy(stage.profile)
         if capabilities is not None:
@@ -109,11 +108,12 @@ class Play:
         wire = await Wire.start([stage.server, "serve"], judge, self.trace, cwd=str(self.root), env=env)
         if how:
             wire.how = how
+        wire.refusal = refusal
         editor = Fake(wire, profile, self.root, policy=policy or answers())
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
         try:
-            await asyncio.wait_for(editor.initialize(initializationOptions={"trusted": trusted}), PATIENCE)
+            await asyncio.wait_for(editor.initialize(**({} if trusted is None else {"initializationOptions": {"trusted": trusted}})), PATIENCE)
             yield w
         finally:
             if not w.killed:
@@ -121,7 +121,7 @@ class Play:
 
 
 class Fake(Editor):
-    """The probe's editor, with Neovim's idea of an empty file."""
+    """The probe's editor, with Neovim's idea of an empty file, and files that change before their documents do."""
 
     async def apply(self, edit):
         return await super().apply(as_shown(edit, self.profile["clientInfo"]["name"]))
@@ -138,9 +138,20 @@ class Fake(Editor):
         self._told("didRename", {"files": [{"oldUri": step.uri, "newUri": step.new_uri}]})
         self._watched([(step.uri, 3), (step.new_uri, 1)])
 
+    async def _do_delete(self, step):
+        """The file goes before its document does, as in VS Code and Neovim."""
+        path = Path(path_of(step.uri))
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if step.uri in self.documents:
+            await self.close(step.uri)
+        self._told("didDelete", {"files": [{"uri": step.uri}]})
+        self._watched([(step.uri, 3)])
+
 
 class Wire(Connection):
-    """A connection whose answers carry the data of errors. how says in which way requests of the server are answered."""
+    """A connection whose answers carry the data of errors. how says in which way they are sent; refusal, where there is one, takes the place of all answers."""
+
+    refusal = None
 
     @staticmethod
     def how(wire, message, answer):
@@ -153,6 +164,9 @@ class Wire(Connection):
 
     async def _answer(self, message):
         answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if self.refusal:
+            with self.validator.on_purpose():
+                return self.send(answer | self.refusal)
         try:
             handler = self.on_request.get(message["method"])
             if handler is None:
@@ -200,6 +214,19 @@ class Window:
             self.events.append(params)
         self.ed._on_notification(method, params)
 
+    def code_of(self, kind):
+        """The code of a kind of errors."""
+        return self.judge.agents.codes.get(kind)
+
+    async def within(self, future):
+        """Waits for an answer."""
+        return await asyncio.wait_for(future, PATIENCE)
+
+    async def gone(self, future):
+        """Waits for the answer to a request that was cancelled, which may be any."""
+        with contextlib.suppress(ResponseError):
+            await self.within(future)
+
     async def until(self, predicate, what):
         """Waits for something that the server says."""
         try:
@@ -223,7 +250,7 @@ class Window:
             result = await what
         except ResponseError as error:
             want(isinstance(error.data, dict) and error.data.get("kind") in kinds, "refused as", error, error.data, "and not as", kinds)
-            want(error.code == CODES.get(error.data["kind"], -32803), "the code of", error.data, "is", error.code)
+            want(error.code == self.code_of(error.data["kind"]), "the code of", error.data, "is", error.code)
             return error.data
         raise Wrong(f"not refused: {json.dumps(result)[:200]}")
 
@@ -299,11 +326,6 @@ class Window:
         self.wire.process.kill()
         await self.wire.process.wait()
         await asyncio.wait(self.wire._readers, timeout=PATIENCE)
-
-
-def command_of(method):
-    """The name of the command that stands for a request."""
-    return "agentls.permission.explain" if method == "agent/explain" else "agentls." + method.removeprefix("agent/").replace("/", ".")
 
 
 def at(line, character=0, to=None):

@@ -151,12 +151,12 @@ M.commands = {
 ---| '"failed"' # It could not be done, for another reason.
 ---| '"not_found"' # There is no agent, run, session, proposal, hunk, ask or grant of that name.
 ---| '"invalid_definition"' # The agent exists but its definition has errors.
----| '"not_allowed"' # A rule, a limit or missing trust forbids it.
+---| '"not_allowed"' # A rule, a limit, missing trust, or the state that the run is in forbids it.
 ---| '"no_model"' # No model can be used for it.
 ---| '"in_use"' # Another living process works with it.
----| '"edit_refused"' # The editor did not apply the edit; the proposal is open again.
 ---| '"unsupported"' # The client did not announce what this needs.
 ---| '"cancelled"' # The request was cancelled by the client.
+---| '"dismissed"' # The user closed the question that had to be answered first.
 ---| '"shutting_down"' # The server is about to end and starts nothing new.
 ---| '"internal"' # A fault in agentls itself; its log says more.
 
@@ -1101,8 +1101,8 @@ M.commands = {
 ---@class agentls.Question
 ---@field id agentls.AskID The question's id.
 ---@field session agentls.SessionID The session.
----@field run agentls.RunID The run that waits.
----@field agent string The slug of its agent.
+---@field run? agentls.RunID The run that waits; absent where the server itself asks, such as which agent to delegate to.
+---@field agent string The slug of its agent; `agentls` where the server itself asks.
 ---@field question string What is asked.
 ---@field choices? agentls.Choice[] The answers to choose from; absent means free text only.
 ---@field multiple? boolean Whether several may be chosen.
