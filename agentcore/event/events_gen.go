@@ -250,8 +250,8 @@ type RunCreated struct {
 	Parent RunID `json:"parent,omitempty"`
 	// The slug of the agent.
 	Agent string `json:"agent"`
-	// What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the
-	// engine's own agents.
+	// What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own
+	// agents.
 	Role string `json:"role"`
 	// 0 for a root, one more for each parent.
 	Depth int `json:"depth"`

@@ -518,7 +518,7 @@ export interface RunCreated extends EventHeader {
   parent?: RunID;
   /** The slug of the agent. */
   agent: string;
-  /** What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents. */
+  /** What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents. */
   role: string;
   /** 0 for a root, one more for each parent. */
   depth: number;

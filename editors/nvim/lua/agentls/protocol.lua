@@ -403,7 +403,7 @@ M.commands = {
 ---@field type '"RunCreated"' The event's name.
 ---@field parent? agentls.RunID The run that started it; absent for a root.
 ---@field agent string The slug of the agent.
----@field role string What the agent works as: `main` for a root, the slug of the agent for a child, `hidden` for the engine's own agents.
+---@field role string What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents.
 ---@field depth integer 0 for a root, one more for each parent.
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
