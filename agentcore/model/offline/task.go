@@ -70,6 +70,9 @@ func answer(request *model.Request) turn {
 	if next, ok := t.delegate(); ok {
 		return next
 	}
+	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review && t.intent != repair {
+		return t.guide(text)
+	}
 	switch t.intent {
 	case review:
 		return t.review()
