@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -221,7 +222,7 @@ func isText(hash string, b *workspace.Buffer) bool {
 // unchanged reports whether in the trusted folders still acts what did when they were read.
 func (t *trust) unchanged(ctx context.Context) bool {
 	t.mu.Lock()
-	folders := t.folders
+	folders := maps.Clone(t.folders) // mute changes it
 	t.mu.Unlock()
 	for _, folder := range folders {
 		if folder.Standing == permission.Trusted && folder.Unchanged(ctx) != nil {
