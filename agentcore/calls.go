@@ -34,7 +34,8 @@ type call struct {
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
-	version   string // of the tool of an MCP server that was decided on
+	version   string             // of the tool of an MCP server that was decided on
+	made      *event.CallSummary // of the result, once it has ended
 	// at is the place in the queue of the child that it starts. It is given up before anything that takes its time.
 	at *slot.Reservation
 }
@@ -46,6 +47,9 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	for i, a := range asked {
 		calls[i] = r.decide(a)
 	}
+	r.mu.Lock()
+	before := len(r.result.ToolCalls)
+	r.mu.Unlock()
 	results := make([]model.Part, len(calls))
 	var beside sync.WaitGroup
 	places := make(chan struct{}, maxReading)
@@ -72,7 +76,23 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 		})
 	}
 	beside.Wait()
+	r.listInOrder(calls, before)
 	return results, r.ctx.Err()
+}
+
+// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how many it had until then.
+func (r *run) listInOrder(calls []*call, before int) {
+	var made []event.CallSummary
+	for _, c := range calls {
+		if c.made != nil {
+			made = append(made, *c.made)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(r.result.ToolCalls[before:], made) {
+		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made) // a list of its own: others read the former one
+	}
 }
 
 // faultLine is an error in one line: where its first only begins a list, with the list's first item.
@@ -156,8 +176,9 @@ func (r *run) execute(c *call) model.Result {
 	finished := time.Now().UTC()
 	row.Status, row.Summary, row.Output, row.Finished = status, summary, text, finished
 	took := finished.Sub(c.started).Milliseconds()
+	c.made = &event.CallSummary{Name: name, Status: status, DurationMs: took}
 	r.mu.Lock()
-	r.result.ToolCalls = append(r.result.ToolCalls, event.CallSummary{Name: name, Status: status, DurationMs: took})
+	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
 	r.mu.Unlock()
 	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
 		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})

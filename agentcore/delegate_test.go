@@ -68,6 +68,30 @@ func TestTasksRunInParallel(t *testing.T) {
 	}
 }
 
+// The result lists the calls of a turn as the model made them, although the read has ended long before the task.
+func TestCallsAreListedAsTheyWereMade(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", ""), call("glob", `{"pattern":"*"}`)}},
+		script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("look"), script.Text("Seen.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("Done.")}},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.until(func(e event.Event) bool {
+		finished, ok := e.Body.(event.ToolCallFinished)
+		return ok && finished.Tool == "glob"
+	})
+	w.model.Release("look")
+	var names []string
+	for _, c := range w.wait(run).ToolCalls {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "read task glob" {
+		t.Errorf("the calls are listed as %s", got)
+	}
+}
+
 func TestTaskEditsReachTheParent(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\ntwo\nthree\n"},

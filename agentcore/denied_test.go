@@ -1,6 +1,8 @@
 package agentcore_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,6 +47,21 @@ func TestCommandsEditNothingInPlanMode(t *testing.T) {
 	if got := w.proposed(); got != "" {
 		t.Errorf("the hunks are %q", got)
 	}
+}
+
+// The document that the user starts a run on may be read, wherever it lies, and by those that the run starts.
+func TestReadsWhatTheUserPointsAt(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "open.txt")
+	read := call("read", fmt.Sprintf(`{"path":%q}`, outside))
+	w := newWorld(
+		t, map[string]string{"a.txt": "old\n"},
+		script.Turn{Match: "Look at it.", Answer: []script.Step{read, task("explore", "You, too.", "")}},
+		script.Turn{Match: "You, too.", Answer: []script.Step{read}},
+		script.Turn{Match: "You, too.", Expect: []script.Expect{script.Result("read", "text of the outside")}, Answer: []script.Step{script.Text("Seen.")}},
+		script.Turn{Match: "Look at it.", Expect: []script.Expect{script.Result("read", "text of the outside")}, Answer: []script.Step{script.Text("Done.")}},
+	)
+	w.view.SetDocument(outside, "text of the outside\n", 1)
+	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Look at it.", Context: agentcore.Context{Paths: []string{outside}}})
 }
 
 // A finding and a check are no ways around the rules on files.

@@ -28,6 +28,17 @@ type rights struct {
 	policy  *permission.Policy
 	// attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
 	attached func(path string) bool
+	// pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing runs.
+	pointed func(path string) bool
+}
+
+// startedOn reports whether the user named a file when starting the run, or the one above it all.
+func (r *run) startedOn(path string) bool {
+	root := r
+	for root.parent != nil {
+		root = root.parent
+	}
+	return slices.Contains(root.request.Context.Paths, path) || slices.Contains(root.request.Each, path)
 }
 
 // newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
@@ -40,7 +51,7 @@ func (r *run) newRights() rights {
 	made := rights{session: r.session, config: r.config, attached: func(path string) bool {
 		_, attached, err := (host{run: r}).Attached(path)
 		return attached && err == nil
-	}}
+	}, pointed: r.startedOn}
 	if r.parent != nil {
 		made.policy = r.parent.rights.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
 		return made
@@ -201,6 +212,10 @@ func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
 	paths := make([]permission.Path, len(names))
 	for i, name := range names {
 		paths[i] = permission.Path{Name: name, Write: write}
+		if i > 0 {
+			paths[i].Through = resolved
+		}
+		paths[i].Pointed = !write && r.pointed != nil && r.pointed(resolved)
 		if write {
 			paths[i].Protected, _ = r.session.view.Protected(name)
 			paths[i].Linked = linked(name)

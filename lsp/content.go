@@ -84,7 +84,11 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 		s.refresher.watch(uri.URI(u), "")
 		return s.planText(plan)
 	}
-	if p, ok := s.diffParams(s.opened(), name); ok {
+	session, err := s.kept(ctx)
+	if err != nil {
+		return "", err
+	}
+	if p, ok := s.diffParams(session, name); ok {
 		diff, err := s.DiffProposal(ctx, p)
 		if err != nil {
 			return "", err

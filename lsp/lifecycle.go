@@ -227,14 +227,19 @@ func (s *Server) welcome(ctx context.Context) {
 	for _, r := range s.view.Roots() {
 		roots = append(roots, r.Path)
 	}
+	if err := s.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
+		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
+	}
+	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
+}
+
+func (s *Server) bringBack(ctx context.Context, roots []string) error {
+	defer close(s.restored)
 	left, err := s.engine.Left(ctx, roots)
 	if err == nil && left {
 		_, err = s.current(ctx, "findings and proposals of former sessions")
 	}
-	if err != nil && ctx.Err() == nil {
-		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
-	}
-	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
+	return err
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.

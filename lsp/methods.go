@@ -108,8 +108,11 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 	if err != nil {
 		return nil, err
 	}
+	session, err := s.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list := &methods.ProposalList{}
-	session := s.opened()
 	switch {
 	case p.Session != "" && (session == nil || session.ID != p.Session):
 		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)

@@ -397,7 +397,10 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 	if err != nil {
 		return nil, nil, err
 	}
-	session := s.opened()
+	session, err := s.kept(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	if session == nil || session.ProposalID() != p.Proposal {
 		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &agentcore.Error{
 			Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),

@@ -84,9 +84,11 @@ type Server struct {
 	subscriptions subscriptions
 
 	// ready is closed when the engine is there, or openErr says why it is not.
-	ready   chan struct{}
-	engine  *agentcore.Engine
-	openErr error
+	ready chan struct{}
+	// restored is closed when what former sessions left is back, or could not be brought back.
+	restored chan struct{}
+	engine   *agentcore.Engine
+	openErr  error
 
 	opening sync.Mutex                        // held while the window's session is made
 	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
@@ -120,7 +122,7 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 		o.ModelSilence = 2 * time.Minute
 	}
 	s := &Server{
-		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}),
+		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}), restored: make(chan struct{}),
 		accepting: make(chan struct{}, 1),
 	}
 	s.lending = newLending(s)
@@ -295,6 +297,20 @@ func (s *Server) current(ctx context.Context, title string) (*agentcore.Session,
 	s.session.Store(session)
 	s.diagnostics.touch(s.documents.paths()...)
 	return session, nil
+}
+
+// kept returns the window's session with what former ones left, or nil where there is nothing. It waits until that is known, so that a
+// request right after the start does not miss it.
+func (s *Server) kept(ctx context.Context) (*agentcore.Session, error) {
+	if _, err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case <-s.restored:
+		return s.opened(), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // opened returns the window's session, or nil where nothing was started yet. It never waits.

@@ -322,7 +322,10 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	}
 	roots := s.view.Roots()
 	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
-	if at < 0 {
+	switch {
+	case len(roots) == 0:
+		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "the editor has no workspace folder open", Hint: "open one: there is nothing to trust without"}
+	case at < 0:
 		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder), Hint: "name one that is open in the editor"}
 	}
 	root := roots[at].Path

@@ -17,10 +17,10 @@ const kindUndo = kindAgent + ".undo"
 
 // Undo answers `agent/undo`.
 func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.AcceptResult, error) {
-	if _, err := s.open(ctx); err != nil {
+	session, err := s.kept(ctx)
+	if err != nil {
 		return nil, err
 	}
-	session := s.opened()
 	if session == nil {
 		return nil, nothingToUndo(p.Run)
 	}

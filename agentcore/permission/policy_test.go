@@ -48,6 +48,16 @@ func abs(rel string) string {
 	return root + "/" + rel
 }
 
+// pointed is a call that reads a file which the user named.
+func pointed(name string) permission.Request {
+	return permission.Request{Tool: "read", Effect: permission.Read, Paths: []permission.Path{{Name: abs(name), Pointed: true}}}
+}
+
+// linked is a call that reads a link.
+func linked(from, to string) permission.Request {
+	return permission.Request{Tool: "read", Effect: permission.Read, Paths: []permission.Path{{Name: abs(from)}, {Name: abs(to), Through: abs(from)}}}
+}
+
 func bash(command string) permission.Request {
 	return permission.Request{Tool: "bash", Effect: permission.Execute, Command: command, Dir: root, Sandbox: permission.None}
 }
@@ -78,8 +88,14 @@ func TestDecide(t *testing.T) {
 		want    permission.Action
 	}{
 		"read inside":                       {request: read("a.go"), want: permission.Allow},
-		"read outside":                      {request: read("/etc/passwd"), want: permission.Deny},
-		"read beside the root":              {request: read("/home/user/project2/a"), want: permission.Deny},
+		"read outside":                      {request: read("/etc/passwd"), want: permission.Ask},
+		"read beside the root":              {request: read("/home/user/project2/a"), want: permission.Ask},
+		"read what the user points at":      {request: pointed("/home/user/open.txt"), want: permission.Allow},
+		"a secret that the user points at":  {request: pointed("/home/user/.env"), want: permission.Deny},
+		"a denied file, and pointed at":     {layers: []permission.Layer{user(deny("read", "**"))}, request: pointed("a.txt"), want: permission.Deny},
+		"read what a link leads to":         {request: linked("a.txt", "/etc/passwd"), want: permission.Deny},
+		"read what a document is a link to": {request: linked("/home/user/open.txt", "/etc/passwd"), want: permission.Ask},
+		"read a link inside":                {request: linked("a.txt", "b.txt"), want: permission.Allow},
 		"read a secret":                     {request: read(".env"), want: permission.Deny},
 		"read a secret, all allowed":        {layers: []permission.Layer{user(allow("read", "*"))}, request: read("a/.ENV"), want: permission.Deny},
 		"read a secret, allowed by name":    {layers: []permission.Layer{user(allow("read", "test/*.pem"))}, request: read("test/a.pem"), want: permission.Allow},

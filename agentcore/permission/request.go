@@ -45,6 +45,10 @@ type Path struct {
 	Write bool
 	// Linked says that the file has further hard links (nlink > 1), so that a change is seen elsewhere.
 	Linked bool
+	// Pointed says that the user started the run on this file.
+	Pointed bool
+	// Through is the link that leads here, for where a link leads; it is absolute, too, and otherwise empty.
+	Through string
 	// Protected is why the disk says that the file acts by itself ([ProtectedBelow]), or "".
 	Protected string
 }
@@ -87,6 +91,8 @@ type item struct {
 	args    []location // what the command's words could name
 	secret  bool
 	fix     bool // the fix of a finding
+	pointed bool // the user named the file
+	astray  bool // a link of the workspace leads out of it
 }
 
 // location is a file, seen from the roots.
@@ -168,6 +174,8 @@ func (p *Policy) fileItem(tool string, f Path, real bool) item {
 		named = l.abs
 	}
 	it.secret = !f.Write && Secret(named)
+	it.pointed = f.Pointed && !f.Write
+	it.astray = l.root == "" && f.Through != "" && p.locate(f.Through).root != ""
 	if f.Write {
 		it.what, it.effect = "change "+l.show(), Propose
 		if real {
@@ -198,8 +206,10 @@ func (it *item) fallback() (Action, string) {
 			return Allow, "by default, in the sandbox"
 		case it.secret:
 			return Deny, "by default, since it looks like a file that holds keys or passwords"
-		case it.file != nil && it.file.root == "" && !it.shell:
-			return Deny, "by default, since it lies outside the workspace" // a link leads there: file tools do not follow it
+		case it.pointed:
+			return Allow, "by default, since the user started the run on it"
+		case it.astray:
+			return Deny, "by default, since it lies outside the workspace, where no file tool follows a link"
 		case it.file != nil && it.file.root == "":
 			return Ask, "by default, since it lies outside the workspace"
 		}
