@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -129,7 +133,7 @@ func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts 
 	case refused:
 		return fmt.Errorf("the MCP server %s refused: %s (%d)", c.options.Name, line(refusal.Message), refusal.Code)
 	}
-	if l.pipe != nil && !errors.Is(err, sdk.ErrConnectionClosed) {
+	if l.pipe != nil && !over(err) {
 		return unknown(fmt.Sprintf("the MCP server %s answered what cannot be understood: %s", c.options.Name, line(err.Error())))
 	}
 	select {
@@ -137,6 +141,11 @@ func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts 
 	default:
 	}
 	return unknown(fmt.Sprintf("the MCP server %s ended, or the connection to it broke, while the request was on its way: %s", c.options.Name, line(err.Error())))
+}
+
+// over reports whether an error of a pipe says that nobody is at its other end any more.
+func over(err error) bool {
+	return slices.ContainsFunc([]error{sdk.ErrConnectionClosed, io.EOF, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE}, func(end error) bool { return errors.Is(err, end) })
 }
 
 // heard tells a call of its progress.

@@ -240,7 +240,7 @@ func TestServerDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, c, "die", `{}`); !errors.Is(err, ErrUnknownOutcome) {
+	if _, err := call(t, c, "die", `{}`); !errors.Is(err, ErrUnknownOutcome) || !strings.Contains(err.Error(), "ended, or the connection to it broke") {
 		t.Fatalf("the call that ended the server says %v", err)
 	}
 	if why := <-ended; !strings.Contains(why, "exit status 7: my last words") {

@@ -74,7 +74,7 @@ var errChanged = errors.New("the file was changed meanwhile; run the agent again
 
 // writeEdit makes the edit of one file on disk: all of it or nothing, through a temporary file in the same folder
 // that takes its place. Mode, encoding, byte order mark and line endings stay. It refuses a file that is not byte for
-// byte what the edit was made for, one with other hard links, and what lies outside the folder.
+// byte what the edit was made for, one that is read-only or has other hard links, and what lies outside the folder.
 func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format workspace.Format) error {
 	rel, err := filepath.Rel(root, e.Path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -99,6 +99,9 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	}
 	if e.Delete {
 		return folder.Remove(rel)
+	}
+	if info.Mode().Perm()&0o222 == 0 { // a rename would take no notice of that
+		return errors.New("the file is read-only; make it writable, and run the agent again")
 	}
 	after, err := format.Encode(e.After())
 	if err != nil {
