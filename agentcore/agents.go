@@ -27,24 +27,45 @@ type registered struct {
 	mu      sync.Mutex // of the writers
 	base    *agent.Registry
 	runtime map[string]*agent.Definition // by slug
+	stored  map[string]string            // their texts, also of those that cannot be read
 }
 
-// open reads the stored definitions. One that cannot be read is logged and left out.
+// open reads the stored definitions.
 func (r *registered) open(ctx context.Context, e *Engine, base *agent.Registry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.base, r.runtime, r.stored = base, map[string]*agent.Definition{}, map[string]string{}
+	r.publish()
+	return r.read(ctx, e)
+}
+
+// read takes in what is stored by now, by whatever process. A definition that cannot be read is logged and left out. The caller holds the
+// writers' lock.
+func (r *registered) read(ctx context.Context, e *Engine) error {
 	rows, err := e.store.Agents(ctx)
 	if err != nil {
 		return fmt.Errorf("read the registered agents: %w", err)
 	}
-	r.base, r.runtime = base, map[string]*agent.Definition{}
+	stored, runtime := map[string]string{}, map[string]*agent.Definition{}
 	for _, row := range rows {
-		file := agent.ParseAs(agent.JSON, "", string(row.Definition))
+		stored[row.Slug] = string(row.Definition)
+		if r.stored[row.Slug] == stored[row.Slug] {
+			if d := r.runtime[row.Slug]; d != nil {
+				runtime[row.Slug] = d
+			}
+			continue
+		}
+		file := agent.ParseAs(agent.JSON, "", stored[row.Slug])
 		if agent.Failed(file.Problems) || len(file.Definitions) != 1 {
 			e.logger.Error("a registered agent cannot be used", "agent", row.Slug, "problems", texts(file.Problems))
 			continue
 		}
-		r.runtime[row.Slug] = runtimeDefinition(file.Definitions[0])
+		runtime[row.Slug] = runtimeDefinition(file.Definitions[0])
 	}
-	r.publish()
+	if !maps.Equal(stored, r.stored) {
+		r.stored, r.runtime = stored, runtime
+		r.publish()
+	}
 	return nil
 }
 
@@ -181,6 +202,9 @@ func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, tex
 	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.read(ctx, e); err != nil {
+		return nil, nil, err
+	}
 	file := e.CheckAgent(format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
@@ -194,6 +218,9 @@ func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.
 	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.read(ctx, e); err != nil {
+		return nil, nil, err
+	}
 	if r.runtime[slug] == nil {
 		return nil, nil, e.notRegistered(slug)
 	}
@@ -210,6 +237,9 @@ func (e *Engine) UnregisterAgent(ctx context.Context, slug string) error {
 	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.read(ctx, e); err != nil {
+		return err
+	}
 	if r.runtime[slug] == nil {
 		return e.notRegistered(slug)
 	}
@@ -217,6 +247,7 @@ func (e *Engine) UnregisterAgent(ctx context.Context, slug string) error {
 		return fmt.Errorf("unregister the agent %s: %w", slug, err)
 	}
 	delete(r.runtime, slug)
+	delete(r.stored, slug)
 	r.publish()
 	return nil
 }
@@ -283,7 +314,7 @@ func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition
 	if err := e.storeAgents(ctx, store.Batch{Agents: []store.Agent{{Slug: d.Slug, ID: d.ID, Definition: text, Created: now, Updated: now}}}); err != nil {
 		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
 	}
-	e.agents.runtime[d.Slug] = d
+	e.agents.runtime[d.Slug], e.agents.stored[d.Slug] = d, string(text)
 	e.agents.publish()
 	return d, problems, nil
 }

@@ -156,7 +156,11 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 		return Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
 	c.at.Drop()
-	a := r.newAsk(c, fmt.Sprintf("%s wants to %s", r.pathOfAgents(), c.title), detail)
+	title := c.title
+	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
+		title = "start " + title
+	}
+	a := r.newAsk(c, fmt.Sprintf("%s wants to %s", r.pathOfAgents(), title), detail)
 	a.Reason, a.Always = decision.Reason, decision.Always
 	var longer []string
 	for _, rule := range a.Always {

@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -96,6 +97,13 @@ func (e *Engine) readDecisionsNow(ctx context.Context) (changed bool, err error)
 // engine looks anyway.
 const decisionsEvery = 2 * time.Second
 
+// readAgents takes in which agents other processes have registered.
+func (e *Engine) readAgents(ctx context.Context) error {
+	e.agents.mu.Lock()
+	defer e.agents.mu.Unlock()
+	return e.agents.read(ctx, e)
+}
+
 // followDecisions tells when another process has changed which folders are trusted, until ctx ends.
 func (e *Engine) followDecisions(ctx context.Context, tell func()) {
 	ticker := time.NewTicker(decisionsEvery)
@@ -106,7 +114,7 @@ func (e *Engine) followDecisions(ctx context.Context, tell func()) {
 		case <-e.decisions.news:
 			tell()
 		case <-ticker.C:
-			err := e.readDecisions(ctx)
+			err := errors.Join(e.readDecisions(ctx), e.readAgents(ctx))
 			if err != nil && !failing && ctx.Err() == nil {
 				e.logger.Warn("what other processes decide is not noticed at once", "error", err)
 			}

@@ -146,7 +146,7 @@ func (h host) askForTools(ctx context.Context, child string, names []string) err
 		return nil
 	}
 	tools := strings.Join(names, ", ")
-	answer, err := h.run.askUser(h.call, permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", child, tools)}, child+" with "+tools)
+	answer, err := h.run.askUser(h.call, permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", child, tools)}, child+" with "+tools+" beside its own tools")
 	switch {
 	case err != nil:
 		return err

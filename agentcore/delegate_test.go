@@ -253,7 +253,7 @@ func TestTaskGetsMoreTools(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	for _, allow := range []bool{false, true} {
 		ask := w.asked()
-		if ask.Detail != "explore with edit" || len(ask.Always) > 0 {
+		if ask.Title != "coder wants to start explore: Mend it." || ask.Detail != "explore with edit beside its own tools" || len(ask.Always) > 0 {
 			t.Errorf("got %+v", ask)
 		}
 		w.answer(ask, agentcore.Answer{Allow: allow})

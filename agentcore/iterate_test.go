@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
@@ -120,10 +121,19 @@ func TestIterationsFail(t *testing.T) {
 	}
 }
 
-// TestCheckThatMayNotRun: the check has the rights of the run, no more.
+// TestCheckThatMayNotRun: the check has the rights of the run, no more. That nothing may run here is told before a pass is paid for.
 func TestCheckThatMayNotRun(t *testing.T) {
 	w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Text("Done.")}})
-	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 2, Until: "true"}))
+	request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 2, Until: "true"}
+	refused := w.wait(w.start(request))
+	if refused.Status != event.StatusFailed || refused.Error == nil || refused.Error.Kind != "not_allowed" || len(refused.Children) != 0 {
+		t.Errorf("got %+v, %+v", refused, refused.Error)
+	}
+	w.session.SetTrusted(true)
+	cfg := config.Default()
+	cfg.Permissions = []config.Permission{{Tool: "bash", Pattern: "*", Action: permission.Deny}}
+	w.engine.SetConfig(cfg)
+	result := w.wait(w.start(request))
 	if result.Status != event.StatusFailed || result.Error == nil || !strings.Contains(result.Error.Detail, "the check could not be made: denied") {
 		t.Errorf("got %+v, %+v", result, result.Error)
 	}

@@ -218,6 +218,9 @@ func readRecord(r io.Reader) (record, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\uFEFF")) // as some editors write it
+		}
 		if text := bytes.TrimSpace(line); err == nil && len(text) > 0 {
 			err = into.take(text)
 		}
@@ -272,7 +275,11 @@ func (r *reading) take(text []byte) error {
 
 func decodeLine[L any](text []byte, take func(L) error) error {
 	var line L
-	if err := json.Unmarshal(text, &line); err != nil {
+	err := json.Unmarshal(text, &line)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("its member %s must not be of the kind %s", wrong.Field, wrong.Value)
+	}
+	if err != nil {
 		return err
 	}
 	return take(line)

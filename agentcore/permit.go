@@ -46,7 +46,11 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		if why == "" {
 			why = "the user said no"
 		}
-		return denied(decision, fmt.Sprintf("%s (%s)", why, strings.TrimPrefix(decision.Reason, ": "))), nil
+		reason := strings.TrimPrefix(decision.Reason, ": ")
+		if strings.HasPrefix(request.Tool, "mcp__") { // what it is decided by are hashes
+			reason = strings.Replace(reason, " "+request.Call, "", 1)
+		}
+		return denied(decision, fmt.Sprintf("%s (%s)", why, reason)), nil
 	}
 	return denied(decision, decision.Reason), nil
 }

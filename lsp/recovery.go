@@ -47,7 +47,7 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	}
 	resumable := slices.DeleteFunc(slices.Clone(runs), func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
 	r.mu.Lock()
-	r.left = resumable
+	r.left = slices.Clone(resumable) // which shrinks, while the other is told of and gone through
 	r.mu.Unlock()
 	r.server.goes(func(ctx context.Context) { r.tell(ctx, runs, resumable) })
 }

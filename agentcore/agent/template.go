@@ -300,8 +300,8 @@ func each(parts []templatePart, visit func(templatePart)) {
 	}
 }
 
-// Expand puts in the values. "" and "false" make a condition false. What values does not name stays as it
-// was written, both branches of a section included, so that examples in a prompt survive. A name that
+// Expand puts in the values. "", "false" and "0" make a condition false, so that {{#if depth}} is for children. What values does
+// not name stays as it was written, both branches of a section included, so that examples in a prompt survive. A name that
 // values has in another case of letters is that one. Values are not expanded themselves.
 func (t *Template) Expand(values map[string]string) string {
 	folded := make(map[string]string, len(values))
@@ -337,7 +337,7 @@ func expand(b *strings.Builder, parts []templatePart, lookup func(string) (strin
 			b.WriteString(piece.middle)
 			expand(b, piece.no, lookup)
 			b.WriteString(piece.last)
-		case value != "" && value != "false":
+		case value != "" && value != "false" && value != "0":
 			expand(b, piece.yes, lookup)
 		default:
 			expand(b, piece.no, lookup)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestExpand(t *testing.T) {
-	values := map[string]string{"a": "A", "b": "B {{a}}", "no": "", "off": "false", "on": "true", "max_depth": "3"}
+	values := map[string]string{"a": "A", "b": "B {{a}}", "no": "", "off": "false", "on": "true", "max_depth": "3", "depth": "0"}
 	for _, c := range []struct{ name, text, want string }{
 		{"plain", "no braces, { one } and }}\n", "no braces, { one } and }}\n"},
 		{"variable", "x {{a}} y {{ a }}{{a}}", "x A y AA"},
@@ -20,6 +20,7 @@ func TestExpand(t *testing.T) {
 		{"not ours", "${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a", "${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a"},
 		{"tag over lines", "{{a\n}}", "{{a\n}}"},
 		{"true", "x{{#if on}}1{{else}}2{{/if}}y", "x1y"},
+		{"nought", "x{{#if depth}}1{{else}}2{{/if}}y", "x2y"},
 		{"false", "x{{#if off}}1{{else}}2{{/if}}y", "x2y"},
 		{"empty is false", "x{{#if no}}1{{/if}}y", "xy"},
 		{"other spelling", "{{#IF ON}}1{{ELSE}}2{{/IF}}", "1"},

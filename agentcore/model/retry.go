@@ -52,7 +52,7 @@ func (p Retry) Next(attempts int, elapsed time.Duration, failed error) (time.Dur
 	case known.RetryAfter > p.MaxElapsed:
 		return 0, known.ended(
 			fmt.Sprintf("it asks to wait %s, longer than the %s of retry.max_elapsed", known.RetryAfter.Round(time.Second), p.MaxElapsed),
-			"Start it again later, choose another model, or raise retry.max_elapsed.")
+			"start it again later, choose another model, or raise retry.max_elapsed")
 	case elapsed+delay > p.MaxElapsed:
 		return 0, known.ended(fmt.Sprintf("asked %d times in %s, up to the %s of retry.max_elapsed", attempts, elapsed.Round(time.Second), p.MaxElapsed), known.Hint)
 	}

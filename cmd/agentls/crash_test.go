@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	crashes   = flag.Int("crashes", 0, "TestCrashes: how often the server is killed; 0 means about 50 while there is time, or 500 with AGENTLS_SOAK")
+	crashes   = flag.Int("crashes", 0, "TestCrashes: how often the server is killed; 0 means once at each point and a few times at random while there is time, or 500 times with AGENTLS_SOAK")
 	crashSeed = flag.Uint64("crashseed", 1, "TestCrashes: the seed of what is drawn at random")
 	crashAt   = flag.String("crashat", "", "TestCrashes: the only point, with a number for its n-th time, as in \"intent/applied 7\"")
 )
@@ -301,8 +301,10 @@ func loadPoints() map[crash.Point]int {
 // nothing is lost that was told, no command was run twice, the database is sound, what was interrupted can be resumed and comes to
 // its end, and no process is left.
 func TestCrashes(t *testing.T) {
+	const atRandom = 8 // between the points
 	soak := os.Getenv("AGENTLS_SOAK") != ""
 	kills, seed, until := *crashes, *crashSeed, time.Time{}
+	lives := 25 // on one state folder
 	switch {
 	case kills > 0:
 	case soak:
@@ -310,7 +312,8 @@ func TestCrashes(t *testing.T) {
 	case testing.Short():
 		kills = 2
 	default:
-		kills, until = 50, time.Now().Add(2*time.Minute) // on a slow machine there are fewer
+		kills, lives = len(loadPoints())+atRandom, (len(loadPoints())+atRandom+1)/2
+		until = time.Now().Add(2 * time.Minute) // on a slow machine there are fewer
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	type shot struct {
@@ -325,7 +328,7 @@ func TestCrashes(t *testing.T) {
 				shots = append(shots, shot{point, 1 + random.IntN(often[point])})
 			}
 		}
-		for range 8 {
+		for range atRandom {
 			shots = append(shots, shot{"", 1 + random.IntN(400)})
 		}
 	}
@@ -338,7 +341,6 @@ func TestCrashes(t *testing.T) {
 		}
 		shots = slices.Repeat([]shot{at}, kills)
 	}
-	const lives = 25 // on one state folder
 	done := 0
 	for i := 0; len(shots) > 0; i++ {
 		batch := shots[:min(lives, len(shots))]

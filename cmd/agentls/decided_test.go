@@ -47,11 +47,14 @@ func TestTrustOfAnotherProcess(t *testing.T) {
 	s.quit()
 }
 
-// TestRegisteredAgentOnTheCommandLine: an agent that an editor registered is there for the command line, and may be the default one.
-func TestRegisteredAgentOnTheCommandLine(t *testing.T) {
+// TestRegisteredAgentElsewhere: an agent that an editor registered is there in other windows and on the command line, and may be the default one.
+func TestRegisteredAgentElsewhere(t *testing.T) {
 	d := newDesk(t, nil)
-	s := d.serve("minimal")
+	s, other := d.serve("minimal"), d.serve("minimal")
 	s.execute("agentls.register", `{"text":"---\nname: poet\ndescription: Writes a poem.\ncategory: [primary]\n---\nWrite of frogs.\n"}`)
+	d.waitFor("the other window has it", func() bool { return other.hasAgent("poet") })
+	other.execute("agentls.update", `{"agent":"poet","text":"---\nname: poet\ndescription: Writes more.\ncategory: [primary]\n---\nWrite of toads.\n"}`)
+	other.quit()
 	s.quit()
 	d.must(exitOK, "run", "-q", "--agent", "poet", "Of frogs.")
 	d.must(exitOK, "doctor", "--set", "default_agent=poet")

@@ -71,8 +71,8 @@ func New(options Options) model.Model {
 		Name:    c.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
 		Idle:    options.IdleTimeout,
-		KeyHint: "Check the key of the provider " + provider + ": set ANTHROPIC_API_KEY, or key_env in [providers." + provider + "].",
-		URLHint: "base_url of [providers." + provider + "] is the server's address without /v1.",
+		KeyHint: transport.KeyHint(provider, "anthropic", "ANTHROPIC_API_KEY"),
+		URLHint: "base_url of [providers." + provider + "] is the server's address without /v1",
 		Resets:  resets,
 	}
 	set := []option.RequestOption{

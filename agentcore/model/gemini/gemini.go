@@ -81,8 +81,8 @@ func New(options Options) model.Model {
 		Name:    g.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
 		Idle:    options.IdleTimeout,
-		KeyHint: "Check the key of the provider " + provider + ": set GEMINI_API_KEY, or key_env in [providers." + provider + "].",
-		URLHint: "base_url of [providers." + provider + "] is the server's address without /v1beta.",
+		KeyHint: transport.KeyHint(provider, "gemini", "GEMINI_API_KEY"),
+		URLHint: "base_url of [providers." + provider + "] is the server's address without /v1beta",
 	}
 	if options.Key != "" {
 		g.header.Set("X-Goog-Api-Key", options.Key)

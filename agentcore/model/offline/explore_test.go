@@ -180,6 +180,11 @@ func TestExplainFinds(t *testing.T) {
 func TestSurvey(t *testing.T) {
 	d := &desk{t: t, files: shop, tools: []string{"read", "glob", "grep", "list"}}
 	answer := d.converse("Explore this project")
+	for _, words := range []string{"Give me an overview of this repository.", "Explore the code base.\n\n<pass>\nThis is pass 1 of at most 2 at this task.\n</pass>"} {
+		if other := d.converse(words); other != answer {
+			t.Errorf("%q is answered by:\n%s", words, other)
+		}
+	}
 	found := headings(answer)
 	if len(found) != len(shop) || !strings.HasPrefix(found[len(found)-1], "vendor/lib/save.go:3: defines Save") {
 		t.Errorf("the answer is:\n%s", answer)
@@ -197,6 +202,9 @@ func TestTerms(t *testing.T) {
 		"how are the dropped messages retried?":  {"drop", "messag", "retry"},
 		"Which function parses `foo.Bar` here?":  {"foo.Bar", "pars"},
 		"What does this do?":                     nil,
+		"Where is F defined?":                    {"F"},
+		"Which lock does the DB take, if any?":   {"DB", "lock"},
+		"Explore the code base.":                 nil,
 		"Where does the address class come from": {"address"},
 	} {
 		var got []string

@@ -64,7 +64,7 @@ func (t *task) cannot(path string) string {
 	if t.finding.message == "" {
 		return fmt.Sprintf("%s: the offline rules found nothing that they can fix safely.\n", path)
 	}
-	return fmt.Sprintf("%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
+	return fmt.Sprintf("%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
 		path, t.finding.line, t.finding.message)
 }
 

@@ -70,6 +70,9 @@ func answer(request *model.Request) turn {
 	if next, ok := t.delegate(); ok {
 		return next
 	}
+	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review && t.intent != repair {
+		return t.guide(text)
+	}
 	switch t.intent {
 	case review:
 		return t.review()
@@ -89,15 +92,16 @@ const help = `This is agentls without a language model, so a task in free words 
 - find places in the workspace: "where is the configuration loaded?"
 - fix some of their own findings: "fix this"
 
-For everything else, configure a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY where the editor starts, or write ` + "`default_model = \"provider/model\"`" + ` into config.toml.
+For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY where the editor starts, or write ` + "`default_model = \"provider/model\"`" + ` into config.toml.
 
 ` + noModel + "\n"
 
 var (
-	taskBlock    = pattern(`(?s)\n*<(task|reminder)>\n(.*?)</(?:task|reminder)>\n*`)
+	taskBlock    = pattern(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
 	contextBlock = pattern(`(?s)\n?<context>\n(.*?)</context>\s*$`)
 	dateLine     = pattern(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
 	quotedPath   = pattern("`([^`\n]+)`")
+	wholeProject = pattern(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
 	pathWord     = pattern(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
 
@@ -151,13 +155,16 @@ func understand(request *model.Request) task {
 	if t.intent == unknown {
 		t.intent = t.intentOfAgent(request.System)
 	}
+	if t.intent == explain && len(t.files) == 0 && wholeProject().MatchString(strings.ToLower(t.words)) {
+		t.intent = explore
+	}
 	if t.intent == review && t.finding.message != "" && t.words == "" {
 		t.intent = repair
 	}
 	return t
 }
 
-// withoutBlocks takes the engine's words out of a task: what a child is told of its place, and the definition's reminder. How thorough
+// withoutBlocks takes the engine's words out of a task: what a child or a pass is told of its place, and the definition's reminder. How thorough
 // it shall be stays.
 func withoutBlocks(words string) string {
 	kept := ""

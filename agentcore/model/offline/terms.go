@@ -47,32 +47,41 @@ var asking = strings.Fields(`a about above across after again against all also a
 var (
 	quotedName = pattern("[`\"']([\\w.:/-]+)[`\"']")
 	plainName  = pattern(`[A-Za-z_][\w]*`)
+	codeBase   = pattern(`(?i)\bcode[ -]base\b`)
 )
 
 // terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that is not a
 // way of asking.
 func (t *task) terms(limit int) []term {
 	var found []term
-	add := func(word, stem string) {
-		if len(stem) < 2 || len(found) == limit || slices.ContainsFunc(found, func(f term) bool { return strings.EqualFold(f.stem, stem) }) {
+	add := func(word, stem string, spellings ...string) {
+		if len(found) == limit || slices.ContainsFunc(found, func(f term) bool { return strings.EqualFold(f.stem, stem) }) {
 			return
 		}
-		if made, ok := newTerm(word, stem, spellings(stem)...); ok {
+		if made, ok := newTerm(word, stem, spellings...); ok {
 			found = append(found, made)
 		}
 	}
 	for _, match := range quotedName().FindAllStringSubmatch(t.words, -1) {
-		add(match[1], match[1])
+		if len(match[1]) > 1 {
+			add(match[1], match[1], spellings(match[1])...)
+		}
 	}
-	names := plainName().FindAllString(quotedName().ReplaceAllString(t.words, ""), -1)
+	names := plainName().FindAllString(codeBase().ReplaceAllString(quotedName().ReplaceAllString(t.words, ""), "codebase"), -1)
 	for _, name := range names {
 		if len(parts(name)) > 1 && name != strings.ToUpper(name) {
-			add(name, name)
+			add(name, name, spellings(name)...)
+		}
+	}
+	for _, name := range names {
+		// "F" or "DB" is a name of code; a short word of prose is not.
+		if len(name) <= 2 && name != "A" && name == strings.ToUpper(name) && !slices.Contains(asking, strings.ToLower(name)) {
+			add(name, name, `\b`+name+`\b`)
 		}
 	}
 	for _, name := range names {
 		if lower := strings.ToLower(name); !slices.Contains(asking, lower) && len(name) > 2 && len(parts(name)) == 1 {
-			add(lower, stem(lower))
+			add(lower, stem(lower), spellings(stem(lower))...)
 		}
 	}
 	return found

@@ -95,8 +95,8 @@ func connect(options Options) (endpoint, []option.RequestOption) {
 		Name:    e.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
 		Idle:    options.IdleTimeout,
-		KeyHint: "Check the key of the provider " + provider + ": set OPENAI_API_KEY, or key_env in [providers." + provider + "].",
-		URLHint: "base_url of [providers." + provider + "] is the server's address, usually with /v1 at its end.",
+		KeyHint: transport.KeyHint(provider, "openai", "OPENAI_API_KEY"),
+		URLHint: "base_url of [providers." + provider + "] is the server's address, usually with /v1 at its end",
 		Resets:  resets,
 	}
 	set := []option.RequestOption{

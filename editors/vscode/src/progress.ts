@@ -5,13 +5,16 @@ import type { Sessions } from './sessions';
 
 type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
 
+/** What takes no longer is not shown: its notification would come up behind the one that tells of its end. */
+const shortTime = 500;
+
 /**
  * Shows what runs: what the user started as a notification with a Cancel, children in the status bar, since a dozen
  * notifications hide the code. The tree has them all. The tokens of the server are the ids of its runs.
  */
 export function showProgress(server: Server, sessions: Sessions): void {
   const shown = new Map<ProgressToken, (value: WorkDoneProgressReport | WorkDoneProgressEnd) => void>();
-  const begin = (token: ProgressToken, first: WorkDoneProgressBegin) => {
+  const show = (token: ProgressToken, first: WorkDoneProgressBegin, last: WorkDoneProgressBegin | WorkDoneProgressReport) => {
     const child = (sessions.run(String(token))?.depth ?? 0) > 0;
     const options: vscode.ProgressOptions = {
       location: child ? vscode.ProgressLocation.Window : vscode.ProgressLocation.Notification,
@@ -35,8 +38,20 @@ export function showProgress(server: Server, sessions: Sessions): void {
             report(value);
           }
         });
-        report(first);
+        report(last);
       });
+    });
+  };
+  const begin = (token: ProgressToken, first: WorkDoneProgressBegin) => {
+    let last: WorkDoneProgressBegin | WorkDoneProgressReport = first;
+    const timer = setTimeout(() => show(token, first, last), shortTime);
+    shown.set(token, (value) => {
+      if (value.kind === 'end') {
+        clearTimeout(timer);
+        shown.delete(token);
+      } else {
+        last = value;
+      }
     });
   };
   server.middleware.handleWorkDoneProgress = (token, value: Value) => {

@@ -50,7 +50,7 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
       const page = await this.server.request('agent/transcript', after === undefined ? { run } : { run, after });
       messages.push(...page.messages);
       if (!page.more || page.messages.length === 0) {
-        return `# ${uri.path.slice(1)}\n\n${messages.map(markdown).join('\n\n')}\n`;
+        return `# ${uri.path.slice(1)}\n\n${messages.map((message, i) => markdown(message, i === 0)).join('\n\n')}\n`;
       }
     }
   }
@@ -83,14 +83,14 @@ async function preview(uri: vscode.Uri): Promise<void> {
   }
 }
 
-const speakers: { [role: string]: string } = { user: 'Task', assistant: 'Agent' };
+const speakers: { [role: string]: string } = { user: 'Message', assistant: 'Agent' };
 
-function markdown(message: TranscriptMessage): string {
+function markdown(message: TranscriptMessage, first: boolean): string {
   const parts = [];
   if (message.compacted) {
     parts.push('---\n\n*The conversation was shortened here.*');
   }
-  const speaker = speakers[message.role];
+  const speaker = first ? 'Task' : speakers[message.role];
   if (speaker && (message.text || message.reasoning)) {
     parts.push(`## ${speaker}`);
   }
@@ -111,7 +111,7 @@ function told(text: string): string {
 
 /** Something that is shown when its title is clicked. */
 function folded(title: string, body: string): string {
-  return `\n\n<details><summary>${title}</summary>\n\n${body}\n\n</details>`;
+  return `\n\n<details><summary>${title}</summary>\n\n${body}\n\n</details>\n\n`;
 }
 
 /** A text as HTML. */

@@ -197,7 +197,7 @@ func (x *Exchange) Fault(fault Fault, status int) *model.Error {
 		failure.RetryAfter = min(max(fault.After, 0), maxWait)
 	}
 	if fault.unpaid() {
-		failure.Hint = "The account has no credit left: look at its billing page, or choose another model."
+		failure.Hint = "the account has no credit left: look at its billing page, or choose another model"
 	}
 	return failure
 }
@@ -241,7 +241,7 @@ func (x *Exchange) Failed(err error) error {
 	}
 	failure := x.failure(model.ErrNetwork, reason, err)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		failure.Hint = "Nothing listens there: start the server, or correct the address. " + x.upstream.URLHint
+		failure.Hint = "nothing listens there: start the server, or correct the address; " + x.upstream.URLHint
 	}
 	return failure
 }
@@ -255,7 +255,7 @@ func (x *Exchange) refused(response *http.Response) error {
 	if response.StatusCode < 400 {
 		failure := x.failure(model.ErrInvalid, "the server redirects to "+response.Header.Get("Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
 		failure.Status = response.StatusCode
-		failure.Hint = "Set the base URL to the final address. " + x.upstream.URLHint
+		failure.Hint = "set the base URL to the final address; " + x.upstream.URLHint
 		return failure
 	}
 	fault, ok := ParseFault(raw)
@@ -324,24 +324,33 @@ func (u *Upstream) Refuse(kind model.ErrorKind, detail string, cause error) *mod
 	return &model.Error{Kind: kind, Provider: u.Name, Detail: u.clean(detail), Hint: u.hint(kind), Cause: cause}
 }
 
+// KeyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the configuration
+// names another, that of any other provider only where the configuration says.
+func KeyHint(provider, vendor, variable string) string {
+	if provider != vendor {
+		return "check the key of the provider " + provider + ": it is in the variable that key_env in [providers." + provider + "] names"
+	}
+	return "check the key of the provider " + provider + ": set " + variable + ", or key_env in [providers." + provider + "]"
+}
+
 func (u *Upstream) hint(kind model.ErrorKind) string {
 	switch kind {
 	case model.ErrRateLimit:
-		return "Wait, run fewer agents at once, or choose another model."
+		return "wait, run fewer agents at once, or choose another model"
 	case model.ErrOverloaded, model.ErrServer:
-		return "The provider has trouble: wait, or choose another model."
+		return "the provider has trouble: wait, or choose another model"
 	case model.ErrNetwork:
-		return "Check the network and the address. " + u.URLHint
+		return "check the network and the address; " + u.URLHint
 	case model.ErrProtocol:
-		return "Check that the address is that of the model server, and not of a proxy's page. " + u.URLHint
+		return "check that the address is that of the model server, and not of a proxy's page; " + u.URLHint
 	case model.ErrAuth:
 		return u.KeyHint
 	case model.ErrNotFound:
-		return "Check the model's name and the address. " + u.URLHint
+		return "check the model's name and the address; " + u.URLHint
 	case model.ErrContext:
-		return "The conversation is too long for the model: start a new one, name fewer files, or choose a model with a larger context."
+		return "the conversation is too long for the model: start a new one, name fewer files, or choose a model with a larger context"
 	}
-	return "The provider refused the request as it is: check the model's name and settings."
+	return "the provider refused the request as it is: check the model's name and settings"
 }
 
 // clean takes secrets and control characters out of a text and shortens it.

@@ -74,3 +74,14 @@ func TestClientStaysAndKeepsItsBase(t *testing.T) {
 		t.Error("the client that was given has changed, or the new one follows redirects")
 	}
 }
+
+func TestKeyHint(t *testing.T) {
+	for provider, want := range map[string]string{
+		"openai": "check the key of the provider openai: set OPENAI_API_KEY, or key_env in [providers.openai]",
+		"local":  "check the key of the provider local: it is in the variable that key_env in [providers.local] names", // the vendor's key is not sent there
+	} {
+		if got := KeyHint(provider, "openai", "OPENAI_API_KEY"); got != want {
+			t.Errorf("%s: %s", provider, got)
+		}
+	}
+}

@@ -144,6 +144,11 @@ export class Editor {
   // Trusts the folder, opens a file, and waits for the extension.
   async begin(file) {
     await this.page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
+    await this.beginTrusted(file);
+  }
+
+  // The same where folders are trusted from the start.
+  async beginTrusted(file) {
     await this.openFile(file);
     await this.page.locator('.statusbar-item[id*="agentls"]', { hasText: 'agentls' }).first().waitFor();
   }
@@ -161,14 +166,15 @@ export class Editor {
     await this.enter(`What shall ${agent} do?`, prompt);
   }
 
-  // Waits until the server answers: it knows the agents.
-  async alive() {
-    await this.until('an answer of the server', async () => {
+  // The agents that can be run, as soon as the server answers; a window that is busy can close their list.
+  async agents() {
+    const rows = this.page.locator('.quick-input-list .monaco-list-row');
+    return this.until('an answer of the server', async () => {
       await this.command('agentls: Run an Agent…');
-      const coder = this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Coder' }).first();
-      const answered = await coder.waitFor({ timeout: 5000 }).then(() => true, () => false);
+      const answered = await rows.filter({ hasText: 'Coder' }).first().waitFor({ timeout: 5000 }).then(() => true, () => false);
+      const found = answered && (await rows.allInnerTexts());
       await this.page.keyboard.press('Escape');
-      return answered;
+      return found;
     });
   }
 

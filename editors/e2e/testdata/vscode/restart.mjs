@@ -13,13 +13,13 @@ await story(process.cwd(), {}, async (editor) => {
   say('kill the server: it comes back, and what was done is still known');
   await editor.kill('agentls serve');
   await editor.notification('ended unexpectedly').waitFor();
-  await editor.alive();
+  await editor.agents();
   await editor.row('Greet me.').first().waitFor();
   await editor.picture('restart-1-again');
 
   say('kill it again and again: it is not started for ever, which is said in the end');
   for (let i = 0; i < 3; i++) {
-    await editor.alive();
+    await editor.agents();
     await editor.kill('agentls serve');
   }
   await editor.notification('is not started again').waitFor();
@@ -27,6 +27,6 @@ await story(process.cwd(), {}, async (editor) => {
 
   say('start it by hand');
   await editor.press('is not started again', 'Start Again');
-  await editor.alive();
+  await editor.agents();
   await editor.row('Greet me.').first().waitFor();
 });

@@ -22,6 +22,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.row('look for ever').first().waitFor();
   await editor.row('mend the comments').first().waitFor();
   await editor.notification(/coder: Share the work: waits for 2 children/s).waitFor();
+  await page.locator('.statusbar-item', { hasText: /coder ▸ (general: mend the comments|explore: look for ever)/ }).first().waitFor();
   await editor.notification('coder ▸ general wants to write .vscode/settings.json').waitFor();
   await editor.row('waits for you').first().waitFor();
   await editor.picture('team-3-question');
