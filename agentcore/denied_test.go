@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,6 +63,24 @@ func TestReadsWhatTheUserPointsAt(t *testing.T) {
 	)
 	w.view.SetDocument(outside, "text of the outside\n", 1)
 	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Look at it.", Context: agentcore.Context{Paths: []string{outside}}})
+}
+
+// A workspace that was opened by a link is read and edited without a question.
+func TestWorkspaceBehindALink(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"sub/a.txt": "old\n"},
+		script.Turn{Answer: []script.Step{call("read", `{"path":"sub/a.txt"}`)}},
+		script.Turn{Expect: []script.Expect{script.Result("read", "old")}, Answer: []script.Step{call("edit", `{"path":"sub/a.txt","old_string":"old","new_string":"new"}`)}},
+		script.Turn{Expect: []script.Expect{script.Result("edit", "Edited")}, Answer: []script.Step{script.Text("Done.")}},
+	)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	w.closeEngine()
+	w.dir = link
+	w.open()
+	w.finishes(coder())
 }
 
 // A finding and a check are no ways around the rules on files.

@@ -228,7 +228,7 @@ func (p passEnd) line() string {
 		}
 	case p.result.Reason != "":
 		line = "cut short: " + p.result.Reason
-	case child != nil && child.Status != "":
+	case child != nil && child.Status != event.ChildStatusCompleted:
 		line = "says: " + string(child.Status)
 	}
 	if len(p.changed) == 0 {

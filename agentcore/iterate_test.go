@@ -34,7 +34,7 @@ func TestIterations(t *testing.T) {
 		script.Turn{Expect: []script.Expect{script.Result("read", "two")}, Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"three"}`)}},
 		script.Turn{Answer: []script.Step{submit(`{"summary":"All done.","status":"completed"}`)}},
 		// It says so, but has changed something: another looks.
-		script.Turn{Expect: []script.Expect{script.First("pass 3 of at most 4"), script.First("(says: completed; changed a.txt)")}, Answer: []script.Step{script.Text("Nothing is left to do.")}},
+		script.Turn{Expect: []script.Expect{script.First("pass 3 of at most 4"), script.First("(completed; changed a.txt)")}, Answer: []script.Step{script.Text("Nothing is left to do.")}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "/iter 4  Do it."})
 	seen := w.until(ended(id))
@@ -43,7 +43,7 @@ func TestIterations(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 	for _, want := range []string{
-		"## Pass 1 of 4: says: partial; changed a.txt\n\nOne is two.", "## Pass 2 of 4: says: completed; changed a.txt\n\nAll done.",
+		"## Pass 1 of 4: says: partial; changed a.txt\n\nOne is two.", "## Pass 2 of 4: completed; changed a.txt\n\nAll done.",
 		"## Pass 3 of 4: completed; nothing changed\n\nNothing is left to do.", "Ended after pass 3: the pass says that the task is done, and had nothing to change.",
 	} {
 		if !strings.Contains(result.Output, want) {

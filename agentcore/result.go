@@ -41,6 +41,16 @@ func (r *run) childResult() *event.ChildResult {
 	if r.submitted != nil {
 		result = *r.submitted
 	}
+	if result.Status == "" { // what its end says
+		switch {
+		case r.result.Status != event.StatusCompleted:
+			result.Status = event.ChildStatusFailed
+		case r.result.Reason != "":
+			result.Status = event.ChildStatusPartial
+		default:
+			result.Status = event.ChildStatusCompleted
+		}
+	}
 	claims := append(slices.Clone(result.FilesModified), result.FilesCreated...)
 	claimed := testCount{run: result.TestsRun, passed: result.TestsPassed}
 	result.FilesModified, result.FilesCreated, result.Warnings = nil, nil, slices.Clone(result.Warnings)

@@ -206,8 +206,10 @@ func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
 		return nil, nil // a document without a file
 	}
 	names := []string{resolved}
-	if real, err := filepath.EvalSymlinks(resolved); err == nil && real != resolved {
-		names = append(names, real)
+	if real, err := filepath.EvalSymlinks(resolved); err == nil {
+		if real = r.belowRoot(real); real != resolved {
+			names = append(names, real)
+		}
 	}
 	paths := make([]permission.Path, len(names))
 	for i, name := range names {
@@ -222,6 +224,20 @@ func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
 		}
 	}
 	return paths, nil
+}
+
+// belowRoot is a path without links as the workspace names it, where a folder of the workspace was itself opened by a link.
+func (r *rights) belowRoot(real string) string {
+	for _, root := range r.session.view.Roots() {
+		at, err := filepath.EvalSymlinks(root.Path)
+		if err != nil || at == root.Path {
+			continue
+		}
+		if rel, err := filepath.Rel(at, real); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(root.Path, rel)
+		}
+	}
+	return real
 }
 
 // unsandboxed tells that commands run as the user would run them.

@@ -193,7 +193,10 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return false, nil
 	}
 	s.options.Crash.Reach(crash.Accepting)
-	answer, err := s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
+	answer, err := func() (applyAnswer, error) {
+		defer s.view.Hold(filesOf(elsewhere(edits)))()
+		return s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
+	}()
 	if err != nil {
 		return false, err
 	}
@@ -232,7 +235,7 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 // is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells of the text edits
 // under the old name; that its hunks are at the new one has to be said.
 func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
-	moves := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return e.MoveTo == "" })
+	moves := slices.DeleteFunc(elsewhere(edits), func(e workspace.FileEdit) bool { return e.Delete })
 	if len(moves) == 0 {
 		return nil
 	}
@@ -301,6 +304,11 @@ func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
 		}
 	}
 	return list
+}
+
+// elsewhere are the edits that take a file away from where it is.
+func elsewhere(edits []workspace.FileEdit) []workspace.FileEdit {
+	return slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !e.Delete && e.MoveTo == "" })
 }
 
 // filesOf are the files that come, go or change with edits.

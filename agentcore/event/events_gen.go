@@ -150,7 +150,8 @@ type CallSummary struct {
 // ChildResult is the report of a child to its parent. Files and counts come from what the engine saw,
 // not from what the model claims.
 type ChildResult struct {
-	// How far it says that its task is done; absent where it does not say.
+	// How far its task is done: what it says, else what its end says. Absent in what was stored by former
+	// versions.
 	Status ChildStatus `json:"status,omitempty"`
 	// The outcome in a sentence or two.
 	Summary string `json:"summary"`

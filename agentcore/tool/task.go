@@ -126,7 +126,7 @@ func (s TaskState) Report() string {
 	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {
-		if c.Status != "" && c.Status != event.ChildStatusCompleted {
+		if c.Status != "" && c.Status != event.ChildStatusCompleted && r.Reason == "" { // otherwise its end says so
 			fmt.Fprintf(&b, "it says: %s\n", c.Status)
 		}
 		if c.Details != "" { // otherwise the summary is all there is, or the first line of it

@@ -148,6 +148,68 @@ func TestMoveIsTakenByEditors(t *testing.T) {
 	}
 }
 
+// An editor closes the document before it moves or deletes the file. What the disk has meanwhile is no change of the user's.
+func TestHeldWhileTheEditorMoves(t *testing.T) {
+	settle := func(m *moves) {
+		m.Helper()
+		if err := m.view.Settle(m.Context()); err != nil {
+			m.Fatal(err)
+		}
+	}
+	m, layer := proposed(t)
+	m.view.SetDocument(m.at("a"), five, 1)
+	hunks := m.hunks("a>b", "a:ONE")
+	edits, failed := m.session.Edits(ids(hunks))
+	if len(failed) > 0 {
+		t.Fatalf("failed: %+v", failed)
+	}
+	release := m.view.Hold([]string{m.at("a"), m.at("b")})
+	m.view.SetDocument(m.at("a"), edits[0].After(), 2)
+	m.view.CloseDocument(m.at("a"))
+	settle(m)
+	if err := os.Rename(m.at("a"), m.at("b")); err != nil {
+		t.Fatal(err)
+	}
+	m.view.Rename(m.at("a"), m.at("b"))
+	m.view.DiskChanged([]string{m.at("a"), m.at("b")})
+	settle(m)
+	m.view.SetDocument(m.at("b"), edits[0].After(), 1)
+	release()
+	m.session.Confirm(ids(hunks), true, "")
+	settle(m)
+	m.states(hunks, event.StateAccepted)
+	m.hunks()
+	m.shows(layer, map[string]string{"a": "-", "b": upper})
+
+	// A new file that was never saved is taken away again.
+	m = newMoves(t, nil)
+	layer = m.session.Fork()
+	write(t, layer, m.at("new"), "new\n", "")
+	merge(t, layer)
+	hunks = m.hunks("+new")
+	put(m, m.at("new"), "")
+	m.view.SetDocument(m.at("new"), "new\n", 1)
+	m.session.Confirm(ids(hunks), true, "")
+	settle(m)
+	m.states(hunks, event.StateAccepted)
+	if _, failed := m.session.UndoEdits(ids(hunks)); len(failed) > 0 {
+		t.Fatalf("failed: %+v", failed)
+	}
+	release = m.view.Hold([]string{m.at("new")})
+	m.view.CloseDocument(m.at("new"))
+	settle(m)
+	if err := os.Remove(m.at("new")); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	m.session.ConfirmUndo(ids(hunks), true, "")
+	settle(m)
+	m.states(hunks, event.StateRejected)
+	if now, _ := m.session.Hunk(hunks[0].ID); now.Detail != "undone" {
+		t.Errorf("got %+v", now)
+	}
+}
+
 func TestMoveWithoutDocuments(t *testing.T) {
 	m, _ := proposed(t)
 	hunks := m.hunks("a>b", "a:ONE")

@@ -48,6 +48,8 @@ type View struct {
 	wake    chan struct{}
 	settled chan struct{}
 	closed  bool
+	// held are the files of which the disk does not count for now, see Hold.
+	held map[string]*hold
 	// onDisk are the last changes of the disk that somebody told of, of which changes counts all.
 	onDisk  []string
 	changes uint64
@@ -87,6 +89,7 @@ func Open(roots []Root, options Options) (*View, error) {
 		docs:    make(map[string]*document),
 		anchors: make(map[string]*anchor),
 		stale:   make(map[string]struct{}),
+		held:    make(map[string]*hold),
 		wake:    make(chan struct{}, 1),
 		ended:   make(chan struct{}),
 	}
@@ -351,6 +354,43 @@ func (v *View) Recheck(path string) {
 	v.recheck(path, true)
 }
 
+// Hold leaves hunks and marks of files where they are, whatever the disk has, until release is called: while an editor renames or deletes
+// a file, the text that is there for a moment means nothing. Some close the document before they do it, others tell of the new name before
+// they show its text. What documents show counts all the same. release may be called from any goroutine, once.
+func (v *View) Hold(paths []string) (release func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	held := make([]string, len(paths))
+	for i, path := range paths {
+		held[i] = cleanPath(path)
+		if v.held[held[i]] == nil {
+			v.held[held[i]] = &hold{}
+		}
+		v.held[held[i]].by++
+	}
+	return func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for _, path := range held {
+			h := v.held[path]
+			if h.by--; h.by > 0 {
+				continue
+			}
+			delete(v.held, path)
+			if h.missed {
+				v.cache.drop(path)
+				v.markStale(path)
+			}
+		}
+	}
+}
+
+// hold is a file that is held.
+type hold struct {
+	by     int  // so many callers of Hold
+	missed bool // the disk was read meanwhile
+}
+
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
@@ -360,6 +400,10 @@ func (v *View) sync(a *anchor, c content) {
 		return
 	}
 	if c.open || c.seq < a.seq {
+		return
+	}
+	if h := v.held[a.path]; h != nil {
+		h.missed = true
 		return
 	}
 	v.move(a, c.text, c.seq)

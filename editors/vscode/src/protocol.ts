@@ -416,7 +416,7 @@ export interface CallSummary {
 
 /** The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims. */
 export interface ChildResult {
-  /** How far it says that its task is done; absent where it does not say. */
+  /** How far its task is done: what it says, else what its end says. Absent in what was stored by former versions. */
   status?: ChildStatus;
   /** The outcome in a sentence or two. */
   summary: string;

@@ -110,6 +110,7 @@ class Play:
             wire.how = how
         wire.refusal = refusal
         editor = Fake(wire, profile, self.root, policy=policy or answers())
+        editor.late = not stage.rich
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
         try:
@@ -121,13 +122,17 @@ class Play:
 
 
 class Fake(Editor):
-    """The probe's editor, with Neovim's idea of an empty file, and files that change before their documents do."""
+    """The probe's editor, with Neovim's idea of an empty file. It closes a document before it moves or deletes the file, or after that where late is set."""
+
+    late = False
 
     async def apply(self, edit):
         return await super().apply(as_shown(edit, self.profile["clientInfo"]["name"]))
 
     async def _do_rename(self, step):
         """The file moves before its document does, and what an editor tells of it comes last, as in VS Code."""
+        if not self.late:
+            return await super()._do_rename(step)
         document = self.documents.get(step.uri)
         target = Path(path_of(step.new_uri))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -140,6 +145,8 @@ class Fake(Editor):
 
     async def _do_delete(self, step):
         """The file goes before its document does, as in VS Code and Neovim."""
+        if not self.late:
+            return await super()._do_delete(step)
         path = Path(path_of(step.uri))
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         if step.uri in self.documents:

@@ -347,7 +347,7 @@ M.commands = {
 
 ---The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims.
 ---@class agentls.ChildResult
----@field status? agentls.ChildStatus How far it says that its task is done; absent where it does not say.
+---@field status? agentls.ChildStatus How far its task is done: what it says, else what its end says. Absent in what was stored by former versions.
 ---@field summary string The outcome in a sentence or two.
 ---@field details? string All that the parent needs to go on, in Markdown.
 ---@field filesModified? string[] Paths of changed files, from the workspace root, with forward slashes.
