@@ -361,7 +361,7 @@ func firstRequest(t testing.TB, name string) []byte {
 
 // The first request of each built-in agent, prompt and tools, stays small: providers bill and read all of it.
 func TestFirstRequestIsSmall(t *testing.T) {
-	const most = 12 << 10
+	const most = 12_000
 	builtin, err := agent.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -372,7 +372,7 @@ func TestFirstRequestIsSmall(t *testing.T) {
 		}
 		size := len(firstRequest(t, d.Slug))
 		t.Logf("%-16s %6d bytes", d.Slug, size)
-		if size > most && d.Slug != "guide" || size > most+3<<10 { // the guide brings agentls's documentation
+		if size > most && d.Slug != "guide" || size > most+3_000 { // the guide brings agentls's documentation
 			t.Errorf("the first request of %s has %d bytes, more than %d", d.Slug, size, most)
 		}
 	}

@@ -64,8 +64,8 @@ type BackgroundCommand struct {
 type bashArguments struct {
 	Command     string `json:"command" alias:"cmd,script"`
 	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000" minimum:"1" alias:"timeout"`
-	Description string `json:"description,omitempty" jsonschema:"what for" alias:"explanation,purpose"`
-	Background  bool   `json:"background,omitempty" jsonschema:"for servers and watchers; answers an id" alias:"run_in_background,is_background"`
+	Description string `json:"description,omitempty" alias:"explanation,purpose"`
+	Background  bool   `json:"background,omitempty" jsonschema:"for servers; answers an id" alias:"run_in_background,is_background"`
 }
 
 func bashTool() Tool {
@@ -231,7 +231,7 @@ func side(text string) string {
 
 type bashOutputArguments struct {
 	ID     string `json:"id" alias:"bash_id,shell_id,terminal_id"`
-	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
+	WaitMs int    `json:"wait_ms,omitempty" jsonschema:"for its end" minimum:"0" alias:"timeout,timeout_ms"`
 }
 
 func bashOutputTool() Tool {

@@ -164,7 +164,7 @@ func TestSpecs(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
-	if size > 9800 {
+	if size > 9600 {
 		t.Errorf("the tools take %d bytes of each request", size)
 	}
 }

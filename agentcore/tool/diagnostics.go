@@ -18,7 +18,7 @@ const diagnosticsShown = 200
 func diagnosticsTool() Tool {
 	return New(Definition[diagnosticsArguments]{
 		Name:        "diagnostics",
-		Description: "Check a file as you see it: what the editor's own servers and this machine's checkers say.",
+		Description: "Check a file as you see it, by the editor's servers and this machine's checkers.",
 		Effect:      Reads,
 		Example:     diagnosticsArguments{Path: "main.go"},
 		Title:       func(a diagnosticsArguments) string { return "check " + a.Path },

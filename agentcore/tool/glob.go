@@ -11,7 +11,7 @@ import (
 const globLimit = 500
 
 type globArguments struct {
-	Pattern string `json:"pattern" jsonschema:"such as cmd/*/main.go; without a slash in any folder" alias:"glob,glob_pattern"`
+	Pattern string `json:"pattern" jsonschema:"such as cmd/*/main.go, or *.go in any folder" alias:"glob,glob_pattern"`
 	Path    string `json:"path,omitempty" alias:"directory,dir,target_directory"`
 }
 

@@ -14,7 +14,7 @@ import (
 const readLines = 2000
 
 type readArguments struct {
-	Path   string `json:"path" jsonschema:"relative or absolute" alias:"file_path,file,filename,target_file"`
+	Path   string `json:"path" alias:"file_path,file,filename,target_file"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" minimum:"0" alias:"start_line,start"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"default 2000" minimum:"1" alias:"max_lines"`
 	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON, not by cells" hidden:"true"`

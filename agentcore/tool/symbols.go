@@ -60,17 +60,16 @@ type symbolsArguments struct {
 	Kind   string `json:"kind" enum:"definition,references,document,workspace" alias:"action,operation,query,type"`
 	Path   string `json:"path,omitempty" alias:"file_path,file,filename"`
 	Line   int    `json:"line,omitempty" jsonschema:"from 1" minimum:"1"`
-	Column int    `json:"column,omitempty" jsonschema:"from 1" minimum:"1" alias:"character,col"`
+	Column int    `json:"column,omitempty" minimum:"1" alias:"character,col"`
 	Name   string `json:"name,omitempty" jsonschema:"or this: the symbol" alias:"symbol,identifier,text"`
 }
 
 func symbolsTool() Tool {
 	return New(Definition[symbolsArguments]{
-		Name: "symbols",
-		Description: "Find by the language's rules where a symbol is defined or used, what a file defines (document), or names that match (workspace). " +
-			"path says where the name stands.",
-		Effect:  Reads,
-		Example: symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
+		Name:        "symbols",
+		Description: "Find by the language's rules where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
+		Effect:      Reads,
+		Example:     symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {
 			return strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{a.Kind, "of", cmp.Or(a.Name, a.Path)}, func(s string) bool { return s == "" }), " "))
 		},

@@ -54,7 +54,7 @@ type taskArguments struct {
 	Agent        string   `json:"subagent_type" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
 	Prompt       string   `json:"prompt" jsonschema:"the whole job; it knows nothing else" alias:"task,message,instructions,input,objective"`
 	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
-	Background   bool     `json:"run_in_background,omitempty" jsonschema:"do not wait; you are told of its end" alias:"background,async"`
+	Background   bool     `json:"run_in_background,omitempty" jsonschema:"you are told of its end" alias:"background,async"`
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
 	Model        string   `json:"model,omitempty"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`

@@ -22,7 +22,7 @@ type (
 	}
 	taskOutputArguments struct {
 		ID     string `json:"id" alias:"task_id,agent_id"`
-		WaitMs int    `json:"wait_ms,omitempty" jsonschema:"wait for its end" minimum:"0" alias:"timeout,timeout_ms"`
+		WaitMs int    `json:"wait_ms,omitempty" jsonschema:"for its end" minimum:"0" alias:"timeout,timeout_ms"`
 	}
 	taskWaitArguments struct {
 		IDs    []string `json:"ids,omitempty" alias:"task_ids,id,task_id"`
