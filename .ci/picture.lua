@@ -37,12 +37,23 @@ local function lua(code, ...)
   return vim.rpcrequest(channel, 'nvim_exec_lua', code, { ... })
 end
 
--- alone reviews the file by what Neovim has itself.
-local function alone()
+-- open shows the file, and waits until the server that start starts has it.
+local function open(start)
   lua([[
     vim.o.number, vim.o.signcolumn, vim.o.laststatus = true, 'yes', 3
-    vim.o.statusline = ' %f %m%=%{v:lua.said()} '
     vim.diagnostic.config({ virtual_text = { prefix = '●' }, signs = true, severity_sort = true })
+    vim.cmd.edit(...)
+  ]], file)
+  lua(start)
+  wait('the server', function()
+    return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
+  end)
+end
+
+-- alone reviews the file by what Neovim has itself.
+local function alone()
+  open([[
+    vim.o.statusline = ' %f %m%=%{v:lua.said()} '
     local runs = {}
     function _G.said()
       local parts = {}
@@ -64,12 +75,8 @@ local function alone()
       end
       vim.cmd.redrawstatus()
     end })
-    vim.cmd.edit(...)
     vim.lsp.start({ name = 'agentls', cmd = { vim.env.AGENTLS_BIN, 'serve' }, root_dir = vim.fn.getcwd() })
-  ]], file)
-  wait('the server', function()
-    return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
-  end)
+  ]])
   lua([[vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.title == 'agentls: Review this file' end })]])
   wait('the review', function()
     return lua([[return _G.ended == true and #vim.diagnostic.get(0) > 1]])
@@ -85,16 +92,10 @@ end
 
 -- team has agents review the workspace by way of the plugin, and shows their tree beside what they propose for the file.
 local function team()
-  lua([[
-    vim.o.number, vim.o.signcolumn, vim.o.laststatus = true, 'yes', 3
+  open([[
     vim.o.statusline = ' %f %m%=%{v:lua.require("agentls").statusline()} '
-    vim.diagnostic.config({ virtual_text = { prefix = '●' }, signs = true, severity_sort = true })
     require('agentls').setup({ cmd = { vim.env.AGENTLS_BIN, 'serve' }, answers = false })
-    vim.cmd.edit(...)
-  ]], file)
-  wait('the server', function()
-    return lua([[local client = vim.lsp.get_clients({ bufnr = 0 })[1] return client ~= nil and client.initialized or false]])
-  end)
+  ]])
   lua([[
     vim.cmd('Agentls run @coder Review everything in this workspace.')
     vim.cmd('Agentls tree')
