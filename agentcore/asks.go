@@ -155,7 +155,7 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 	if r.parent != nil && r.request.pass == 0 && r.config.SubagentAsk != config.AskBubble { // a pass stands for its starter
 		return Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
-	c.at.Drop()
+	c.line.leave()
 	title := c.title
 	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
 		title = "start " + title

@@ -14,7 +14,6 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -36,8 +35,7 @@ type call struct {
 	images    []model.Image
 	version   string             // of the tool of an MCP server that was decided on
 	made      *event.CallSummary // of the result, once it has ended
-	// at is the place in the queue of the child that it starts. It is given up before anything that takes its time.
-	at *slot.Reservation
+	line      *line              // for a call that starts a child
 }
 
 // carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -53,6 +51,7 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	results := make([]model.Part, len(calls))
 	var beside sync.WaitGroup
 	places := make(chan struct{}, maxReading)
+	var last *line
 	for i, c := range calls {
 		switch {
 		case c.refusal == "" && !c.spec.Effect.Parallel():
@@ -61,10 +60,11 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
 			if c.refusal == "" && c.spec.Name == "task" {
-				c.at = r.session.slots.Reserve() // children begin in the order of their calls
+				last = last.behind(r.session.slots.Reserve())
+				c.line = last
 			}
 			beside.Go(func() {
-				defer func() { c.at.Drop() }()
+				defer c.line.leave()
 				results[i] = r.execute(c)
 			})
 			continue

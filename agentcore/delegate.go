@@ -44,7 +44,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	request := RunRequest{
 		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
 		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
-		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.at,
+		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
 	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 {
 		request.Limits.MaxTurns = min(task.MaxTurns, limit)
@@ -61,7 +61,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		}
 	}
 	if task.Resume == "" { // otherwise it has a conversation
-		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.at); err != nil {
+		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
 			return nil, err
 		}
 	} else {
@@ -76,6 +76,10 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
+	if err := h.call.line.wait(ctx); err != nil {
+		child.cancel(err)
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
 	if task.Background {
 		if child.output, err = r.promiseOutput(child); err != nil {
 			child.cancel(err)
@@ -86,7 +90,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	if _, err := r.engine.launch(child); err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
-	h.call.at = nil // it is the child's
+	h.call.line.started()
 	r.mu.Lock()
 	r.children = append(r.children, child)
 	r.mu.Unlock()

@@ -175,13 +175,18 @@ func TestTasksBeginInOrder(t *testing.T) {
 	}
 	w := newWorld(t, files)
 	w.with(script.New("test", turns...), configure(func(c *config.Config) { c.MaxChildrenPerSession = 1 }))
+	var created []string
 	begun := func(request agentcore.RunRequest) (list []string) {
+		created = nil
 		run := w.start(request)
 		titles := map[event.RunID]string{}
 		for _, e := range w.until(ended(run)) {
 			switch body := e.Body.(type) {
 			case event.RunCreated:
 				titles[e.Run] = body.Title
+				if e.Run != run {
+					created = append(created, body.Title)
+				}
 			case event.RunStatusChanged:
 				if e.Run != run && body.Status == event.StatusRunning && titles[e.Run] != "" {
 					list = append(list, titles[e.Run])
@@ -191,8 +196,8 @@ func TestTasksBeginInOrder(t *testing.T) {
 		}
 		return list
 	}
-	if got := begun(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}); !slices.Equal(got, wanted) {
-		t.Errorf("they began as %q", got)
+	if got := begun(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}); !slices.Equal(got, wanted) || !slices.Equal(created, wanted) {
+		t.Errorf("they were made as %q and began as %q", created, got)
 	}
 	request := agentcore.RunRequest{Agent: "explore", Prompt: "Look at it.", Title: "look"}
 	for name := range files {

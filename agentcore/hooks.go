@@ -349,7 +349,7 @@ func (r *run) beforeCall(c *call) (refusal string, err error) {
 	if len(list) == 0 {
 		return "", nil
 	}
-	c.at.Drop()
+	c.line.leave()
 	outcome, err := r.fire(list, r.callInput(hook.PreToolUse, c))
 	if err != nil {
 		return "", err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/slot"
 )
 
 const (
@@ -34,7 +33,7 @@ type inheritance struct {
 // inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the agent summary makes
 // of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each other, so that it does not change the
 // conversation.
-func (r *run) inherit(ctx context.Context, mode string, at *slot.Reservation) (inheritance, error) {
+func (r *run) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
 	switch mode {
 	case "full":
 		return inheritance{messages: withoutReasoning(settled(r.messages))}, nil
@@ -42,7 +41,7 @@ func (r *run) inherit(ctx context.Context, mode string, at *slot.Reservation) (i
 		messages := settled(r.messages)
 		text := transcript(messages, summarised)
 		if len(text) > shortContext {
-			at.Drop()
+			place.leave()
 			summary, err := r.summaryOf(text)
 			if ctx.Err() != nil {
 				return inheritance{}, ctx.Err()
