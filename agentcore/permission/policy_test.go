@@ -87,13 +87,16 @@ func TestDecide(t *testing.T) {
 		request permission.Request
 		want    permission.Action
 	}{
-		"read inside":                       {request: read("a.go"), want: permission.Allow},
-		"read outside":                      {request: read("/etc/passwd"), want: permission.Ask},
-		"read beside the root":              {request: read("/home/user/project2/a"), want: permission.Ask},
-		"read what the user points at":      {request: pointed("/home/user/open.txt"), want: permission.Allow},
-		"a secret that the user points at":  {request: pointed("/home/user/.env"), want: permission.Deny},
-		"a denied file, and pointed at":     {layers: []permission.Layer{user(deny("read", "**"))}, request: pointed("a.txt"), want: permission.Deny},
-		"read what a link leads to":         {request: linked("a.txt", "/etc/passwd"), want: permission.Deny},
+		"read inside":                      {request: read("a.go"), want: permission.Allow},
+		"read outside":                     {request: read("/etc/passwd"), want: permission.Ask},
+		"read beside the root":             {request: read("/home/user/project2/a"), want: permission.Ask},
+		"read what the user points at":     {request: pointed("/home/user/open.txt"), want: permission.Allow},
+		"a secret that the user points at": {request: pointed("/home/user/.env"), want: permission.Deny},
+		"a denied file, and pointed at":    {layers: []permission.Layer{user(deny("read", "**"))}, request: pointed("a.txt"), want: permission.Deny},
+		"read what a link leads to":        {request: linked("a.txt", "/etc/passwd"), want: permission.Deny},
+		"a link out that the user points at": {request: permission.Request{Tool: "read", Effect: permission.Read, Paths: []permission.Path{
+			{Name: abs("a.txt"), Pointed: true}, {Name: "/etc/passwd", Through: abs("a.txt"), Pointed: true},
+		}}, want: permission.Deny},
 		"read what a document is a link to": {request: linked("/home/user/open.txt", "/etc/passwd"), want: permission.Ask},
 		"read a link inside":                {request: linked("a.txt", "b.txt"), want: permission.Allow},
 		"read a secret":                     {request: read(".env"), want: permission.Deny},

@@ -206,10 +206,10 @@ func (it *item) fallback() (Action, string) {
 			return Allow, "by default, in the sandbox"
 		case it.secret:
 			return Deny, "by default, since it looks like a file that holds keys or passwords"
+		case it.astray: // whatever the user points at: a project's link must not choose what is read
+			return Deny, "by default, since it lies outside the workspace, where no file tool follows a link"
 		case it.pointed:
 			return Allow, "by default, since the user started the run on it"
-		case it.astray:
-			return Deny, "by default, since it lies outside the workspace, where no file tool follows a link"
 		case it.file != nil && it.file.root == "":
 			return Ask, "by default, since it lies outside the workspace"
 		}
