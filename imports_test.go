@@ -107,6 +107,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/beside":          "a panic beside a run is raised in the run",
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
@@ -136,10 +137,12 @@ var imports = map[string]because{
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
+		"agentcore/beside":           "a panic over one file is raised where the load is answered",
 		"agentcore/event":            "spans and severities of problems",
 		"agentcore/hook":             "events and matchers of hooks",
 		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
+		"agentcore/tool":             "the names of tools",
 		"github.com/BurntSushi/toml": "definitions in TOML",
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
@@ -223,12 +226,14 @@ var imports = map[string]because{
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
+		"agentcore/beside":     "a panic over one file is raised where the load is answered",
 		"agentcore/agent":      "layers and problems are those of definitions",
 		"agentcore/event":      "places of problems",
 		"agentcore/permission": "what a reader of a text does not see",
 		"agentcore/spelling":   "did you mean",
 		"go.yaml.in/yaml/v3":   "frontmatter of skills",
 	},
+	"agentcore/beside":   {}, // a leaf: panics of goroutines reach whoever waits for them
 	"agentcore/spelling": {},
 	"agentcore/filelock": {},
 	"agentcore/slot": {
@@ -242,18 +247,20 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
-		"agentcore/outline":                               "symbols without a language server",
-		"agentcore/spelling":                              "did you mean",
-		"agentcore/event":                                 "ids and findings",
-		"agentcore/network":                               "which addresses pages are fetched from",
-		"agentcore/permission":                            "what nobody sees in a page",
-		"agentcore/workspace":                             "the view that tools read and write",
+		"agentcore/beside":     "a panic of a checker is raised in its call",
+		"agentcore/outline":    "symbols without a language server",
+		"agentcore/spelling":   "did you mean",
+		"agentcore/event":      "ids and findings",
+		"agentcore/network":    "which addresses pages are fetched from",
+		"agentcore/permission": "what nobody sees in a page",
+		"agentcore/price":      "what a task cost",
+		"agentcore/workspace":  "the view that tools read and write",
 		"github.com/JohannesKaufmann/html-to-markdown/v2": "pages for models",
-		"golang.org/x/net":                                "parses pages, and finds out how they are encoded",
-		"github.com/BurntSushi/toml":                      "checks the syntax of a file",
-		"github.com/bmatcuk/doublestar/v4":                "glob",
-		"github.com/google/jsonschema-go":                 "arguments are checked",
-		"go.yaml.in/yaml/v3":                              "checks the syntax of a file",
+		"golang.org/x/net":                 "parses pages, and finds out how they are encoded",
+		"github.com/BurntSushi/toml":       "checks the syntax of a file",
+		"github.com/bmatcuk/doublestar/v4": "glob",
+		"github.com/google/jsonschema-go":  "arguments are checked",
+		"go.yaml.in/yaml/v3":               "checks the syntax of a file",
 	},
 	"agentcore/tool/tooltest": {
 		"agentcore/event":     "ids and findings",
@@ -265,6 +272,7 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
+		"agentcore/beside":     "a panic over one file is raised where the scan is answered",
 		"agentcore/event":      "ids",
 		"agentcore/permission": "which files act by themselves or hold keys",
 	},
@@ -293,7 +301,6 @@ var testImports = because{
 // packageTestImports is what the test files of one package may import besides that.
 var packageTestImports = map[string]because{
 	"agentcore/agent": {
-		"agentcore/tool":                  "definitions name tools as the engine knows them",
 		"github.com/google/jsonschema-go": "the generated schema accepts what the reader accepts",
 	},
 	"agentcore/config": {

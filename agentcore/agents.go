@@ -184,14 +184,14 @@ func texts(problems []agent.Problem) string {
 
 // CheckAgent reads a text and finds everything that is wrong with it. The path may be empty; it and the text decide
 // the format where format is empty.
-func (e *Engine) CheckAgent(format agent.Format, path, text string) *agent.File {
+func CheckAgent(known agent.Known, format agent.Format, path, text string) *agent.File {
 	var file *agent.File
 	if format == "" {
 		file = agent.Parse(path, text)
 	} else {
 		file = agent.ParseAs(format, path, text)
 	}
-	file.Validate(e.Known())
+	file.Validate(known)
 	return file
 }
 
@@ -205,7 +205,7 @@ func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, tex
 	if err := r.read(ctx, e); err != nil {
 		return nil, nil, err
 	}
-	file := e.CheckAgent(format, "", text)
+	file := CheckAgent(e.Known(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
 		problems = append(problems, atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug), "update it, or choose another name"))
@@ -224,7 +224,7 @@ func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.
 	if r.runtime[slug] == nil {
 		return nil, nil, e.notRegistered(slug)
 	}
-	file := e.CheckAgent(format, "", text)
+	file := CheckAgent(e.Known(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && d.Slug != slug {
 		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug), "an update keeps the name; register the agent anew to give it another"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func (r *run) ask(ctx context.Context, q query) (model.Done, error) {
 		if !q.aside {
 			r.again()
 		}
-		r.progress("asks "+q.model.Name()+" again", 0)
+		r.idle("waiting again for "+q.model.Name(), 0)
 	}
 }
 
@@ -63,9 +64,12 @@ func (r *run) again() {
 // waitToRetry shows what the run waits for until the time has come.
 func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
 	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second), strings.ReplaceAll(Explain(failed).Kind, "_", " "))
-	r.progress(why, 0)
+	r.idle(why, 0)
 	r.session.submit(store.Batch{}, r.id, event.RetryScheduled{Attempt: attempts + 1, DelayMs: delay.Milliseconds(), Reason: failed.Error()})
 	r.setStatus(event.StatusWaiting, why)
+	if attempts == 1 {
+		r.tellUnreachable(failed)
+	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
@@ -78,6 +82,18 @@ func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 		}
 		return ctx.Err()
 	}
+}
+
+// tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom comes back by itself,
+// and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks for those below it.
+func (r *run) tellUnreachable(failed error) {
+	var dial *net.OpError
+	var known *model.Error
+	if r.parent != nil || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {
+		return
+	}
+	r.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s", known.Provider, known.Detail,
+		r.config.RetryMaxElapsed), known.Hint)
 }
 
 // stream sends the request once and publishes the answer as it comes.
@@ -110,14 +126,15 @@ func (r *run) stream(ctx context.Context, q query) (model.Done, error) {
 		case model.ReasoningDelta:
 			reasoning.WriteString(shownReasoning.Write(p.Text))
 		case model.CallDelta:
-			if p.Name != prepares { // a call comes in many pieces
+			if p.Name != prepares && !q.aside { // a call comes in many pieces
 				prepares = p.Name
-				r.progress("prepares "+p.Name, 0)
+				r.idle("prepares "+p.Name, 0)
 			}
 		case model.Done:
 			text.WriteString(shownText.Flush())
 			reasoning.WriteString(shownReasoning.Flush())
 			flush()
+			p.Usage = p.Usage.Plausible(q.request, p.Message)
 			return p, nil
 		}
 		if time.Since(flushed) >= deltaInterval {

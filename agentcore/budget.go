@@ -27,6 +27,7 @@ type amount struct {
 	cost   float64
 }
 
+// Neither can overflow: an answer has at most 2^31 tokens, see [model.Usage.Plausible], and a bounded cost.
 func (a amount) plus(b amount) amount  { return amount{a.tokens + b.tokens, a.cost + b.cost} }
 func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.cost - b.cost} }
 
@@ -289,7 +290,7 @@ func (r *run) timeAllowed() time.Duration {
 // last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
 func (r *run) admit() (limit string, goAhead bool, err error) {
 	limit, goAhead, err = r.budget.ask(r.ctx, r.estimate(), func() {
-		r.progress("waits for other answers, since little of the budget is left", 0)
+		r.idle("waits for other answers, since little of the budget is left", 0)
 	})
 	if err != nil || !goAhead {
 		return limit, false, err
@@ -297,7 +298,7 @@ func (r *run) admit() (limit string, goAhead bool, err error) {
 	switch {
 	case r.turn >= r.limits.MaxTurns:
 		return reasonTurns, true, nil
-	case r.clock.handOverDue():
+	case r.late(), r.clock.handOverDue():
 		return reasonTime, true, nil
 	}
 	return limit, true, nil
@@ -331,15 +332,21 @@ func (r *run) cutOff(limit string) {
 	r.result.Output = cmp.Or(r.lastText, fmt.Sprintf("The limit of this run was reached (%s) before there was an answer.", limit))
 }
 
-// addUsage counts what an answer of the model used, for the run and for all above it, and stores it. It may be called
-// for further requests of the same turn, too.
-func (r *run) addUsage(u model.Usage) {
+// addUsage counts what an answer of the model used, for the run and for all above it, and stores it. Budgets count a
+// guess of what the provider did not report. It may be called for further requests of the same turn, too.
+func (r *run) addUsage(request *model.Request, done model.Done) {
+	u, whole := done.Usage, done.Usage
+	if !(Resolved{Name: r.model.Name()}).offline() { // the rules have no tokens
+		whole = u.Complete(request, done.Message)
+	}
 	used := event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached}
-	counted := amount{tokens: u.Input + u.Output}
-	// A provider that reports no tokens has not answered for nothing.
-	if free := r.price != nil && r.price.Input == 0 && r.price.Output == 0; r.price != nil && (free || u != (model.Usage{})) {
-		counted.cost = r.price.Cost(u)
-		used.Cost = &counted.cost
+	counted := amount{tokens: whole.Input + whole.Output}
+	if r.price != nil {
+		counted.cost = r.price.Cost(whole)
+		// A provider that reports no tokens has not answered for nothing.
+		if free := r.price.Input == 0 && r.price.Output == 0; free || u != (model.Usage{}) {
+			used.Cost = new(r.price.Cost(u))
+		}
 	}
 	r.budget.add(counted)
 	var usages []store.RunUsage

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
@@ -34,6 +34,7 @@ type call struct {
 	hooked    hook.Outcome // what the hooks before it said
 	images    []model.Image
 	version   string             // of the tool of an MCP server that was decided on
+	exit      *int               // code of the command that it ran to its end; nil for none
 	made      *event.CallSummary // of the result, once it has ended
 	line      *line              // for a call that starts a child
 }
@@ -49,13 +50,13 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	before := len(r.result.ToolCalls)
 	r.mu.Unlock()
 	results := make([]model.Part, len(calls))
-	var beside sync.WaitGroup
+	var group beside.Group
 	places := make(chan struct{}, maxReading)
 	var last *line
 	for i, c := range calls {
 		switch {
 		case c.refusal == "" && !c.spec.Effect.Parallel():
-			beside.Wait() // what was asked before a change must not see it
+			group.Wait() // what was asked before a change must not see it
 			results[i] = r.execute(c)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
@@ -63,19 +64,19 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 				last = last.behind(r.session.slots.Reserve())
 				c.line = last
 			}
-			beside.Go(func() {
+			group.Go(func() {
 				defer c.line.leave()
 				results[i] = r.execute(c)
 			})
 			continue
 		}
 		places <- struct{}{} // a read ends soon after the run's context
-		beside.Go(func() {
+		group.Go(func() {
 			defer func() { <-places }()
 			results[i] = r.execute(c)
 		})
 	}
-	beside.Wait()
+	group.Wait()
 	r.listInOrder(calls, before)
 	return results, r.ctx.Err()
 }
@@ -155,8 +156,8 @@ func (r *run) execute(c *call) model.Result {
 	r.progress(c.title, 0)
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
-	case r.ctx.Err() != nil:
-		status, text, summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
+	case r.working.Err() != nil:
+		status, text, summary = r.cancelled()
 	case c.refusal != "":
 		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
 	case !r.passed(c, &status, &text, &summary):
@@ -173,15 +174,18 @@ func (r *run) execute(c *call) model.Result {
 		status, text, summary = r.perform(c)
 		r.engine.crash.Reach(crash.Made)
 	}
+	if status == event.CallDenied {
+		r.noteDenial(c, text)
+	}
 	finished := time.Now().UTC()
-	row.Status, row.Summary, row.Output, row.Finished = status, summary, text, finished
+	row.Status, row.Summary, row.Output, row.ExitCode, row.Finished = status, summary, text, c.exit, finished
 	took := finished.Sub(c.started).Milliseconds()
 	c.made = &event.CallSummary{Name: name, Status: status, DurationMs: took}
 	r.mu.Lock()
 	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
 	r.mu.Unlock()
 	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
-		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, Summary: summary, DurationMs: took})
+		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, ExitCode: c.exit, Summary: summary, DurationMs: took})
 	})
 	text = r.afterCall(c, status, text, summary)
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK, Images: c.images}
@@ -195,7 +199,7 @@ func (r *run) worksOn(c *call) {
 	for _, name := range tool.AccessOf(c.spec, c.arguments).Paths {
 		if path, err := r.session.view.Resolve(name); err == nil {
 			r.mu.Lock()
-			r.working = path
+			r.onFile = path
 			r.mu.Unlock()
 			return
 		}
@@ -219,16 +223,26 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 		return err
 	})
 	switch {
-	case err != nil && r.ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return event.CallCancelled, "error: the call was cancelled", "cancelled"
+	case err != nil && r.working.Err() != nil && errors.Is(err, context.Canceled):
+		return r.cancelled()
 	case err != nil:
 		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())
 	}
+	c.exit = result.ExitCode
 	text = r.bounded(c, result.Text)
 	if c.images, err = r.keepImages(result.Images); err != nil {
 		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
 	}
 	return event.CallOK, text, result.Summary
+}
+
+// cancelled is the outcome of a call that was ended with its run, or so that the run can hand over.
+func (r *run) cancelled() (status event.CallStatus, text, summary string) {
+	if r.late() {
+		text = "error: the call was ended, since the time of this run is nearly over"
+		return event.CallCancelled, text, "ended for the hand-over"
+	}
+	return event.CallCancelled, "error: the call was cancelled", "cancelled"
 }
 
 // setTodos replaces the run's list and tells about it.

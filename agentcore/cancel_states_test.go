@@ -253,6 +253,11 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 			script.Turn{Match: bossMark, Expect: []script.Expect{script.Last("Sibling is done.")}, Answer: []script.Step{script.Text("Told.")}},
 		)
 	}
+	if state.limits.Tokens > 0 {
+		for i := range turns {
+			turns[i].Usage = model.Usage{Input: 1, Output: 1} // what is not reported is guessed, and passes the limit
+		}
+	}
 	w := newWorld(t, bigFiles())
 	define := func(slug, prompt string, category agent.Category, below ...string) *agent.Definition {
 		return &agent.Definition{Slug: slug, Prompt: prompt, Categories: []agent.Category{category}, Subagents: append([]string{}, below...)}

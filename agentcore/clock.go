@@ -5,31 +5,35 @@ import (
 	"time"
 )
 
-// clock measures how long a run has been at work, and ends it when its time is over. Time in which it waits in the
+// clock measures how long a run has been at work, and ends it when its time is over, a moment after what it does
+// then, so that it can hand over. Time in which it waits in the
 // queue or for a person does not count. Its methods may be called from any goroutine.
 type clock struct {
 	mu      sync.Mutex
 	limit   time.Duration // 0 for none
+	late    func()        // called when it is time to hand over, again where the clock has stood meanwhile
 	over    func()        // called when the limit is reached
 	used    time.Duration // before since
 	since   time.Time     // zero while it stands
 	waiting int           // how many wait for a person
 	begun   bool
-	timer   *time.Timer
+	timers  []*time.Timer
 }
 
 // begin starts the clock for the first time.
-func (c *clock) begin(limit time.Duration, over func()) {
+func (c *clock) begin(limit time.Duration, late, over func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.limit, c.over, c.begun = limit, over, true
+	c.limit, c.late, c.over, c.begun = limit, late, over, true
 	c.run()
 }
 
 func (c *clock) run() {
 	c.since = time.Now()
 	if c.limit > 0 {
-		c.timer = time.AfterFunc(max(0, c.limit-c.used), c.over)
+		c.timers = []*time.Timer{
+			time.AfterFunc(max(0, c.limit-c.reserve()-c.used), c.late), time.AfterFunc(max(0, c.limit-c.used), c.over),
+		}
 	}
 }
 
@@ -39,11 +43,14 @@ func (c *clock) halt() {
 	}
 	c.used += time.Since(c.since)
 	c.since = time.Time{}
-	if c.timer != nil {
-		c.timer.Stop()
-		c.timer = nil
+	for _, timer := range c.timers {
+		timer.Stop()
 	}
+	c.timers = nil
 }
+
+// reserve is what is kept of the limit for the hand-over.
+func (c *clock) reserve() time.Duration { return min(c.limit/5, 30*time.Second) }
 
 // stop lets the clock stand until start was called as often: calls of one turn may wait beside each other.
 func (c *clock) stop() {
@@ -80,12 +87,12 @@ func (c *clock) handOverDue() bool {
 // limit.
 func (c *clock) beforeHandOver() (rest time.Duration, limited bool) {
 	c.mu.Lock()
-	limit := c.limit
+	limit, reserve := c.limit, c.reserve()
 	c.mu.Unlock()
 	if limit == 0 {
 		return 0, false
 	}
-	return limit - min(limit/5, 30*time.Second) - c.took(), true
+	return limit - reserve - c.took(), true
 }
 
 // took is the time that counts by now.

@@ -105,6 +105,10 @@ func (e *Engine) forgetOutputs() error {
 
 // writeCommands says in the prompt what commands see and reach.
 func (r *run) writeCommands(b *strings.Builder) {
+	otherwise := "the user is asked"
+	if !r.mayAsk("bash") {
+		otherwise = "only what a rule allows is run"
+	}
 	switch level := r.rights.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
@@ -114,9 +118,11 @@ func (r *run) writeCommands(b *strings.Builder) {
 	case level == permission.Full:
 		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Partial:
-		b.WriteString("commands: on a copy of the workspace with unsaved and proposed text, whose changes become proposals; nothing else holds them back, so the user is asked\n")
+		fmt.Fprintf(b, "commands: on a copy of the workspace with unsaved and proposed text, whose changes become "+
+			"proposals; nothing else holds them back, so %s\n", otherwise)
 	default:
-		b.WriteString("commands: without a sandbox, on the disk as it is saved, which they change at once; the user is asked\n")
+		fmt.Fprintf(b, "commands: without a sandbox, on the disk as it is saved, which they change at once; %s\n",
+			otherwise)
 	}
 }
 
@@ -257,6 +263,7 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 // barred parts what a command changed into what the run may change itself and what it may not: a command is no way around the rules on
 // edits, which cannot be told from its words.
 func (c *commands) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
+	c.expect(changes)
 	for _, change := range changes {
 		path := c.shown(change.Path)
 		if err := c.run.editable(path, false); err != nil {
@@ -266,6 +273,15 @@ func (c *commands) barred(changes []sandbox.Change) (free []sandbox.Change, barr
 		free = append(free, change)
 	}
 	return free, barred
+}
+
+// expect has each of the files that a command wrote judged with the others there.
+func (c *commands) expect(changes []sandbox.Change) {
+	for _, change := range changes {
+		if !change.Deleted {
+			c.run.session.view.Expect(c.shown(change.Path))
+		}
+	}
 }
 
 // take makes what a command changed edits of the run.
@@ -297,7 +313,7 @@ func (c *commands) result(r sandbox.Result) tool.CommandResult {
 			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
 			break
 		}
-		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s", c.run.session.view.Relative(c.shown(kept.Path)), kept.Reason))
+		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s", c.run.session.view.Shown(c.shown(kept.Path)), kept.Reason))
 	}
 	return result
 }

@@ -26,7 +26,7 @@ func (r *run) takeComment() {
 		return
 	}
 	if err := r.editable(c.Path, true); err != nil { // as the fix of a finding: an agent that only reviews may do so
-		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.view.Relative(c.Path), err), "take the comment out yourself")
+		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.view.Shown(c.Path), err), "take the comment out yourself")
 		return
 	}
 	for range trackAttempts {
@@ -43,7 +43,7 @@ func (r *run) takeComment() {
 			return
 		}
 	}
-	r.notice(event.NoticeWarning, "the request stays in "+r.session.view.Relative(c.Path)+", whose text changes all the time", "take the comment out yourself")
+	r.notice(event.NoticeWarning, "the request stays in "+r.session.view.Shown(c.Path)+", whose text changes all the time", "take the comment out yourself")
 }
 
 // nearest is the offset of that occurrence of a part which is nearest to a line, 1-based; -1 where there is none.

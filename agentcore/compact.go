@@ -186,10 +186,10 @@ func (r *run) summary(text string) string {
 	}
 	changed := map[string]bool{}
 	for path := range r.touched {
-		changed[r.session.view.Relative(path)] = true
+		changed[r.session.view.Shown(path)] = true
 	}
 	for _, change := range r.layer.Changes() {
-		changed[r.session.view.Relative(change.Path)] = true
+		changed[r.session.view.Shown(change.Path)] = true
 	}
 	if len(changed)+len(r.memory.read) > 0 {
 		b.WriteString("<files>\n")
@@ -227,7 +227,7 @@ func (r *run) noteFiles(from int) {
 			}
 			for _, name := range tool.AccessOf(spec, arguments).Paths {
 				if path, err := r.session.view.Resolve(name); err == nil {
-					r.memory.read[r.session.view.Relative(path)] = true
+					r.memory.read[r.session.view.Shown(path)] = true
 				}
 			}
 		}

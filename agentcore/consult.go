@@ -1,12 +1,14 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
@@ -19,7 +21,7 @@ const RoleHidden = "hidden"
 // the store, without events: surfaces show it as what this run does. It has the model of its definition, or this run's; it
 // takes no place of a child, which a run that waits for its own could not get; what it uses counts as used by this run. The
 // run's goroutine calls it.
-func (r *run) consult(slug, title, prompt string) (string, error) {
+func (r *run) consult(slug, title, asking string) (string, error) {
 	definition, err := r.engine.Agents().Find(slug)
 	if err != nil {
 		return "", err
@@ -33,68 +35,88 @@ func (r *run) consult(slug, title, prompt string) (string, error) {
 	if left := r.budget.left(); left.tokens == 0 || left.cost == 0 {
 		return "", fmt.Errorf("ask the agent %s: the limit of tokens or of the cost is reached", slug)
 	}
-	now := time.Now().UTC()
-	hidden := &run{
-		id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
-		config: r.config, skills: r.skills, request: RunRequest{Agent: slug, Prompt: title, Title: title}, model: asked,
-		limits: definition.LimitsAt(1), layer: r.layer, rights: r.rights, created: now, started: now, status: event.StatusRunning,
-		ctx: r.ctx, turn: 1, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()},
-		budget: r.budget.child(amount{}), price: priceOf(r.config, asked.Name()),
-	}
-	defer hidden.budget.close()
-	ctx := r.ctx
-	if hidden.limits.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, hidden.limits.Timeout)
-		defer cancel()
-	}
-	question := withoutSecrets(model.UserText(prompt), r.engine.redactor)
-	hidden.aside(1, question)
-	done, err := r.ask(ctx, query{model: asked, aside: true, request: &model.Request{
-		System: r.engine.redactor.Text(hidden.ownPrompt()), Messages: []model.Message{question}, MaxTokens: definition.MaxTokens,
-		Temperature: definition.Temperature, NoCalls: true, Run: string(hidden.id),
-	}})
-	text := ""
-	if err == nil {
-		hidden.addUsage(done.Usage)
-		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
-		switch {
-		case done.Stop == model.StopRefused:
-			err = &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", asked.Name(), text)}
-		case text == "":
-			err = &Error{Kind: "empty_answer", Detail: asked.Name() + " answered nothing"}
-		}
-	}
-	hidden.status, hidden.result.Output = event.StatusCompleted, text
-	if err != nil {
-		failure := Explain(err)
-		hidden.status, hidden.result.Reason, hidden.result.Error = event.StatusFailed, failure.Kind, &failure
-		switch {
-		case errors.Is(context.Cause(r.ctx), errShutdown):
-			hidden.status, hidden.result.Error = event.StatusInterrupted, nil
-		case r.ctx.Err() != nil:
-			hidden.status, hidden.result.Error = event.StatusCancelled, nil
-		case errors.Is(err, context.DeadlineExceeded):
-			hidden.status, hidden.result.Reason = event.StatusTimeout, "timeout"
-		}
-	}
-	hidden.finished = time.Now().UTC()
-	answer := withoutCalls(withoutSecrets(done.Message, r.engine.redactor))
-	answer.Role = model.RoleAssistant
-	hidden.aside(2, answer)
+	hidden := r.hidden(definition, title, r.budget.child(amount{}))
+	hidden.takes(asked)
+	hidden.sampling.maxTokens = definition.MaxTokens
+	text, err := hidden.answers(r.ctx, asking, r.ask)
 	if err != nil {
 		return "", fmt.Errorf("ask the agent %s: %w", slug, err)
 	}
 	return text, nil
 }
 
-// aside stores a hidden run as it is now, and a message of it that is not empty.
-func (r *run) aside(seq int, m model.Message) {
+// hidden makes the run of a hidden agent below this one. It has no model yet.
+func (r *run) hidden(definition *agent.Definition, title string, of *budget) *run {
+	now := time.Now().UTC()
+	return &run{
+		id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
+		config: r.config, skills: r.skills, request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
+		limits: definition.LimitsAt(1), layer: r.layer, rights: r.rights, created: now, started: now, status: event.StatusRunning,
+		ctx: r.ctx, turn: 1, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()}, budget: of,
+	}
+}
+
+// takes gives a hidden run its model.
+func (r *run) takes(m model.Model) { r.model, r.price = m, priceOf(r.config, m.Name()) }
+
+// answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
+func (r *run) answers(whole context.Context, asking string, ask func(context.Context, query) (model.Done, error)) (string, error) {
+	defer r.budget.close()
+	ctx := whole
+	if r.limits.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.limits.Timeout)
+		defer cancel()
+	}
+	question := withoutSecrets(model.UserText(asking), r.engine.redactor)
+	prompt := store.PromptOf(r.engine.redactor.Text(r.ownPrompt()))
+	r.prompt = prompt.ID
+	r.aside(store.Message{Seq: 1, Tokens: guessedTokens(question)}, question, prompt)
+	request := &model.Request{
+		System: prompt.Text, Messages: []model.Message{question}, MaxTokens: r.sampling.maxTokens,
+		Temperature: r.definition.Temperature, NoCalls: true, Run: string(r.id),
+	}
+	began := time.Now()
+	done, err := ask(ctx, query{model: r.model, aside: true, request: request})
+	text := ""
+	if err == nil {
+		r.addUsage(request, done)
+		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
+		switch {
+		case done.Stop == model.StopRefused:
+			err = &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text)}
+		case text == "":
+			err = &Error{Kind: "empty_answer", Detail: r.model.Name() + " answered nothing"}
+		}
+	}
+	r.status, r.result.Output = event.StatusCompleted, text
+	if err != nil {
+		failure := Explain(err)
+		r.status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
+		switch {
+		case errors.Is(context.Cause(whole), errShutdown):
+			r.status, r.result.Error = event.StatusInterrupted, nil
+		case whole.Err() != nil:
+			r.status, r.result.Error = event.StatusCancelled, nil
+		case errors.Is(err, context.DeadlineExceeded):
+			r.status, r.result.Reason = event.StatusTimeout, "timeout"
+		}
+	}
+	r.finished = time.Now().UTC()
+	answer := withoutCalls(withoutSecrets(done.Message, r.engine.redactor))
+	answer.Role = model.RoleAssistant
+	r.aside(store.Message{Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)), Duration: max(time.Since(began), time.Millisecond)}, answer)
+	return text, err
+}
+
+// aside stores a hidden run as it is now, with its prompt, and a message of it that is not empty.
+func (r *run) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
 	row := r.row()
 	row.Role = RoleHidden
-	batch := store.Batch{Runs: []store.Run{row}}
+	batch := store.Batch{Prompts: prompt, Runs: []store.Run{row}}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
-		batch.Messages = []store.Message{{ID: event.NewMessageID(), Run: r.id, Seq: seq, Role: string(m.Role), Parts: parts, Time: time.Now().UTC()}}
+		message.ID, message.Run, message.Role, message.Parts, message.Time = event.NewMessageID(), r.id, string(m.Role), parts, time.Now().UTC()
+		batch.Messages = []store.Message{message}
 	}
 	r.session.submit(batch, r.id)
 }

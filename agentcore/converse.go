@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -19,6 +20,7 @@ func (r *run) converse() error {
 	c := conversation{tools: r.offered()}
 	r.memory.begin(windowOf(r.config, r.model), r.system, c.tools)
 	r.takeOver()
+	r.notePrompt()
 	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
@@ -29,6 +31,19 @@ func (r *run) converse() error {
 			return err
 		}
 	}
+}
+
+// notePrompt stores what the model is told at first: the system prompt, and about how much the run takes over.
+func (r *run) notePrompt() {
+	prompt := store.PromptOf(r.system)
+	taken := r.messages
+	if r.inherited.text != "" {
+		taken = append(slices.Clone(taken), model.UserText(r.inherited.text))
+	}
+	r.mu.Lock()
+	r.prompt, r.takenOver = prompt.ID, guessedTokens(taken...)
+	r.mu.Unlock()
+	r.session.submit(store.Batch{Prompts: []store.Prompt{prompt}, Runs: []store.Run{r.row()}}, r.id)
 }
 
 // conversation is what a run has to know of its former turns beside the messages.
@@ -63,6 +78,9 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		return false, err
 	}
 	done, err := r.answer(c, handsOver)
+	if err != nil && !handsOver && r.late() {
+		return false, nil // the next turn is the hand-over, for which there is time
+	}
 	if err != nil {
 		return false, err
 	}
@@ -103,15 +121,22 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 func (r *run) answer(c *conversation, handsOver bool) (model.Done, error) {
 	r.attempt = 1
 	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
-	r.progress("asks "+r.model.Name(), 0)
+	r.idle("waiting for "+r.model.Name(), 0)
+	ctx := r.working
+	if handsOver {
+		ctx = r.ctx
+	}
 	for shortened := false; ; shortened = true {
-		done, err := r.ask(r.ctx, query{model: r.model, request: &model.Request{
+		request := &model.Request{
 			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.maxTokens,
 			Temperature: r.sampling.temperature, NoCalls: handsOver, Run: string(r.id),
-		}})
+		}
+		began := time.Now()
+		done, err := r.ask(ctx, query{model: r.model, request: request})
 		if err == nil {
+			r.memory.answered = answered{done.Usage.Output, max(time.Since(began), time.Millisecond)}
 			r.memory.learn(done.Usage, r.messages)
-			r.addUsage(done.Usage)
+			r.addUsage(request, done)
 			return done, nil
 		}
 		if !overflows(err) {
@@ -237,14 +262,25 @@ func handOver(end ending) string {
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }
 
-// progress tells how far the run is. Percent is a lower bound for the share of the budget, for runs
+// maxActivities is how many of the last things that a run did are told.
+const maxActivities = 5
+
+// progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
 func (r *run) progress(message string, percent int) {
 	r.mu.Lock()
 	r.activity = append(r.activity, message)
-	if surplus := len(r.activity) - 5; surplus > 0 {
+	if surplus := len(r.activity) - maxActivities; surplus > 0 {
 		r.activity = append([]string(nil), r.activity[surplus:]...)
 	}
+	r.mu.Unlock()
+	r.idle(message, percent)
+}
+
+// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
+// them.
+func (r *run) idle(message string, percent int) {
+	r.mu.Lock()
 	p := event.RunProgress{
 		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
 		Activities: append([]string(nil), r.activity...), Message: message,

@@ -80,7 +80,7 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 		script.Turn{Expect: []script.Expect{script.Result("write", "one.json")}, Answer: []script.Step{writes(".vscode/one.json")}}, // granted by now
 		script.Turn{Expect: []script.Expect{script.Result("write", "one.json")}, Answer: []script.Step{bash("echo hello")}},
 		script.Turn{Expect: []script.Expect{script.Result("bash", "hello")}, Answer: []script.Step{writes(".vscode/two.json")}}, // meanwhile both are taken back
-		script.Turn{Expect: []script.Expect{script.Result("write", "two.json")}, Answer: []script.Step{writes(".vscode/one.json")}},
+		script.Turn{Expect: []script.Expect{script.Result("write", "two.json")}, Answer: []script.Step{call("write", `{"path":".vscode/one.json","content":"[]\n"}`)}},
 		script.Turn{Expect: []script.Expect{script.Result("write", "denied: the user said no")}, Answer: []script.Step{bash("echo hello")}},
 		script.Turn{Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")}, Answer: []script.Step{script.Text("done")}},
 	)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -24,7 +25,11 @@ func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, err
 		return child.taskState(), nil
 	}
 	if err := h.run.awaits(ctx, child); err != nil {
-		return tool.TaskState{}, err
+		if !h.run.late() {
+			return tool.TaskState{}, err
+		}
+		child.cancel(errTimeout) // its time was that of the run, which hands over now what the child has
+		<-child.done
 	}
 	return child.taskState(), nil
 }
@@ -32,11 +37,11 @@ func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, err
 // delegate starts a child, whose goroutine ends with the run's context at the latest.
 func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	r := h.run
-	definition, err := findChild(r.engine.Agents(), task.Agent)
-	if err != nil || !slices.ContainsFunc(r.subagents, func(d *agent.Definition) bool { return d.Slug == definition.Slug }) {
-		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", task.Agent, strings.Join(r.subagentSlugs(), ", "))
+	definition, err := h.startable(task.Agent)
+	if err != nil {
+		return nil, err
 	}
-	for above := r; above.task != nil; above = above.parent {
+	for above := r; above != nil; above = above.parent {
 		if above.definition.Slug == definition.Slug && strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
 			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it", above.pathOfAgents())
 		}
@@ -46,8 +51,10 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
 		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
-	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 {
-		request.Limits.MaxTurns = min(task.MaxTurns, limit)
+	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 && task.MaxTurns > limit {
+		request.Limits.MaxTurns = limit
+		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
+			definition.Slug, counted(limit, "turn", "turns"), task.MaxTurns)
 	}
 	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
 		return nil, err
@@ -69,12 +76,13 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 			return nil, err
 		}
 	}
-	if err := h.askForTools(ctx, definition.Slug, request.granted); err != nil {
-		return nil, err
-	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
+	if err := h.askForTools(ctx, child); err != nil {
+		child.cancel(err)
+		return nil, err
 	}
 	if err := h.call.line.wait(ctx); err != nil {
 		child.cancel(err)
@@ -97,6 +105,17 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	return child, nil
 }
 
+// startable is the agent that runs where the run asks for one of that name.
+func (h host) startable(name string) (*agent.Definition, error) {
+	r := h.run
+	d, err := findChild(r.engine.Agents(), name)
+	if err != nil || !slices.ContainsFunc(r.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug }) {
+		slugs := strings.Join(r.subagentSlugs(), ", ")
+		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", name, slugs)
+	}
+	return d, nil
+}
+
 // formerTask is a task of the session that has ended, and now goes on.
 func (r *run) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*former, error) {
 	f, err := r.engine.former(ctx, id)
@@ -105,10 +124,11 @@ func (r *run) formerTask(ctx context.Context, id event.RunID, definition *agent.
 		return nil, fmt.Errorf("resume: %w", err)
 	case f.agent != definition.Slug:
 		return nil, fmt.Errorf("resume: the task %s was of %s, not of %s", id, f.agent, definition.Slug)
-	case f.chain != r.chain():
-		return nil, fmt.Errorf("resume: the task %s is not one that was started for this prompt", id)
+	case len(f.above) == 0:
+		return nil, fmt.Errorf("resume: the run %s was the user's, not a task", id)
+	case f.chain != r.chain() && (f.session != r.session.ID || f.starter() != r.definition.Slug):
+		return nil, fmt.Errorf("resume: the task %s is not one that %s started in this session", id, r.definition.Slug)
 	}
-	f.above = nil // its policy is that of a child of this run
 	return f, nil
 }
 
@@ -144,18 +164,33 @@ func (r *run) canonicalTools(definition *agent.Definition, names []string) (list
 	return list, more, nil
 }
 
-// askForTools asks the user for tools that a child's definition does not have. The error is for the model, or that of ctx.
-func (h host) askForTools(ctx context.Context, child string, names []string) error {
+// askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
+// could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
+// is. The error is for the model, or that of ctx.
+func (h host) askForTools(ctx context.Context, child *run) error {
+	names, slug := child.request.granted, child.definition.Slug
 	if len(names) == 0 {
 		return nil
 	}
+	for _, name := range names {
+		usable := child.offers(name)
+		if strings.HasPrefix(name, mcp.Prefix) { // those come once it runs
+			usable = child.mayUse(name) && !child.keepsBack(tool.Spec{Name: name, Effect: tool.Acts})
+		}
+		if !usable {
+			return fmt.Errorf("allowed_tools: %s cannot use %s here, whoever allows it: its kind of run does not have it, "+
+				"or all calls of it would be denied; leave it out", slug, name)
+		}
+	}
 	tools := strings.Join(names, ", ")
-	answer, err := h.run.askUser(h.call, permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", child, tools)}, child+" with "+tools+" beside its own tools")
+	lacks := permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", slug, tools)}
+	answer, err := h.run.askUser(h.call, lacks, slug+" with "+tools+" beside its own tools")
 	switch {
 	case err != nil:
 		return err
 	case !answer.Allow:
-		return fmt.Errorf("allowed_tools: %s does not get %s: %s; leave them out", child, tools, cmp.Or(answer.Reason, "the user said no"))
+		why := cmp.Or(answer.Reason, "the user said no")
+		return fmt.Errorf("allowed_tools: %s does not get %s: %s; leave them out", slug, tools, why)
 	}
 	return ctx.Err()
 }
@@ -184,7 +219,7 @@ func (r *run) taskState() tool.TaskState {
 	defer r.mu.Unlock()
 	return tool.TaskState{
 		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message), Result: result,
-		Conflicts: slices.Clone(r.conflicts), Output: r.output,
+		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
 	}
 }
 
@@ -216,5 +251,5 @@ func (r *run) collides(c workspace.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conflicts = append(r.conflicts, fmt.Sprintf("%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It wanted:\n%s\nThere is now:\n%s",
-		r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+		r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
 }

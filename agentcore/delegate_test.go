@@ -122,7 +122,7 @@ func TestTaskRefusals(t *testing.T) {
 		script.Turn{
 			Match: "Go.",
 			Expect: []script.Expect{
-				script.Last(`you cannot start an agent "explorer"; those that you may are explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
+				script.Last(`you cannot start an agent "explorer"; those that you may are coder, reviewer, explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
 				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "deploy"`), script.Last("Tested."),
 			},
 			Answer: []script.Step{script.Text("Done.")},
@@ -252,8 +252,16 @@ func TestTaskGetsMoreTools(t *testing.T) {
 			Match: "Mend it.", Expect: []script.Expect{script.Tools("read", "grep", "edit"), script.NoTools("write", "bash")},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)},
 		},
-		script.Turn{Match: "Mend it.", Answer: []script.Step{script.Text("Mended.")}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("Mended.")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Match:  "Mend it.",
+			Expect: []script.Expect{script.Result("edit", "Edited")},
+			Answer: []script.Step{script.Text("Mended.")},
+		},
+		script.Turn{
+			Match:  "Go.",
+			Expect: []script.Expect{script.Last("changed: a.txt"), script.Last("Mended.")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	for _, allow := range []bool{false, true} {
@@ -265,6 +273,9 @@ func TestTaskGetsMoreTools(t *testing.T) {
 	}
 	if result := w.wait(run); result.Output != "done" {
 		t.Errorf("got %+v", result)
+	}
+	if got := w.proposed(); got != "a.txt -one\n+two\n" {
+		t.Errorf("the hunks are %q", got)
 	}
 }
 

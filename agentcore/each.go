@@ -37,7 +37,7 @@ func (r *run) fanOut() error {
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.snapshot()
-		name := r.session.view.Relative(r.request.Each[i])
+		name := r.session.view.Shown(r.request.Each[i])
 		if result.Status != event.StatusCompleted {
 			reason := result.Reason
 			if result.Error != nil {

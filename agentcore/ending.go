@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/crash"
@@ -28,7 +30,7 @@ func (r *run) finish(err error) {
 		r.status = event.StatusTimeout
 		r.result.Reason = "timeout"
 		r.result.Error = &event.Failure{
-			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", r.limits.Timeout),
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", duration(r.limits.Timeout)),
 			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
 		}
 	case errors.Is(err, errShutdown):
@@ -44,16 +46,25 @@ func (r *run) finish(err error) {
 		r.result.Error = &failure
 	}
 	r.result.Status = r.status
+	r.readAnswer()
 	if len(r.touched) > 0 {
 		r.result.Proposal = r.session.proposalID
 	}
+	for _, path := range slices.Sorted(maps.Keys(r.touched)) {
+		r.result.Files = append(r.result.Files, r.session.view.Relative(path))
+	}
 	r.result.Result = r.childResult()
-	result := r.result
+	r.result.Outcome = event.Outcome(r.status, r.result.Reason, r.result.Result)
+	result, tests := r.result, r.tests
 	r.mu.Unlock()
+	if tests.seen && r.parent != nil { // what a child ran was not made up by the run that tells of it
+		r.parent.sawTests(tests)
+	}
 	if result.Status == event.StatusCompleted && result.Reason == "" {
 		r.session.clearFormer(r)
 	}
 	if r.parent == nil && result.Status != event.StatusInterrupted { // where the process ends, it says itself how the session stays
+		r.session.sumUp(r)
 		r.session.store(store.SessionOpen)
 	}
 	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
@@ -70,6 +81,7 @@ func (r *run) unstored(err error) {
 	r.mu.Lock()
 	r.status = event.StatusFailed
 	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure
+	r.result.Outcome = event.ChildStatusFailed
 	result := r.result
 	r.mu.Unlock()
 	r.engine.log.appendUnsaved(event.Event{
@@ -120,8 +132,10 @@ func (r *run) mergeLayer() bool {
 	for _, c := range report.Conflicts {
 		r.collides(c)
 		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
-			r.session.view.Relative(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+			r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
-	r.session.linkHunks(report.Hunks)
+	if len(report.Hunks) > 0 {
+		r.session.linkHunks()
+	}
 	return true
 }

@@ -123,6 +123,42 @@ const keptRuns = 1000
 // Open opens the store in the state folder and makes an engine on it. It waits on the disk. Runs that
 // a former process left alive become interrupted; they are told as a notice when their session is opened.
 func Open(ctx context.Context, o Options) (*Engine, error) {
+	e, err := prepare(&o)
+	if err != nil {
+		return nil, err
+	}
+	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
+	}); err != nil {
+		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
+	}
+	e.log.store = e.store
+	if err := e.interruptDead(ctx); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
+	}
+	if err := e.endServers(); err != nil {
+		o.Logger.Warn("servers of a former process may be left", "error", err)
+	}
+	if err := e.forgetOutputs(); err != nil {
+		o.Logger.Warn("old outputs of commands stay", "error", err)
+	}
+	if _, err := e.readDecisionsNow(ctx); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
+	}
+	if err := e.agents.open(ctx, e, o.Agents); err != nil {
+		return nil, errors.Join(err, e.store.Close(ctx))
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.wait.Go(func() { e.retains(e.ctx) })
+	e.wait.Go(func() { e.trims(e.ctx) })
+	if o.TrustChanged != nil {
+		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
+	}
+	return e, nil
+}
+
+// prepare makes an engine without its store, and fills in what the options leave out.
+func prepare(o *Options) (*Engine, error) {
 	if o.Config == nil {
 		o.Config = config.Default()
 	}
@@ -173,33 +209,6 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"), func() int { return e.Config().MaxChildrenPerMachine })
 	e.skills.Store(o.Skills)
 	e.log = newEventLog()
-	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
-	}); err != nil {
-		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
-	}
-	e.log.store = e.store
-	if err := e.interruptDead(ctx); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
-	}
-	if err := e.endServers(); err != nil {
-		o.Logger.Warn("servers of a former process may be left", "error", err)
-	}
-	if err := e.forgetOutputs(); err != nil {
-		o.Logger.Warn("old outputs of commands stay", "error", err)
-	}
-	if _, err := e.readDecisionsNow(ctx); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
-	}
-	if err := e.agents.open(ctx, e, o.Agents); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
-	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	e.wait.Go(func() { e.retains(e.ctx) })
-	e.wait.Go(func() { e.trims(e.ctx) })
-	if o.TrustChanged != nil {
-		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
-	}
 	return e, nil
 }
 
@@ -320,7 +329,37 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
-		if err := s.adoptProposals(ctx); err != nil {
+		if err := s.adoptProposals(ctx, adoptedUndos); err != nil {
+			return err
+		}
+		if err := s.adoptFindings(ctx); err != nil {
+			return err
+		}
+		return s.Flush(ctx)
+	})
+}
+
+// ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. What that run, those that it went on
+// with and their children proposed and nobody decided on comes along, so that files are as the conversation says; of other
+// runs nothing does. It refuses where another process has those edits open. It reads the disk.
+func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title string, run event.RunID) (*Session, error) {
+	runs, err := e.lineage(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := e.store.Waiting(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range sessions {
+		what := fmt.Sprintf("what the run %s proposed waits in the session %s, which", run, session)
+		if err := e.openElsewhere(ctx, session, what, "accept or reject it there, or close it there, and resume the run then"); err != nil {
+			return nil, err
+		}
+	}
+	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
+		if err := s.adoptProposals(ctx, 0, runs...); err != nil {
 			return err
 		}
 		if err := s.adoptFindings(ctx); err != nil {
@@ -341,9 +380,9 @@ func (e *Engine) Left(ctx context.Context, roots []string) (bool, error) {
 
 func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string, adopt func(*Session) error) (*Session, error) {
 	s := &Session{
-		ID: event.NewSessionID(), engine: e, view: view, title: title, created: time.Now().UTC(),
+		ID: event.NewSessionID(), engine: e, view: view, account: account{title: title}, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		stored: map[event.HunkID]struct{}{}, budget: newBudget(),
+		stored: map[event.HunkID]struct{}{}, budget: newBudget(), errands: newErrands(e.ctx),
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
@@ -431,6 +470,14 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 	}
 	if !row.Status.Final() {
 		result.DurationMs = max(0, time.Since(row.Created).Milliseconds())
+	}
+	result.Outcome = row.Outcome()
+	if len(row.FilesModified) > 0 {
+		session, err := e.storedSession(ctx, row.Session)
+		if err != nil {
+			return result, err
+		}
+		result.Files = changedFiles(session.Roots, row.FilesModified)
 	}
 	if len(row.Failure) > 0 {
 		result.Error = &event.Failure{}

@@ -241,7 +241,7 @@ func TestEventsAreNumberedAndComplete(t *testing.T) {
 	got := strings.Join(types, " ")
 	for _, want := range []string{
 		"RunCreated RunStatusChanged MessageCommitted TurnStarted MessageCommitted ToolCallStarted",
-		"MessageCommitted TurnStarted MessageCommitted RunFinished",
+		"MessageCommitted TurnStarted MessageCommitted SessionChanged RunFinished",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the events are\n%s\nwant among them\n%s", got, want)

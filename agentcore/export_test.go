@@ -1,8 +1,10 @@
 package agentcore
 
 import (
+	"context"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/slot"
 )
@@ -16,3 +18,13 @@ func (e *Engine) ForceSandbox(report sandbox.Report) {
 func (s *Session) Slots() *slot.Pool { return s.slots }
 
 func init() { mcpPatience = 5 * time.Minute }
+
+// Late makes it time for a run to hand over, as its clock does once what is left is kept for that.
+func (e *Engine) Late(id event.RunID) {
+	if r, err := e.run(id); err == nil {
+		r.stopWorking(errTimeout)
+	}
+}
+
+// Idle waits until nothing is asked in the background for the session.
+func (e *Engine) Idle(ctx context.Context, s *Session) error { s.errands.wait.Wait(); return ctx.Err() }

@@ -25,8 +25,10 @@ type openFinding struct {
 	mark    *workspace.Mark
 	// quote is the text of the finding's lines, to find them by in another process.
 	quote string
-	// reason is that of the proposed fix, to find its hunk by; empty without a fix.
-	reason string
+	// fix is the id that the edits of its fix were signed with, which it keeps where it took over that of a former one;
+	// empty without a fix. hunks are what the fix became.
+	fix   event.FindingID
+	hunks []event.HunkID
 	// lost says that its lines have changed.
 	lost bool
 	// durable is set when the finding would survive a crash. It is shown to nobody before that.
@@ -115,8 +117,8 @@ func (f *openFinding) now() event.Finding {
 }
 
 // report stores and publishes a finding. The same remark on the same line by a later run renews the
-// earlier one instead of doubling it.
-func (s *Session) report(r *run, found tool.Finding, reason string) (event.FindingID, error) {
+// earlier one instead of doubling it. fix is the id that the edits of its fix were signed with, or "".
+func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event.FindingID, error) {
 	for range trackAttempts {
 		file, err := s.view.Read(found.Path)
 		if err != nil {
@@ -125,10 +127,10 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 		span, quote := clamp(found.Span, workspace.NewIndex(file.Text))
 		f := &openFinding{
 			finding: event.Finding{
-				ID: event.NewFindingID(), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
+				ID: cmp.Or(fix, event.NewFindingID()), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
 				Rule: found.Rule, Message: found.Message, Source: cmp.Or(found.Source, r.model.Name()),
 			},
-			path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, reason: reason,
+			path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, fix: fix,
 		}
 		if s.track(f, file.Stamp, true) {
 			return f.finding.ID, nil
@@ -140,9 +142,15 @@ func (s *Session) report(r *run, found tool.Finding, reason string) (event.Findi
 // trackAttempts is how often a finding is placed anew when the user types at that very moment.
 const trackAttempts = 5
 
-func (s *Session) findingRow(f event.Finding, run event.RunID, quote string) store.Finding {
+func (s *Session) findingRow(f *openFinding) store.Finding {
 	now := time.Now().UTC()
-	return store.Finding{Finding: f, Session: s.ID, Run: run, Quote: quote, State: store.FindingOpen, Created: now, Updated: now}
+	row := store.Finding{
+		Finding: f.now(), Session: s.ID, Run: f.run, Quote: f.quote, State: store.FindingOpen, Created: now, Updated: now,
+	}
+	if len(f.hunks) > 1 {
+		row.More = f.hunks[1:]
+	}
+	return row
 }
 
 // track follows the lines of a finding, which refer to the text of the stamp, and publishes it; save says that it
@@ -160,8 +168,10 @@ func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 	}
 	f.mark = mark
 	if former := s.sameRemark(f); former != nil {
-		f.finding.ID, f.finding.Hunk = former.finding.ID, former.finding.Hunk
-		f.reason = cmp.Or(f.reason, former.reason)
+		f.finding.ID = former.finding.ID
+		if f.fix == "" {
+			f.fix, f.hunks, f.finding.Hunk = former.fix, former.hunks, former.finding.Hunk
+		}
 		f.durable.Store(former.durable.Load())
 		s.remove(former)
 	}
@@ -169,7 +179,7 @@ func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 	s.remarks[f.remark()] = append(s.remarks[f.remark()], f)
 	batch := store.Batch{Committed: func() { f.durable.Store(true) }}
 	if save {
-		batch.Findings = []store.Finding{s.findingRow(f.finding, f.run, f.quote)}
+		batch.Findings = []store.Finding{s.findingRow(f)}
 	} else {
 		f.durable.Store(true) // it comes from the store
 	}
@@ -223,7 +233,7 @@ func (s *Session) clearFormer(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.findings {
-		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) && !s.undecided(f.finding.Hunk) {
+		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) && !slices.ContainsFunc(f.hunks, s.undecided) {
 			s.drop(f, "reviewed again")
 		}
 	}
@@ -242,21 +252,49 @@ func (s *Session) undecided(id event.HunkID) bool {
 	return ok && (h.State == event.StateOpen || h.State == event.StateConflict)
 }
 
-// linkHunks tells which proposed hunk would resolve which finding, once the hunks are there.
-func (s *Session) linkHunks(ids []event.HunkID) {
-	for _, id := range ids {
-		hunk, ok := s.proposal.Hunk(id)
-		if !ok || hunk.Author.Reason == "" {
+// Fix returns the open hunks that would resolve an open finding together; none without a fix, or where a part of it is
+// not to be had any more.
+func (s *Session) Fix(id event.FindingID) []event.HunkID {
+	s.mu.Lock()
+	var hunks []event.HunkID
+	if f := s.findings[id]; f != nil {
+		hunks = f.hunks // replaced as a whole
+	}
+	s.mu.Unlock()
+	var open []event.HunkID
+	for _, id := range hunks {
+		switch h, _ := s.proposal.Hunk(id); h.State {
+		case event.StateOpen:
+			open = append(open, id)
+		case event.StateAccepted:
+		default:
+			return nil
+		}
+	}
+	return open
+}
+
+// linkHunks tells which proposed hunks would resolve which finding, once the hunks are there.
+func (s *Session) linkHunks() {
+	fixes := map[event.FindingID][]event.HunkID{}
+	for _, h := range s.proposal.Hunks() {
+		if !waits(h) {
 			continue
 		}
-		s.mu.Lock()
-		for _, f := range s.findings {
-			if f.path == hunk.Path && f.run == hunk.Author.Run && f.reason != "" && f.finding.Hunk != id && strings.Contains(hunk.Author.Reason, f.reason) {
-				f.finding.Hunk = id
-				s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f.now(), f.run, f.quote)}}, f.run, event.FindingReported{Finding: f.now()})
-			}
+		for _, finding := range h.Fixes {
+			fixes[finding] = append(fixes[finding], h.ID)
 		}
-		s.mu.Unlock()
+	}
+	if len(fixes) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.findings {
+		if hunks := fixes[f.fix]; f.fix != "" && len(hunks) > 0 && !slices.Equal(hunks, f.hunks) {
+			f.hunks, f.finding.Hunk = hunks, hunks[0]
+			s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f)}}, f.run, event.FindingReported{Finding: f.now()})
+		}
 	}
 }
 
@@ -285,15 +323,16 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 			lines = workspace.NewIndex(file.Text)
 		}
 		if start := locate(lines, row.Quote, row.Span.StartLine); start >= 0 {
-			finding := row.Finding
+			finding, fix := row.Finding, row.Fix()
 			if _, known := s.proposal.Hunk(finding.Hunk); !known {
-				finding.Hunk = "" // its proposal was not taken over
+				finding.Hunk, fix = "", nil // its proposal was not taken over
 			}
 			finding.Span.EndLine += start - finding.Span.StartLine
 			finding.Span.StartLine = start
-			s.track(&openFinding{finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote}, file.Stamp, false)
+			s.track(&openFinding{finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote, fix: row.ID, hunks: fix}, file.Stamp, false)
 		}
 	}
+	s.linkHunks() // with what interrupted runs had written
 	return nil
 }
 

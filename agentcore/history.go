@@ -3,8 +3,10 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -150,7 +152,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
 		}
-		run.Resumes = resumed[r.ID]
+		run.Resumes, run.Files = resumed[r.ID], changedFiles(row.Roots, r.FilesModified)
 		tree = append(tree, run)
 	}
 	return info, tree, nil
@@ -165,7 +167,31 @@ func runInfoOf(r store.Run) RunInfo {
 	if r.URI != "" {
 		info.Path = event.FilePath(r.URI)
 	}
+	info.Outcome = r.Outcome()
 	return info
+}
+
+// changedFiles are the files of a stored list as people name them: from the folder of the session, behind its name
+// where there are several.
+func changedFiles(roots []string, stored json.RawMessage) []string {
+	var paths []string
+	if json.Unmarshal(stored, &paths) != nil {
+		return nil // there is no list
+	}
+	for i, path := range paths {
+		for _, root := range roots {
+			rel, err := filepath.Rel(root, path)
+			if err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			if len(roots) > 1 {
+				rel = filepath.Join(filepath.Base(root), rel)
+			}
+			paths[i] = filepath.ToSlash(rel)
+			break
+		}
+	}
+	return paths
 }
 
 // shownRuns are the stored runs of a session but for agentls's own, in the order of their creation.
@@ -249,6 +275,9 @@ func (s *Session) end(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the end of the session's runs: %w", context.Cause(ctx))
 		}
+	}
+	if err := s.errands.end(ctx); err != nil {
+		return err
 	}
 	e.mu.Lock()
 	_, open := e.sessions[s.ID]

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,11 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 	snapshot, overlay := r.commands.look()
 	argv := h.command
 	if runtime.GOOS != "windows" {
-		argv = append(append([]string{"env"}, r.hookVariables()...), argv...)
+		argv = append(append([]string{"env"}, r.hookVariables(h)...), argv...)
 	}
-	done, err := box.Run(r.ctx, sandbox.Command{Argv: argv, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true})
+	done, err := box.Run(r.ctx, sandbox.Command{
+		Argv: argv, Dir: h.dir, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true,
+	})
 	if done.OutputFile != "" {
 		err = errors.Join(err, os.Remove(done.OutputFile))
 	}
@@ -115,8 +118,8 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 
 // hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the name by which scripts for
 // Claude Code look for it.
-func (r *run) hookVariables() []string {
-	dir := r.session.home()
+func (r *run) hookVariables(h *lifecycleHook) []string {
+	dir := cmp.Or(h.dir, r.session.home())
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }
 
@@ -124,8 +127,9 @@ func (r *run) hookVariables() []string {
 func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
 	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.offers)
 	leftOut := func(path, why string) {
-		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name, r.session.view.Relative(path), why), "")
+		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name, r.session.view.Shown(path), why), "")
 	}
+	r.commands.expect(changes)
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
 		path := r.commands.shown(change.Path)
 		switch {
@@ -141,7 +145,7 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 	var names []string
 	author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "a " + h.name + " changed it"}
 	for _, file := range r.commands.take(snapshot, changes, author) {
-		name := r.session.view.Relative(file.Path)
+		name := r.session.view.Shown(file.Path)
 		switch {
 		case file.Problem != nil:
 			leftOut(file.Path, file.Problem.Error())
@@ -194,7 +198,7 @@ func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byt
 	if err != nil {
 		return hook.Exit{}, err
 	}
-	p, err := startHook(h.command, c.run.session.home(), append(c.run.engine.redactor.Environ(os.Environ()), append(c.run.hookVariables(), runVariable(c.run.id), own)...), own, input)
+	p, err := startHook(h.command, c.run.session.home(), append(c.run.engine.redactor.Environ(os.Environ()), append(c.run.hookVariables(h), runVariable(c.run.id), own)...), own, input)
 	if err != nil {
 		return hook.Exit{}, err
 	}

@@ -39,6 +39,8 @@ type lifecycleHook struct {
 	timeout time.Duration
 	// project tells that it came with a workspace folder: it needs trust, and walls.
 	project bool
+	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	dir string
 	// own tells that the run's definition has it, and not the configuration.
 	own bool
 	// name is for people.
@@ -75,7 +77,10 @@ func (r *run) newHooks() *hooks {
 	}
 	for _, name := range hook.Events() {
 		for _, c := range r.config.Hooks[name] {
-			add(lifecycleHook{event: hook.Event(name), command: c.Command, timeout: c.Timeout, project: c.Origin.Layer == config.LayerProject}, c.Matcher)
+			add(lifecycleHook{
+				event: hook.Event(name), command: c.Command, timeout: c.Timeout,
+				project: c.Origin.Layer == config.LayerProject, dir: c.Origin.Folder(),
+			}, c.Matcher)
 		}
 	}
 	seen := map[*agent.Definition]bool{}
@@ -440,6 +445,9 @@ func (r *run) goOn(limit string) (bool, error) {
 	if r.handedOver() {
 		input.LastMessage = r.snapshot().Output
 	}
+	if e == hook.SubagentStop {
+		input.Result = r.stopResult(input.LastMessage, limit)
+	}
 	outcome, err := r.fire(list, input)
 	if err != nil || !outcome.Block {
 		return false, err
@@ -460,6 +468,28 @@ func (r *run) goOn(limit string) (bool, error) {
 	r.mu.Unlock()
 	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) + joined(outcome.Context)))
 	return true, nil
+}
+
+// stopResult is what a child would hand over if it ended now, with its last word, for the limit that ended it or none.
+func (r *run) stopResult(output, limit string) *hook.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.result // its end is not decided yet
+	r.result.Status, r.result.Reason, r.result.Output = event.StatusCompleted, limit, output
+	r.result.DurationMs = time.Since(r.created).Milliseconds()
+	result := r.childResult()
+	r.result = kept
+	if result == nil {
+		return nil
+	}
+	list := func(names []string) []string { return append([]string{}, names...) }
+	return &hook.Result{
+		Agent: string(r.id), Status: string(result.Status), Summary: result.Summary, Content: output,
+		FilesModified: list(result.FilesModified), FilesCreated: list(result.FilesCreated),
+		TestsRun: result.TestsRun, TestsPassed: result.TestsPassed,
+		Warnings: list(result.Warnings), Suggestions: list(result.Suggestions),
+		Iterations: result.Iterations, DurationMs: result.DurationMs, Tokens: result.Tokens, Cost: result.Cost,
+	}
 }
 
 // mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to wait for.

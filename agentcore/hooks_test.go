@@ -525,14 +525,23 @@ func TestHooksOfReadsBesideEachOther(t *testing.T) {
 
 // TestHooksOfTasks has an agent delegate: one child starts with what a hook says and hands its result over again, another is rejected.
 func TestHooksOfTasks(t *testing.T) {
-	start, stop, reject, seen := sh("echo look at the tests"), sh(`read -r in; echo "$in" | grep -q '"stop_hook_active":true' || { echo "$in" | grep -o 'last_assistant_message":"[^"]*' >&2; exit 2; }`),
+	start, stop, reject, seen := sh("echo look at the tests"), sh(`read -r in; echo "$in" | grep -q '"stop_hook_active":true' || { echo "$in" | grep -o 'last_assistant_message":"[^"\\]*' >&2
+printf '%s\n' "$in" | sed 's/.*"result"://; s/"agent_id":"[a-z0-9]*",//; s/"duration_ms":[0-9]*,//' >&2; exit 2; }`),
 		sh(`echo '{"decision":"block","reason":"not today"}'`), sh(`grep -o '"subagent_type":"[a-z]*"'`)
 	start.Matcher, stop.Matcher, reject.Matcher, seen.Matcher = "explore", "Explore|general", "general", "Task"
 	w := hookWorld(
 		t, nil, map[string][]config.Hook{"SubagentStart": {start, reject}, "SubagentStop": {stop}, "PostToolUse": {seen}, "Stop": {sh("exit 0")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look at A.", ""), task("general", "Look at B.", "")}},
-		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last("look at the tests")}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"One."}`}}},
-		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last(`A hook of the user says: last_assistant_message":"One.`)}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"Two."}`}}},
+		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last("look at the tests")}, Answer: []script.Step{
+			call("list", `{}`),
+		}},
+		script.Turn{Match: "Look at A.", Answer: []script.Step{
+			script.Call{Name: "submit_result", Arguments: `{"status":"partial","summary":"One.","details":"All of it.","suggestions":["Go on."]}`},
+		}},
+		script.Turn{Match: "Look at A.", Expect: []script.Expect{
+			script.Last(`A hook of the user says: last_assistant_message":"One.`),
+			script.Last(`{"status":"partial","summary":"One.","content":"One.\n\nAll of it.","files_modified":[],"files_created":[],"tests_run":0,"tests_passed":0,"warnings":[],"suggestions":["Go on."],"iteration_count":2,"tokens":`),
+		}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"Two."}`}}},
 		script.Turn{Match: "Go.", Expect: []script.Expect{
 			script.Result("task", "Two."), script.Result("task", `"subagent_type":"explore"`), script.Result("task", "a SubagentStart hook rejects the run: not today"),
 		}, Answer: []script.Step{done}},

@@ -18,11 +18,13 @@ import (
 type host struct {
 	run  *run
 	call *call
+	// layer is where the files are that the call reads and changes: the run's, or one for trying the call.
+	layer *workspace.Layer
 }
 
 var _ tool.Host = host{}
 
-func (h host) Files() *workspace.Layer { return h.run.layer }
+func (h host) Files() *workspace.Layer { return h.layer }
 
 func (h host) Author(reason string) workspace.Author {
 	return workspace.Author{Run: h.run.id, Agent: h.run.definition.Slug, Reason: reason}
@@ -30,21 +32,21 @@ func (h host) Author(reason string) workspace.Author {
 
 // Report proposes the fix, where there is one, and publishes the finding.
 func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
-	reason := ""
+	var fixes event.FindingID
 	var err error
 	if finding.Span, err = h.shown(finding.Path, finding.Span); err != nil {
 		return "", err
 	}
 	if finding.Fix != nil {
-		reason = finding.Message
+		fixes = event.NewFindingID()
 		if err := h.run.editable(finding.Path, true); err != nil {
 			return "", fmt.Errorf("the fix is denied: %w; report without fix", err)
 		}
-		if err := h.propose(finding.Path, *finding.Fix, reason); err != nil {
+		if err := h.propose(finding, fixes); err != nil {
 			return "", err
 		}
 	}
-	return h.run.session.report(h.run, finding, reason)
+	return h.run.session.report(h.run, finding, fixes)
 }
 
 // shown carries a span of the run's own text over to the text that the editor shows.
@@ -71,8 +73,9 @@ func (h host) shown(path string, span event.Span) (event.Span, error) {
 	return moved, nil
 }
 
-// propose replaces a text that occurs exactly once.
-func (h host) propose(path string, fix tool.Fix, reason string) error {
+// propose replaces a text that occurs exactly once, as the fix of a finding.
+func (h host) propose(finding tool.Finding, id event.FindingID) error {
+	path, fix := finding.Path, finding.Fix
 	file, err := h.run.layer.Read(path)
 	if err != nil {
 		return err
@@ -81,7 +84,9 @@ func (h host) propose(path string, fix tool.Fix, reason string) error {
 	if err != nil {
 		return fmt.Errorf("the fix does not fit: %w; or report without fix", err)
 	}
-	if _, err := h.run.layer.Write(path, fixed.Text, file.Stamp, h.Author(reason)); err != nil {
+	author := h.Author(finding.Message)
+	author.Finding = id
+	if _, err := h.run.layer.Write(path, fixed.Text, file.Stamp, author); err != nil {
 		return fmt.Errorf("propose the fix: %w", err)
 	}
 	return nil
@@ -127,12 +132,20 @@ func (h host) Attached(path string) (string, bool, error) {
 
 func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
 	result, err := h.run.commands.foreground(ctx, command, h.Author(command.Why))
-	if count := countTests(result.Output, result.Exit != 0); err == nil && count.seen {
-		h.run.mu.Lock()
-		h.run.tests = count
-		h.run.mu.Unlock()
+	if err == nil {
+		h.run.sawTests(countTests(result.Output, result.Exit != 0))
 	}
 	return result, err
+}
+
+// sawTests notes what a command told of tests, where it told anything.
+func (r *run) sawTests(count testCount) {
+	if !count.seen {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tests = count
 }
 
 func (h host) StartCommand(ctx context.Context, command tool.Command) (string, error) {
@@ -140,7 +153,11 @@ func (h host) StartCommand(ctx context.Context, command tool.Command) (string, e
 }
 
 func (h host) CommandOutput(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
-	return h.run.commands.output(ctx, id, wait)
+	command, err := h.run.commands.output(ctx, id, wait)
+	if err == nil {
+		h.run.sawTests(countTests(command.Output, command.Ended && command.Result.Exit != 0))
+	}
+	return command, err
 }
 
 func (h host) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {

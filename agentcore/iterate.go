@@ -75,8 +75,7 @@ type checkEnd struct {
 
 // finished reports whether the pass ended by itself, and says that the whole task is done.
 func (p passEnd) finished() bool {
-	child := p.result.Result
-	return p.result.Status == event.StatusCompleted && p.result.Reason == "" && (child == nil || child.Status == "" || child.Status == event.ChildStatusCompleted)
+	return p.result.Outcome == event.ChildStatusCompleted
 }
 
 // iterate has fresh children do the task one after the other, until it is done.
@@ -183,7 +182,7 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 	}
 	end := passEnd{result: child.snapshot()}
 	for path := range child.touched {
-		end.changed = append(end.changed, r.session.view.Relative(path))
+		end.changed = append(end.changed, r.session.view.Shown(path))
 	}
 	slices.Sort(end.changed)
 	r.mergeLayer() // so that its edits show
@@ -317,7 +316,7 @@ func (c *checkCommand) Run(ctx context.Context, host tool.Host, _ json.RawMessag
 		return tool.Result{}, err
 	}
 	c.result, c.ran = result, true
-	return tool.Result{Text: result.Output, Summary: fmt.Sprintf("exit code %d", result.Exit)}, nil
+	return tool.Result{Text: result.Output, Summary: fmt.Sprintf("exit code %d", result.Exit), ExitCode: &result.Exit}, nil
 }
 
 // cutEnd and cutBegin keep so many bytes of a text, and say that there was more.

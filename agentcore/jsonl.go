@@ -19,9 +19,10 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// The JSONL form of a session: an object a line, told apart by `type`. The first line is the session; then each run, its messages, and behind each
-// message the calls that it makes. `parent` of a run is the run that started it, of a message the one that it follows (of a summary, the last one
-// that it stands for): both stand in earlier lines. A reader ignores members and types that it does not know.
+// The JSONL form of a session: an object a line, told apart by `type`. The first line is the session; then the system
+// prompts of its runs; then each run, its messages, and behind each message the calls that it makes. `parent` of a run is
+// the run that started it, of a message the one that it follows (of a summary, the last one that it stands for): both
+// stand in earlier lines. A reader ignores members and types that it does not know.
 const (
 	jsonlFormat  = "agentls-session"
 	jsonlVersion = 1
@@ -38,10 +39,17 @@ type sessionLine struct {
 	Version    int             `json:"version"`
 	ID         event.SessionID `json:"id"`
 	Title      string          `json:"title"`
+	Summary    string          `json:"summary,omitzero"`
 	Folders    []string        `json:"folders"` // absolute paths
 	ForkedFrom event.SessionID `json:"forkedFrom,omitzero"`
 	Created    time.Time       `json:"created,omitzero"`
 	Updated    time.Time       `json:"updated,omitzero"`
+}
+
+type promptLine struct {
+	Type string         `json:"type"`
+	ID   store.PromptID `json:"id"` // what runs name it by
+	Text string         `json:"text"`
 }
 
 type runLine struct {
@@ -58,9 +66,11 @@ type runLine struct {
 	Title         string          `json:"title"`
 	URI           string          `json:"uri,omitzero"`
 	Model         string          `json:"model"`
+	Prompt        store.PromptID  `json:"prompt,omitzero"` // the id of its system prompt
 	RequestType   string          `json:"requestType,omitzero"`
 	Request       string          `json:"request"`
 	ContextMode   string          `json:"contextMode,omitzero"`
+	ContextTokens int64           `json:"contextTokens,omitzero"` // of what it began with, about
 	Response      string          `json:"response,omitzero"`
 	Summary       string          `json:"summary,omitzero"`
 	Result        json.RawMessage `json:"result,omitempty"`
@@ -85,6 +95,9 @@ type messageLine struct {
 	Role   string          `json:"role"`
 	Time   time.Time       `json:"time,omitzero"`
 	Parts  json.RawMessage `json:"parts"` // as model.EncodeParts writes them
+	Tokens int64           `json:"tokens,omitzero"`
+	// DurationMs is how long the model took for it.
+	DurationMs int64 `json:"durationMs,omitzero"`
 }
 
 type callLine struct {
@@ -103,6 +116,7 @@ type callLine struct {
 	Status    event.CallStatus `json:"status,omitzero"` // absent where no outcome is known
 	Summary   string           `json:"summary,omitzero"`
 	Output    string           `json:"output,omitzero"`
+	ExitCode  *int             `json:"exitCode,omitzero"` // of the command that it ran to its end
 }
 
 // Export writes a session of any process as JSONL, which Import reads: its runs with their conversations, and the former ones that these go
@@ -125,12 +139,15 @@ func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 		}
 	}
 	s := rec.session
-	write(sessionLine{"session", jsonlFormat, jsonlVersion, s.ID, s.Title, append([]string{}, s.Roots...), s.ForkedFrom, s.Created, s.Updated})
+	write(sessionLine{"session", jsonlFormat, jsonlVersion, s.ID, s.Title, s.Summary, append([]string{}, s.Roots...), s.ForkedFrom, s.Created, s.Updated})
+	for _, prompt := range rec.prompts {
+		write(promptLine{"prompt", prompt.ID, prompt.Text})
+	}
 	for _, part := range rec.runs {
 		r := part.run
 		write(runLine{
-			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title, r.URI, r.Model, r.RequestType, r.Request,
-			r.ContextMode, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns, r.Usage, r.FilesModified, r.Permissions,
+			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title, r.URI, r.Model, r.Prompt, r.RequestType, r.Request,
+			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns, r.Usage, r.FilesModified, r.Permissions,
 			r.Created, r.Started, r.Completed, r.Duration.Milliseconds(),
 		})
 		made := part.byMessage()
@@ -138,12 +155,12 @@ func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 			for _, c := range made[of] {
 				write(callLine{
 					"call", c.ID, c.Run, c.Message, c.ModelCall, c.Tool, c.Arguments, c.Title, c.Effect, c.Intent, c.Started, c.Finished, c.Status,
-					c.Summary, c.Output,
+					c.Summary, c.Output, c.ExitCode,
 				})
 			}
 		}
 		for _, m := range part.messages {
-			write(messageLine{"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts})
+			write(messageLine{"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts, m.Tokens, m.Duration.Milliseconds()})
 			calls(m.ID)
 		}
 		calls("")
@@ -204,11 +221,13 @@ type reading struct {
 	known  map[event.MessageID]bool  // messages so far
 	calls  map[event.CallID]struct{} // calls so far
 	depths map[event.RunID]int       // of the runs so far
+	// prompts are the ids by those of the file: a prompt has another one where a secret was taken out of it since.
+	prompts map[store.PromptID]store.PromptID
 }
 
 func readRecord(r io.Reader) (record, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxImport+1), 1<<20)
-	into := reading{runs: map[event.RunID]int{}, known: map[event.MessageID]bool{}, calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}}
+	into := reading{runs: map[event.RunID]int{}, known: map[event.MessageID]bool{}, calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}, prompts: map[store.PromptID]store.PromptID{}}
 	size := 0
 	for n := 1; ; n++ {
 		line, err := readLine(in)
@@ -263,6 +282,8 @@ func (r *reading) take(text []byte) error {
 	switch kind.Type {
 	case "session":
 		return decodeLine(text, r.takeSession)
+	case "prompt":
+		return decodeLine(text, r.takePrompt)
 	case "run":
 		return decodeLine(text, r.takeRun)
 	case "message":
@@ -301,7 +322,17 @@ func (r *reading) takeSession(l sessionLine) error {
 			return fmt.Errorf("the folder %q is no absolute path", root)
 		}
 	}
-	r.record.session = store.Session{ID: l.ID, Title: oneLine(l.Title), Roots: l.Folders, ForkedFrom: l.ID, Created: l.Created}
+	r.record.session = store.Session{ID: l.ID, Title: oneLine(l.Title), Summary: l.Summary, Roots: l.Folders, ForkedFrom: l.ID, Created: l.Created}
+	return nil
+}
+
+func (r *reading) takePrompt(l promptLine) error {
+	if _, twice := r.prompts[l.ID]; l.ID == "" || twice {
+		return fmt.Errorf("the prompt %q has no id of its own", l.ID)
+	}
+	prompt := store.PromptOf(l.Text)
+	r.prompts[l.ID] = prompt.ID
+	r.record.prompts = append(r.record.prompts, prompt)
 	return nil
 }
 
@@ -329,7 +360,8 @@ func (r *reading) takeRun(l runLine) error {
 	r.runs[l.ID], r.depths[l.ID] = len(r.record.runs), depth
 	part := recordedRun{run: store.Run{
 		ID: l.ID, Parent: l.Parent, ParentMessage: l.ParentMessage, ParentCall: l.ParentCall, Chain: l.Chain, Agent: l.Agent, Role: l.Role, Depth: depth,
-		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: l.Agent, RequestType: l.RequestType, Request: l.Request, ContextMode: l.ContextMode,
+		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType, Request: l.Request,
+		ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
 		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status, Reason: l.Reason, Failure: encodedOrNil(l.Error),
 		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Created: l.Created, Started: l.Started, Completed: l.Finished,
 	}}
@@ -385,7 +417,10 @@ func (r *reading) takeMessage(l messageLine) error {
 		l.Parent = "" // what it goes on with is not in the file
 	}
 	r.known[l.ID] = true
-	part.messages = append(part.messages, store.Message{ID: l.ID, Run: l.Run, Parent: l.Parent, Role: l.Role, Parts: l.Parts, Time: l.Time})
+	part.messages = append(part.messages, store.Message{
+		ID: l.ID, Run: l.Run, Parent: l.Parent, Role: l.Role, Parts: l.Parts, Time: l.Time,
+		Tokens: l.Tokens, Duration: time.Duration(l.DurationMs) * time.Millisecond,
+	})
 	return nil
 }
 
@@ -400,7 +435,7 @@ func (r *reading) takeCall(l callLine) error {
 	r.calls[l.ID] = struct{}{}
 	part.calls = append(part.calls, store.ToolCall{
 		ID: l.ID, Run: l.Run, Message: l.Message, ModelCall: l.ModelCall, Tool: l.Tool, Arguments: encodedOrNil(l.Arguments), Title: oneLine(l.Title), Effect: l.Effect,
-		Intent: l.Intent, Started: l.Started, Finished: l.Finished, Status: l.Status, Summary: oneLine(l.Summary), Output: l.Output,
+		Intent: l.Intent, Started: l.Started, Finished: l.Finished, Status: l.Status, Summary: oneLine(l.Summary), Output: l.Output, ExitCode: l.ExitCode,
 	})
 	return nil
 }

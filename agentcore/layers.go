@@ -18,9 +18,26 @@ import (
 
 // layerAuthor is an author as a row of a layer has it.
 type layerAuthor struct {
-	Run    event.RunID `json:"run"`
-	Agent  string      `json:"agent"`
-	Reason string      `json:"reason"`
+	Run     event.RunID     `json:"run"`
+	Agent   string          `json:"agent"`
+	Reason  string          `json:"reason"`
+	Finding event.FindingID `json:"finding,omitempty"`
+	// Lines are where the fix of the finding replaces lines of the base, each a first line and an end, which is exclusive.
+	Lines [][2]int `json:"lines,omitempty"`
+}
+
+// layerAuthors are those of a file.
+func layerAuthors(f workspace.LayerFile) []layerAuthor {
+	authors := make([]layerAuthor, len(f.Authors))
+	for i, a := range f.Authors {
+		authors[i] = layerAuthor{Run: a.Run, Agent: a.Agent, Reason: a.Reason, Finding: a.Finding}
+		for _, p := range f.Fixes {
+			if p.Finding == a.Finding {
+				authors[i].Lines = append(authors[i].Lines, [2]int{p.StartLine, p.EndLine})
+			}
+		}
+	}
+	return authors
 }
 
 // layerRows orders the commits of a run's layer, of which saved is the generation that was last stored. A child's merge changes it, too.
@@ -39,13 +56,9 @@ func (r *run) withLayer(batch store.Batch, submit func(store.Batch)) {
 		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
 	}
 	for _, f := range changed {
-		authors := make([]layerAuthor, len(f.Authors))
-		for i, a := range f.Authors {
-			authors[i] = layerAuthor(a)
-		}
 		batch.LayerFiles = append(batch.LayerFiles, store.LayerFile{
 			Session: r.session.ID, Run: r.id, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
-			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(authors), Updated: time.Now().UTC(),
+			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(layerAuthors(f)), Updated: time.Now().UTC(),
 		})
 	}
 	submit(batch)
@@ -121,7 +134,7 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 			s.submit(store.Batch{}, "", event.Notice{
 				Level: event.NoticeWarning,
 				Message: fmt.Sprintf("%s: what an interrupted run of %s wrote to lines %d to %d collides with another change and was left out",
-					s.view.Relative(c.Path), run.Agent, c.StartLine+1, c.EndLine),
+					s.view.Shown(c.Path), run.Agent, c.StartLine+1, c.EndLine),
 				Hint: "run the agent again on the text as it is now",
 			})
 		}
@@ -159,24 +172,39 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 		}
 	}
 	for _, a := range authors {
-		file.Authors = append(file.Authors, workspace.Author(a))
+		file.Authors = append(file.Authors, workspace.Author{Run: a.Run, Agent: a.Agent, Reason: a.Reason, Finding: a.Finding})
+		for _, lines := range a.Lines {
+			file.Fixes = append(file.Fixes, workspace.FixPlace{Finding: a.Finding, StartLine: lines[0], EndLine: lines[1]})
+		}
 	}
 	return file, nil
 }
 
 // adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session from
-// one commit on, so that it is neither lost nor taken twice when this process is killed, too.
-func (s *Session) adoptProposals(ctx context.Context) error {
+// one commit on, so that it is neither lost nor taken twice when this process is killed, too. At most keep hunks that can be undone come
+// along; with runs, only what they and those below them left.
+func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
 	now := time.Now().UTC()
 	left, err := s.engine.store.Adopt(ctx, store.Proposal{
 		ID: s.proposalID, Session: s.ID, Title: s.Title(), State: event.StateOpen, Created: now, Updated: now,
-	}, s.folders(), adoptedUndos)
+	}, s.folders(), keep, runs...)
 	if err != nil {
 		return fmt.Errorf("take over what former sessions proposed: %w", err)
+	}
+	findings, err := s.engine.store.OpenFindings(ctx, s.folders())
+	if err != nil {
+		return fmt.Errorf("read the open findings of former sessions: %w", err)
+	}
+	fixes := map[event.HunkID][]event.FindingID{}
+	for _, f := range findings {
+		for _, hunk := range f.Fix() {
+			fixes[hunk] = append(fixes[hunk], f.ID)
+		}
 	}
 	hunks := make([]workspace.Hunk, len(left.Hunks))
 	for i, row := range left.Hunks {
 		hunks[i] = storedHunk(row)
+		hunks[i].Fixes = fixes[row.ID]
 		if waits(hunks[i]) && secret.Holds(row.After) {
 			// Accepted, it would put the placeholder into the user's file.
 			hunks[i].State, hunks[i].Detail = event.StateSuperseded, "it held a secret, which agentls does not store; run the agent again"

@@ -29,6 +29,9 @@ func (e *Engine) ExportMarkdown(ctx context.Context, id event.SessionID, w io.Wr
 	for _, root := range s.Roots {
 		fmt.Fprintf(&b, "\n* %s\n", codeSpan(root))
 	}
+	if s.Summary != "" {
+		fmt.Fprintf(&b, "\n%s\n", s.Summary)
+	}
 	var runs []store.Run
 	for _, part := range rec.runs {
 		runs = append(runs, part.run)
@@ -108,8 +111,11 @@ func writeMessages(b *strings.Builder, messages []TranscriptMessage) {
 
 func writeCall(b *strings.Builder, c TranscriptCall) {
 	outcome := string(c.Status)
-	if outcome == "" {
+	switch {
+	case outcome == "":
 		outcome = "not ended"
+	case c.Status == event.CallOK && c.ExitCode != nil && *c.ExitCode != 0:
+		outcome = fmt.Sprintf("exit code %d", *c.ExitCode)
 	}
 	fmt.Fprintf(b, "\n**%s** %s, %s", c.Tool, codeSpan(oneLine(plainArguments(c.Arguments))), outcome)
 	if c.Child != "" {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
@@ -42,13 +43,15 @@ type mcpServer struct {
 	headers map[string]string
 	// project tells that it came with a workspace folder: it needs trust, and walls.
 	project bool
+	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	dir string
 	// from is where it is configured, for people.
 	from string
 }
 
 // key is what tells a server from others: two of one name that do the same are one.
 func (s mcpServer) key() string {
-	parts := []string{s.name, s.url, fmt.Sprint(s.project)}
+	parts := []string{s.name, s.url, fmt.Sprint(s.project), s.dir}
 	parts = append(parts, s.command...)
 	for _, m := range []map[string]string{s.env, s.headers} {
 		parts = append(parts, "\x00")
@@ -92,7 +95,8 @@ func configuredServers(cfg *config.Config) (list []mcpServer, problems []string)
 		c := cfg.MCP[name]
 		s := mcpServer{
 			name: mcp.ServerName(name), env: c.Env, url: c.URL, headers: c.Headers,
-			project: c.Origin.Layer == config.LayerProject, from: cmp.Or(c.Origin.Shown, c.Origin.Layer.String()),
+			project: c.Origin.Layer == config.LayerProject, dir: c.Origin.Folder(),
+			from: cmp.Or(c.Origin.Shown, c.Origin.Layer.String()),
 		}
 		if c.Command != "" {
 			s.command = append([]string{c.Command}, c.Args...)
@@ -194,7 +198,7 @@ func (r *run) mayUse(name string) bool {
 		return false
 	case r.task != nil && r.task.AllowedTools != nil && !among(r.task.AllowedTools):
 		return false
-	case r.former != nil && len(r.former.above) > 0 && !among(r.former.tools):
+	case r.former.binds() && !among(r.former.powers.Tools) && !among(r.request.granted):
 		return false // what was a child has no other tools than it had
 	}
 	return true
@@ -214,7 +218,7 @@ func (r *run) startServers() error {
 	found := make([]outcome, len(servers))
 	ctx, cancel := context.WithTimeout(r.ctx, mcpPatience)
 	defer cancel()
-	var waiting sync.WaitGroup
+	var waiting beside.Group
 	for i, server := range servers {
 		one := &found[i]
 		if one.client, one.err = r.session.mcp.get(r, server); one.err == nil {
@@ -266,13 +270,13 @@ func (r *run) tellOfServer(server mcpServer, text, hint string) {
 func (r *run) toolsOfServer(client *mcpClient, catalog *mcp.Catalog) []tool.Tool {
 	var tools []tool.Tool
 	for _, t := range catalog.Tools {
-		if r.mayUse(t.Name) {
-			tools = append(tools, mcpTool{client, t})
+		if offered := (mcpTool{client, t}); r.mayUse(t.Name) && !r.keepsBack(offered.Spec()) {
+			tools = append(tools, offered)
 		}
 	}
 	if catalog.Resources {
 		for _, t := range []mcpResources{{client, true}, {client, false}} {
-			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.mayUse(t.Spec().Name) {
+			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.mayUse(t.Spec().Name) && !r.keepsBack(t.Spec()) {
 				tools = append(tools, t)
 			}
 		}
@@ -397,7 +401,7 @@ func (m *mcpClients) find(servers []mcpServer, name string) *mcpClient {
 // end ends those servers that a condition holds for, and returns when nothing of them is left.
 func (m *mcpClients) end(which func(mcpServer) bool) {
 	m.mu.Lock()
-	var ending sync.WaitGroup
+	var ending beside.Group
 	for key, client := range m.list {
 		if which(client.server) {
 			delete(m.list, key)

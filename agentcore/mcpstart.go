@@ -127,7 +127,9 @@ func (s *mcpStarter) sandboxed(ctx context.Context) (*mcp.Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	command := sandbox.Command{Argv: s.server.command, Env: s.variables(), Input: p.childIn, Output: p.childOut, Live: true}
+	command := sandbox.Command{
+		Argv: s.server.command, Dir: s.server.dir, Env: s.variables(), Input: p.childIn, Output: p.childOut, Live: true,
+	}
 	if !s.server.project && !r.session.isTrusted() {
 		command.Dir = "/tmp" // what looks for programs where it starts must not find those of the workspace
 	}

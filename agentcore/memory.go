@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -34,6 +35,14 @@ type memory struct {
 	last   event.MessageID   // that was stored last
 	stored int               // messages in the store
 	read   map[string]bool   // files, shown, that earlier messages were about
+
+	answered answered // the answer that is not stored yet
+}
+
+// answered is what is stored with an answer of the model beside its text.
+type answered struct {
+	tokens int64 // that the provider counted; 0 where it counted none
+	took   time.Duration
 }
 
 // begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no bound.
@@ -93,6 +102,11 @@ func sizeOf(messages []model.Message) int64 {
 	return size
 }
 
+// guessedTokens is about the size of messages, at least 1 where there are any.
+func guessedTokens(messages ...model.Message) int64 {
+	return (sizeOf(messages) + bytesPerToken - 1) / bytesPerToken
+}
+
 // append adds a message to the conversation, without the secrets in it, and stores it.
 func (r *run) append(m model.Message) {
 	m = withoutSecrets(m, r.engine.redactor)
@@ -117,8 +131,12 @@ func (r *run) keep(m model.Message, parent event.MessageID) event.MessageID {
 	}
 	r.memory.stored++
 	r.memory.last = event.NewMessageID()
-	r.session.submit(store.Batch{Messages: []store.Message{{
-		ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role), Parts: parts, Time: time.Now().UTC(),
-	}}}, r.id, event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
+	row := store.Message{ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role), Parts: parts, Time: time.Now().UTC()}
+	if m.Role == model.RoleAssistant {
+		row.Tokens, row.Duration = r.memory.answered.tokens, r.memory.answered.took
+		r.memory.answered = answered{}
+	}
+	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))
+	r.session.submit(store.Batch{Messages: []store.Message{row}}, r.id, event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
 	return r.memory.last
 }

@@ -172,6 +172,18 @@ type ModelInfo struct {
 	Reason    string
 }
 
+// ModelsWith is [Engine.Models] for an engine with these options that cannot be opened: no model needs the store.
+func ModelsWith(ctx context.Context, o Options, agent, override string) ([]ModelInfo, Resolved, error) {
+	e, err := prepare(&o)
+	if err != nil {
+		return nil, Resolved{}, err
+	}
+	defer e.client.CloseIdleConnections()
+	e.ctx = ctx
+	e.agents.now.Store(o.Agents)
+	return e.Models(ctx, agent, override)
+}
+
 // Models lists the models that are set up, those that can be used first, and tells which one a run of an agent (empty for the default one) would take with an
 // override (empty for none). It asks servers of this machine where nothing else is named, for a second at most, and no others.
 func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInfo, Resolved, error) {

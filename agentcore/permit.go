@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -35,7 +37,14 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		if changed != "" {
 			decision.Reason = changed + "; " + decision.Reason
 		}
-		answer, err := r.askUser(c, decision, detailOf(request, c))
+		if refused := r.unreachable(request.Hosts); refused != nil {
+			return denied(permission.Decision{Advice: refused.Hint()}, refused.Error()), nil
+		}
+		changes, err := r.preview(c, request.Paths)
+		if err != nil {
+			return "error: " + err.Error(), r.ctx.Err() // no answer would help
+		}
+		answer, err := r.askUser(c, decision, detailOf(request, c, changes))
 		if err != nil {
 			return "", err
 		}
@@ -53,6 +62,20 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		return denied(decision, fmt.Sprintf("%s (%s)", why, reason)), nil
 	}
 	return denied(decision, decision.Reason), nil
+}
+
+// unreachable returns why one of the hosts of a call is refused whatever the user answers, or nil.
+func (r *run) unreachable(hosts []string) *network.Refusal {
+	allowed, err := network.Parse(r.config.NetworkAllow)
+	if err != nil {
+		return nil // the connection itself tells what is wrong with the configuration
+	}
+	for _, host := range hosts {
+		if refused := allowed.Refuses(host); refused != nil {
+			return refused
+		}
+	}
+	return nil
 }
 
 // still lets a call be made that the user has just allowed, unless the workspace lost its trust while the question was open.
@@ -95,7 +118,7 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 		if name == "" {
 			continue
 		}
-		paths, err := r.rights.paths(name, true)
+		paths, err := r.rights.paths(name, true, nil)
 		if err != nil {
 			return false // what cannot be looked at is the user's to decide
 		}
@@ -107,7 +130,7 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 // editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
 // Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
 func (r *run) editable(path string, fix bool) error {
-	paths, err := r.rights.paths(path, true)
+	paths, err := r.rights.paths(path, true, nil)
 	if err != nil {
 		return err
 	}
@@ -145,6 +168,9 @@ func unrefused(refusal string, err error, status *event.CallStatus, text, summar
 	switch {
 	case err != nil:
 		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
+	case strings.HasPrefix(refusal, "error: "): // it would fail, so nobody was asked
+		*text, *summary = refusal, faultLine(strings.TrimPrefix(refusal, "error: "))
+		*status = event.CallError
 	case refusal != "":
 		*status, *text, *summary = event.CallDenied, refusal, firstLine(strings.TrimPrefix(refusal, "denied: "))
 	}
@@ -160,8 +186,40 @@ func denied(decision permission.Decision, why string) string {
 	return text
 }
 
-// detailOf is the whole of what is asked for, as a person can check it.
-func detailOf(request permission.Request, c *call) string {
+const (
+	// maxDenials is of how many calls that were denied a child's result tells, maxDenial how much of each, in
+	// characters.
+	maxDenials = 10
+	maxDenial  = 240
+)
+
+// noteDenial keeps what was not done, and why, for the run that started this one and for the user: a child ends well
+// without it, and nobody would know. The advice that follows the reason is the child's own.
+func (r *run) noteDenial(c *call, refusal string) {
+	why, _, _ := strings.Cut(strings.TrimPrefix(refusal, "denied: "), ". ")
+	title := c.title
+	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
+		title = "start " + title
+	}
+	text := clipped(strings.Join(strings.Fields("it was not allowed to "+title+": "+why), " "), maxDenial)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.denials, text) {
+		r.denials = append(r.denials, text)
+	}
+}
+
+// denialWarnings are the denials for the run's result. The lock is held.
+func (r *run) denialWarnings() []string {
+	list := r.denials
+	if more := len(list) - maxDenials; more > 0 {
+		list = append(slices.Clip(list[:maxDenials]), fmt.Sprintf("%d more calls were denied", more))
+	}
+	return list
+}
+
+// detailOf is the whole of what is asked for, as a person can check it. changes are those of the files that it edits.
+func detailOf(request permission.Request, c *call, changes string) string {
 	if request.Command != "" {
 		return permission.Visible(request.Command)
 	}
@@ -175,5 +233,6 @@ func detailOf(request permission.Request, c *call) string {
 	if b.Len() == 0 {
 		return permission.Visible(string(c.arguments))
 	}
+	b.WriteString(changes)
 	return strings.TrimSpace(b.String())
 }

@@ -22,6 +22,8 @@ const (
 	maxSelection = 16 << 10
 	// maxSkillList bounds the list of skills in the prompt, in bytes; names that do not fit go without description.
 	maxSkillList = 4 << 10
+	// maxWithheld is how many of the tools that a child is not offered are named to it.
+	maxWithheld = 12
 )
 
 // systemPrompt is the stable head of every request of the run: the definition's prompt, and what is
@@ -74,6 +76,19 @@ func (r *run) variables(used func(string) bool) map[string]string {
 		"max_turns":    strconv.Itoa(r.limits.MaxTurns),
 		"timeout":      duration(r.limits.Timeout),
 		"agent":        r.definition.Slug,
+		"parent_role":  "",
+		"task":         r.request.Prompt,
+		"criteria":     "",
+		"can/cannot":   "cannot",
+	}
+	if len(subagents) > 0 {
+		values["can/cannot"] = "can"
+	}
+	if r.parent != nil {
+		values["parent_role"] = r.parent.role()
+	}
+	if r.task != nil {
+		values["criteria"] = strings.TrimSpace(r.task.Criteria)
 	}
 	if roots := r.session.view.Roots(); len(roots) > 0 {
 		values["cwd"], values["project"] = roots[0].Path, roots[0].Name
@@ -85,12 +100,16 @@ func (r *run) variables(used func(string) bool) map[string]string {
 		}
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
-		values["open_file"] = r.session.view.Relative(paths[0])
+		values["open_file"] = r.session.view.Shown(paths[0])
 		if used("selection") {
 			values["selection"] = r.selection(paths[0])
 		}
 	}
-	values["current_time"], values["working_directory"] = values["time"], values["cwd"]
+	for other, name := range map[string]string{
+		"current_time": "time", "working_directory": "cwd", "max_iterations": "max_turns", "max_duration": "timeout", "allowed_delegations": "subagents",
+	} {
+		values[other] = values[name]
+	}
 	return values
 }
 
@@ -118,12 +137,16 @@ func (r *run) selection(path string) string {
 	return text
 }
 
-// duration writes 5m0s as 5m; no limit is "none".
+// duration writes 5m0s as 5m, and rounds what is left of a parent's time; no limit is "none".
 func duration(d time.Duration) string {
 	if d == 0 {
 		return "none"
 	}
-	text := d.String()
+	unit := time.Millisecond
+	if d >= time.Second {
+		unit = time.Second
+	}
+	text := max(d.Round(unit), unit).String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
 	}
@@ -194,7 +217,25 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 	if r.offers("bash") {
 		r.writeCommands(b)
 	}
+	r.writeMissing(b)
 	b.WriteString("</environment>\n")
+}
+
+// writeMissing tells the run which tools it does without that its definition, or its task, may count on.
+func (r *run) writeMissing(b *strings.Builder) {
+	if slices.Contains(r.definition.Tools, "websearch") && r.config.WebsearchKind == "" {
+		b.WriteString("no websearch: the user has set up no search engine; fetch pages whose address you know, " +
+			"and follow their links\n")
+	}
+	if len(r.withheld) == 0 {
+		return
+	}
+	names := r.withheld
+	if more := len(names) - maxWithheld; more > 0 {
+		names = append(slices.Clip(names[:maxWithheld]), fmt.Sprintf("%d more", more))
+	}
+	fmt.Fprintf(b, "not for you: %s (a rule denies every call, or would have the user asked, who is not asked for a "+
+		"subagent); if the task cannot be done without, say so in your result\n", strings.Join(names, ", "))
 }
 
 // userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of its own.
@@ -211,7 +252,7 @@ func (r *run) userPrompt() string {
 	}
 	b.WriteString("\n\n<context>\n")
 	for _, path := range c.Paths {
-		fmt.Fprintf(&b, "file: %s\n", r.session.view.Relative(path))
+		fmt.Fprintf(&b, "file: %s\n", r.session.view.Shown(path))
 	}
 	if c.StartLine > 0 {
 		fmt.Fprintf(&b, "lines: %d-%d\n", c.StartLine, max(c.StartLine, c.EndLine))

@@ -121,6 +121,45 @@ func TestPromptIsATemplate(t *testing.T) {
 	}
 }
 
+// TestPromptKnowsItsTask expands the names that other products' prompts for children have, in capitals.
+func TestPromptKnowsItsTask(t *testing.T) {
+	const prompt = "You are {{ROLE}} ({{DEPTH}}/{{MAX_DEPTH}}) for {{PARENT_ROLE}}: {{TASK}} until {{CRITERIA}}, within {{MAX_ITERATIONS}} and {{MAX_DURATION}}.\n" +
+		"You {{CAN/CANNOT}} delegate.\n{{#IF CAN_DELEGATE}}\nTo {{ALLOWED_DELEGATIONS}}.\n{{/IF}}"
+	definition := func(slug string, subagents ...string) *agent.Definition {
+		return &agent.Definition{
+			Slug: slug, Categories: []agent.Category{agent.Primary, agent.Subagent}, Mode: agent.Agentic, Prompt: prompt,
+			Limits: agent.Limits{MaxTurns: 7, Timeout: 90e9}, Subagents: append([]string{}, subagents...),
+		}
+	}
+	system := func(want string) script.Expect {
+		return func(request *model.Request) error {
+			if !strings.HasPrefix(request.System, want+"\n\n") {
+				return fmt.Errorf("the prompt is\n%s\nwant\n%s", request.System, want)
+			}
+			return nil
+		}
+	}
+	w := newWorld(t, nil)
+	child := "You are under (1/3) for main: Do A. until it is done, within 7 and "
+	w.with(
+		script.New(
+			"test",
+			script.Turn{
+				Match:  "Go.",
+				Expect: []script.Expect{system("You are main (0/3) for : Go. until , within 7 and 1m30s.\nYou can delegate.\nTo under.")},
+				Answer: []script.Step{task("under", "Do A.", `,"success_criteria":"it is done"`)},
+			},
+			script.Turn{Match: "Do A.", Expect: []script.Expect{
+				script.System(child), script.System("You cannot delegate.\n\n"),
+			}, Answer: []script.Step{script.Text("done")}},
+			script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+		), nil, definition("over", "under"), definition("under"),
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "over", Prompt: "Go."})); result.Status != event.StatusCompleted {
+		t.Errorf("unexpected result: %+v", result)
+	}
+}
+
 func TestReminderAndPrefix(t *testing.T) {
 	w := newWorld(t, nil)
 	turns := script.New("test", script.Turn{
@@ -286,8 +325,11 @@ func TestPlaceOfARun(t *testing.T) {
 	}
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	each := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Each: []string{w.path("a.txt")}}
-	open(2, is("\nDelegation by `task`:\n", "explore", "general", "plan", "researcher", "bash", "tester", "debugger", "reviewer", "critic"))
+	open(2, is("\nDelegation by `task`:\n",
+		"coder", "reviewer", "explore", "general", "plan", "researcher", "bash", "tester", "debugger", "guide", "critic", "statusline-setup"))
 	w.wait(w.start(alone))
+	open(2, is("\nDelegation: `task` starts agents that only read.", "reviewer", "explore", "plan", "researcher", "guide", "critic"))
+	w.wait(w.start(agentcore.RunRequest{Agent: "planner", Prompt: "Go."}))
 	open(2, script.Turn{
 		Expect: []script.Expect{
 			script.System("\nDelegation by `task`:\n"), startable("tester"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
@@ -425,7 +467,7 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 		t.Errorf("the example of a definition: %+v", parsed.Problems)
 	}
 	for _, v := range agent.Builtins {
-		if v.Name != "current_time" && v.Name != "working_directory" && !strings.Contains(s.Text, "`"+v.Name+"`") {
+		if !strings.HasPrefix(v.Doc, "The same as ") && !strings.Contains(s.Text, "`"+v.Name+"`") {
 			t.Errorf("the documentation lacks the variable %s", v.Name)
 		}
 	}

@@ -76,7 +76,7 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 	}
 	s.mu.Lock()
 	s.proposing = last
-	title := s.title
+	title := s.account.title
 	if s.unbounded += settled; s.unbounded >= boundEvery {
 		s.unbounded = 0
 		batch.HunksBounded = []store.HunkBound{{Proposal: s.proposalID, Keep: storedHunks}}
@@ -157,6 +157,34 @@ func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hu
 			list = append(list, h)
 		}
 	}
+	return list, nil
+}
+
+// UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first. They are
+// roots: what their children did is undone with them. A run whose session was deleted is not among them.
+func (s *Session) UndoableRuns(ctx context.Context) ([]RunInfo, error) {
+	seen := map[event.RunID]bool{}
+	var list []RunInfo
+	for _, h := range s.proposal.Accepted() {
+		if h.State != event.StateOpen {
+			continue
+		}
+		id := h.Author.Run
+		for id != "" && !seen[id] {
+			seen[id] = true
+			row, err := s.engine.store.Run(ctx, id)
+			if errors.Is(err, store.ErrNotFound) {
+				break
+			} else if err != nil {
+				return nil, fmt.Errorf("read the run of an accepted edit: %w", err)
+			}
+			if row.Parent == "" {
+				list = append(list, runInfoOf(row))
+			}
+			id = row.Parent
+		}
+	}
+	slices.SortFunc(list, func(a, b RunInfo) int { return b.Created.Compare(a.Created) })
 	return list, nil
 }
 

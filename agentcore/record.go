@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ type record struct {
 	// runs are those of the session but for agentls's own, in the order of their creation, behind those of other sessions that they go
 	// on with. A parent comes before its children, and a message before those that follow it.
 	runs []recordedRun
+	// prompts are those of the runs.
+	prompts []store.Prompt
 }
 
 // record reads a session of any process.
@@ -54,6 +57,20 @@ func (e *Engine) record(ctx context.Context, id event.SessionID) (record, error)
 		}
 	}
 	rec.runs = append(before, own...)
+	read := map[store.PromptID]bool{}
+	for _, part := range rec.runs {
+		if id := part.run.Prompt; !read[id] {
+			read[id] = true
+			prompt, err := e.store.Prompt(ctx, id)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it had none, or a former version stored it
+			}
+			if err != nil {
+				return rec, err
+			}
+			rec.prompts = append(rec.prompts, prompt)
+		}
+	}
 	return rec, nil
 }
 
@@ -70,7 +87,7 @@ func (r record) upTo(message event.MessageID) (record, bool) {
 	if end.ID == "" {
 		return r, false
 	}
-	cut := record{session: r.session}
+	cut := record{session: r.session, prompts: r.prompts}
 	kept := map[event.RunID]bool{}
 	for _, part := range r.runs {
 		if part.run.Created.After(end.Time) || part.run.Parent != "" && !kept[part.run.Parent] {
@@ -102,6 +119,7 @@ func (r record) copied() store.Batch {
 	now := time.Now().UTC()
 	r.session.ID, r.session.State, r.session.Updated = event.NewSessionID(), store.SessionClosed, now
 	batch := store.Batch{Sessions: []store.Session{r.session}}
+	used := map[store.PromptID]bool{}
 	runs, messages, calls := map[event.RunID]event.RunID{}, map[event.MessageID]event.MessageID{}, map[event.CallID]event.CallID{}
 	for _, part := range r.runs {
 		runs[part.run.ID] = event.NewRunID()
@@ -124,6 +142,7 @@ func (r record) copied() store.Batch {
 		}
 		row.Completed = cmp.Or(row.Completed, now)
 		batch.Runs = append(batch.Runs, row)
+		used[row.Prompt] = true
 		for i, m := range part.messages {
 			m.ID, m.Run, m.Parent, m.Seq = messages[m.ID], row.ID, messages[m.Parent], i+1
 			batch.Messages = append(batch.Messages, m)
@@ -133,6 +152,7 @@ func (r record) copied() store.Batch {
 			batch.ToolCalls = append(batch.ToolCalls, c)
 		}
 	}
+	batch.Prompts = slices.DeleteFunc(slices.Clone(r.prompts), func(p store.Prompt) bool { return !used[p.ID] })
 	return batch
 }
 

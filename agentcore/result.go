@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // SubmitResult keeps what the model hands over; the run ends with this turn.
@@ -26,9 +27,25 @@ func (r *run) handedOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.submitted != nil {
-		r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
+		r.result.Output = written(r.submitted)
 	}
 	return r.submitted != nil
+}
+
+// written is a result as a text.
+func written(result *event.ChildResult) string {
+	return strings.TrimSpace(result.Summary + "\n\n" + result.Details)
+}
+
+// readAnswer takes a child's answer for its result where that is what the model wrote instead of calling
+// submit_result. The lock is held.
+func (r *run) readAnswer() {
+	if !r.reports() || r.submitted != nil {
+		return
+	}
+	if result, ok := tool.HandedOver(r.result.Output); ok {
+		r.submitted, r.result.Output = &result, written(&result)
+	}
 }
 
 // childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the two differ, that is a
@@ -41,24 +58,17 @@ func (r *run) childResult() *event.ChildResult {
 	if r.submitted != nil {
 		result = *r.submitted
 	}
-	if result.Status == "" { // what its end says
-		switch {
-		case r.result.Status != event.StatusCompleted:
-			result.Status = event.ChildStatusFailed
-		case r.result.Reason != "":
-			result.Status = event.ChildStatusPartial
-		default:
-			result.Status = event.ChildStatusCompleted
-		}
+	if result.Status == "" || r.result.Status != event.StatusCompleted { // what its end says
+		result.Status = event.Outcome(r.result.Status, r.result.Reason, nil)
 	}
 	claims := append(slices.Clone(result.FilesModified), result.FilesCreated...)
 	claimed := testCount{run: result.TestsRun, passed: result.TestsPassed}
 	result.FilesModified, result.FilesCreated, result.Warnings = nil, nil, slices.Clone(result.Warnings)
 	for path, made := range r.touched {
 		if made {
-			result.FilesCreated = append(result.FilesCreated, r.session.view.Relative(path))
+			result.FilesCreated = append(result.FilesCreated, r.session.view.Shown(path))
 		} else {
-			result.FilesModified = append(result.FilesModified, r.session.view.Relative(path))
+			result.FilesModified = append(result.FilesModified, r.session.view.Shown(path))
 		}
 	}
 	slices.Sort(result.FilesModified)
@@ -70,8 +80,11 @@ func (r *run) childResult() *event.ChildResult {
 		}
 	}
 	result.TestsRun, result.TestsPassed = r.tests.run, r.tests.passed
-	switch {
+	switch prose, ok := claimedTests(r.result.Output); {
 	case claimed == testCount{}:
+		if ok {
+			result.Warnings = append(result.Warnings, prose.doubts(r.tests)...)
+		}
 	case !r.tests.seen:
 		result.Warnings = append(result.Warnings, fmt.Sprintf("it says that it ran %d tests, of which %d passed, and ran none that could be seen", claimed.run, claimed.passed))
 	case r.tests.counted && (claimed.run != r.tests.run || claimed.passed != r.tests.passed):
@@ -79,6 +92,7 @@ func (r *run) childResult() *event.ChildResult {
 	case r.tests.failed && claimed.passed == claimed.run:
 		result.Warnings = append(result.Warnings, "it says that all tests passed; those that were seen last did not")
 	}
+	result.Warnings = append(result.Warnings, r.denialWarnings()...)
 	usage := r.result.Usage
 	result.Iterations, result.DurationMs, result.Tokens, result.Cost = r.result.Turns, r.result.DurationMs, usage.InputTokens+usage.OutputTokens, usage.Cost
 	return &result

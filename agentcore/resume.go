@@ -26,18 +26,17 @@ type former struct {
 	roots    []string // of its session
 	messages []model.Message
 	last     event.MessageID // of these, as stored
-	// above are the agents that started the former run, the root first: it never gets more power than it had as their child.
+	// session is the one that it ran in.
+	session event.SessionID
+	// above are the runs that started the former run, the root first: it never gets more power than it had as their child.
 	above []ancestor
-	// tools are those that it had; nil where that is not known.
-	tools []string
-	// mode is the one it had.
-	mode permission.Mode
-	// planning says that it had entered plan mode, and not left it.
-	planning bool
+	// powers are what it was allowed itself.
+	powers powers
 }
 
 // ancestor is a run above a former one.
 type ancestor struct {
+	run        event.RunID
 	definition *agent.Definition
 	powers     powers
 }
@@ -48,14 +47,47 @@ type powers struct {
 	Tools []string        `json:"tools"`
 	// Planning says that the run is in plan mode, which plan_exit ends.
 	Planning bool `json:"planning,omitempty"`
+	// Rules are those of the run itself, from its definition and the configuration of that time. What goes on with a
+	// child is bound by them beside those of today, so that nothing which was taken away since gives it more power than
+	// it had.
+	Rules []permission.Layer `json:"rules"`
+	// Bound are those of the runs that it goes on with, where they were children, and of the runs above these.
+	Bound []boundary `json:"bound,omitempty"`
 }
 
+// boundary is what a run was allowed that binds another.
+type boundary struct {
+	Mode  permission.Mode    `json:"mode,omitempty"`
+	Rules []permission.Layer `json:"rules"`
+}
+
+// bounds are what binds whoever goes on with a run of these powers.
+func (p powers) bounds() []boundary {
+	list := slices.Clone(p.Bound)
+	if p.Rules != nil {
+		list = append(list, boundary{p.Mode, p.Rules})
+	}
+	return list
+}
+
+// binds reports whether the former run was a child, or went on with one.
+func (f *former) binds() bool { return f != nil && (len(f.above) > 0 || len(f.powers.Bound) > 0) }
+
 func (r *run) powers() powers {
-	p := powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly()}
+	p := powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly(), Bound: r.rights.bound}
+	p.Rules = append([]permission.Layer{}, r.rights.own...) // never nil, which is what former versions stored
 	for _, t := range r.tools {
 		p.Tools = append(p.Tools, t.Spec().Name)
 	}
 	return p
+}
+
+// starter is the agent that started the former run, which was a child.
+func (f *former) starter() string { return f.above[len(f.above)-1].definition.Slug }
+
+// belowPlan reports whether a run above the former one was planning that is not above the new one.
+func (f *former) belowPlan(parent *run) bool {
+	return slices.ContainsFunc(f.above, func(a ancestor) bool { return a.powers.Planning && !parent.descendsFrom(a.run) })
 }
 
 // goOn is what a resumed run is told where nobody says more.
@@ -77,7 +109,8 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
 		return "", &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
 	}
-	request.Agent, request.Prompt, request.PermissionMode, request.former = from.agent, cmp.Or(request.Prompt, goOn), from.mode, from
+	request.Agent, request.Prompt = from.agent, cmp.Or(request.Prompt, goOn)
+	request.PermissionMode, request.former = from.powers.Mode, from
 	return s.Start(ctx, request)
 }
 
@@ -103,8 +136,10 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the session of the run %s: %w", id, err)
 	}
-	own := powersOf(row)
-	f := &former{run: id, agent: row.Agent, model: row.Model, chain: row.Chain, roots: session.Roots, tools: own.Tools, mode: own.Mode, planning: own.Planning}
+	f := &former{
+		run: id, agent: row.Agent, model: row.Model, chain: row.Chain, session: row.Session, roots: session.Roots,
+		powers: powersOf(row),
+	}
 	for parent := row.Parent; parent != ""; {
 		above, err := e.store.Run(ctx, parent)
 		if err != nil {
@@ -114,7 +149,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		if err != nil {
 			return nil, &Error{Kind: "not_found", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
 		}
-		f.above = append(f.above, ancestor{definition, powersOf(above)})
+		f.above = append(f.above, ancestor{above.ID, definition, powersOf(above)})
 		parent = above.Parent
 	}
 	slices.Reverse(f.above)
@@ -195,6 +230,28 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 		messages = append(messages, outcomes)
 	}
 	return messages, rows[len(rows)-1].ID, nil
+}
+
+// lineage lists a run and those that it went on with, itself first. One that was deleted ends it.
+func (e *Engine) lineage(ctx context.Context, id event.RunID) ([]event.RunID, error) {
+	list := []event.RunID{id}
+	for {
+		rows, err := e.store.Messages(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read the messages of the run %s: %w", id, err)
+		}
+		if len(rows) == 0 || rows[0].Parent == "" {
+			return list, nil
+		}
+		id, err = e.store.MessageRun(ctx, rows[0].Parent)
+		if errors.Is(err, store.ErrNotFound) || err == nil && slices.Contains(list, id) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find what the run %s goes on with: %w", list[len(list)-1], err)
+		}
+		list = append(list, id)
+	}
 }
 
 // outcomes answers the calls that a run had made when it was cut off.

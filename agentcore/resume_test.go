@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // taskID finds the id of a task in its report.
@@ -63,8 +65,7 @@ func TestResume(t *testing.T) {
 
 // TestResumedChildGainsNothing: a child that the user goes on with has the tools that it had, and is bound by those above it.
 func TestResumedChildGainsNothing(t *testing.T) {
-	w := newWorld(
-		t, map[string]string{"a.txt": "one\n"},
+	turns := script.New("test",
 		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Look.", `,"allowed_tools":["read","write"]`)}},
 		script.Turn{Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("edit", "bash")}, Answer: []script.Step{script.Text("Looked.")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
@@ -74,8 +75,11 @@ func TestResumedChildGainsNothing(t *testing.T) {
 		},
 		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("denied: ")}, Answer: []script.Step{script.Text("I may not.")}},
 	)
-	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", PermissionMode: "plan"}
-	run := w.start(request)
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(turns, nil, &agent.Definition{
+		Slug: "boss", Categories: []agent.Category{agent.Primary}, Rules: []permission.Rule{{Tool: "edit", Pattern: "b.txt", Action: permission.Deny}},
+	})
+	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
 	w.wait(run)
 	child := w.children(run)[0]
 	again, err := w.session.Resume(w.ctx, child.ID, "Write it.")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a layer. They do not change, and
@@ -26,6 +28,10 @@ type rights struct {
 	session *Session
 	config  *config.Config
 	policy  *permission.Policy
+	// own are the rules of the run itself, without those of the runs above it.
+	own []permission.Layer
+	// bound are those of the runs that it goes on with, which bind it, too.
+	bound []boundary
 	// attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
 	attached func(path string) bool
 	// pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing runs.
@@ -52,28 +58,58 @@ func (r *run) newRights() rights {
 		_, attached, err := (host{run: r}).Attached(path)
 		return attached && err == nil
 	}, pointed: r.startedOn}
+	made.own = policyLayers(r.definition, r.config, r.request.granted...)
+	if r.former.binds() {
+		made.bound = r.former.bounds(r.parent, r.config)
+	}
 	if r.parent != nil {
-		made.policy = r.parent.rights.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
-		return made
+		made.policy = r.parent.rights.policy
 	}
-	if r.former == nil || len(r.former.above) == 0 {
-		made.policy = r.session.policy(r.id, mode, r.definition, r.config)
-		return made
+	for _, b := range append(slices.Clone(made.bound), boundary{mode, made.own}) {
+		if made.policy == nil {
+			made.policy = r.session.policy(r.id, b.Mode, b.Rules)
+		} else {
+			made.policy = made.policy.Child(r.id, b.Mode, b.Rules)
+		}
 	}
-	// What was a child stays bound by those above it.
-	above := r.former.above
-	made.policy = r.session.policy(r.id, above[0].powers.Mode, above[0].definition, r.config)
-	for _, a := range above[1:] {
-		made.policy = made.policy.Child(r.id, a.powers.Mode, policyLayers(a.definition, r.config))
-	}
-	made.policy = made.policy.Child(r.id, mode, policyLayers(r.definition, r.config))
 	return made
 }
 
-// policy is that of a root run with a definition.
-func (s *Session) policy(id event.RunID, mode permission.Mode, d *agent.Definition, cfg *config.Config) *permission.Policy {
+// bounds are what binds the run that goes on with a child: what bound it itself and the runs above it, by the rules
+// of then and by those of today. A run that is above the new one as well binds it as it is now.
+func (f *former) bounds(parent *run, cfg *config.Config) []boundary {
+	var list []boundary
+	add := func(more ...boundary) {
+		for _, b := range more {
+			if !slices.ContainsFunc(list, func(o boundary) bool { return reflect.DeepEqual(o, b) }) {
+				list = append(list, b)
+			}
+		}
+	}
+	for _, a := range f.above {
+		if parent == nil || !parent.descendsFrom(a.run) {
+			add(boundary{a.powers.Mode, policyLayers(a.definition, cfg)})
+			add(a.powers.bounds()...)
+		}
+	}
+	add(f.powers.bounds()...)
+	return list
+}
+
+// descendsFrom reports whether the run is one, or was started by it or below it.
+func (r *run) descendsFrom(id event.RunID) bool {
+	for ; r != nil; r = r.parent {
+		if r.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// policy is that of a root run with rules.
+func (s *Session) policy(id event.RunID, mode permission.Mode, layers []permission.Layer) *permission.Policy {
 	return permission.New(permission.Setup{
-		Layers: policyLayers(d, cfg), Mode: mode, Session: s.ID, Run: id, Roots: s.folders(), Home: homeDir(),
+		Layers: layers, Mode: mode, Session: s.ID, Run: id, Roots: s.folders(), Home: homeDir(),
 	})
 }
 
@@ -87,14 +123,24 @@ func modeOf(d *agent.Definition) permission.Mode {
 	return mode
 }
 
-// policyLayers are the rules for an agent, the weakest first.
-func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
+// policyLayers are the rules for an agent, the weakest first. What its definition denies of tools that the user granted
+// beside its own, as a whole, is left out: the user's word on this very run is the later one. Rules of the
+// configuration, and those of the runs above, stay.
+func policyLayers(d *agent.Definition, cfg *config.Config, granted ...string) []permission.Layer {
 	var layers []permission.Layer
 	if set, ok := permission.Set(d.Permissions); ok {
 		layers = append(layers, set)
 	}
 	if len(d.Rules) > 0 {
 		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: canonical(d.Rules)})
+	}
+	for i := range layers {
+		layers[i].Rules = slices.DeleteFunc(layers[i].Rules, func(rule permission.Rule) bool {
+			whole := rule.Action == permission.Deny && rule.Pattern == ""
+			return whole && slices.ContainsFunc(granted, func(name string) bool {
+				return rule.Tool == name || permission.EditsAs(rule.Tool, name)
+			})
+		})
 	}
 	if allowed, err := network.Parse(cfg.NetworkAllow); err == nil && len(cfg.NetworkAllow) > 0 { // the configuration was checked
 		named := permission.Layer{Name: "network.allow"}
@@ -109,8 +155,9 @@ func policyLayers(d *agent.Definition, cfg *config.Config) []permission.Layer {
 	}
 	for _, p := range cfg.Permissions {
 		name := p.Origin.Layer.String()
-		if len(layers) == 0 || layers[len(layers)-1].Name != name {
-			layers = append(layers, permission.Layer{Name: name, Narrow: p.Origin.Layer == config.LayerProject})
+		root := p.Origin.Folder()
+		if len(layers) == 0 || layers[len(layers)-1].Name != name || layers[len(layers)-1].Root != root {
+			layers = append(layers, permission.Layer{Name: name, Root: root, Narrow: p.Origin.Layer == config.LayerProject})
 		}
 		last := &layers[len(layers)-1]
 		last.Rules = append(last.Rules, canonical([]permission.Rule{p.Rule()})...)
@@ -165,6 +212,20 @@ var effects = map[tool.Effect]permission.Effect{
 	tool.Reads: permission.Read, tool.Delegates: permission.Internal, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
 }
 
+// reach is the most that a call of a tool could come to, whatever its arguments are.
+func (r *rights) reach(spec tool.Spec) permission.Action {
+	effect, level := effects[spec.Effect], permission.None
+	switch spec.Name {
+	case "bash":
+		effect, level = permission.Execute, r.sandboxLevel()
+	case "webfetch", "websearch":
+		effect = permission.Network
+	case "statusline":
+		effect = permission.Internal
+	}
+	return r.policy.Reach(spec.Name, effect, level, r.grants())
+}
+
 // request is a call as a policy sees it. It fails where a file that the call names can be none.
 func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.Request, error) {
 	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
@@ -180,8 +241,15 @@ func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.
 	if len(access.Hosts) > 0 || access.Network {
 		request.Effect = permission.Network
 	}
+	var together []string
 	for _, name := range access.Paths {
-		paths, err := r.paths(name, spec.Effect == tool.Proposes)
+		if resolved, err := r.session.view.Resolve(name); err == nil && spec.Effect == tool.Proposes {
+			together = append(together, resolved)
+		}
+	}
+	also := workspace.NewTogether(together...)
+	for _, name := range access.Paths {
+		paths, err := r.paths(name, spec.Effect == tool.Proposes, also)
 		if err != nil {
 			if spec.Effect == tool.Reads && r.attached(name) {
 				continue // the run may know it although it lies elsewhere
@@ -193,8 +261,9 @@ func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.
 	return request, nil
 }
 
-// paths is a file as a policy sees it: by its name, and where a link leads.
-func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
+// paths is a file as a policy sees it: by its name, and where a link leads. It is judged with those there that the same
+// call names.
+func (r *rights) paths(name string, write bool, also workspace.Together) ([]permission.Path, error) {
 	resolved, err := r.session.view.Resolve(name)
 	if err != nil {
 		if !write && r.attached(name) {
@@ -219,7 +288,7 @@ func (r *rights) paths(name string, write bool) ([]permission.Path, error) {
 		}
 		paths[i].Pointed = !write && r.pointed != nil && r.pointed(resolved)
 		if write {
-			paths[i].Protected, _ = r.session.view.Protected(name)
+			paths[i].Protected, _ = r.session.view.Protected(name, also)
 			paths[i].Linked = linked(name)
 		}
 	}
@@ -288,7 +357,8 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	if err != nil {
 		return permission.Explanation{}, err
 	}
-	r := rights{session: s, config: cfg, policy: s.policy("", modeOf(definition), definition, cfg), attached: func(path string) bool {
+	policy := s.policy("", modeOf(definition), policyLayers(definition, cfg))
+	r := rights{session: s, config: cfg, policy: policy, attached: func(path string) bool {
 		_, err := skills.Read(path)
 		return err == nil
 	}}

@@ -56,6 +56,8 @@ type RunRequest struct {
 	former *former
 	// inherited is what a child gets of its parent's conversation.
 	inherited inheritance
+	// bounded says which limit the call asked for and does not get; empty for none.
+	bounded string
 	// granted are tools that its definition does not have.
 	granted []string
 	// call and message are the call that it was started by, and the message that made the call; empty for none.
@@ -101,6 +103,7 @@ type run struct {
 	price       *price.Price // of an answer of the model, nil where it is unknown
 	subagents   []*agent.Definition
 	tools       []tool.Tool // in the order in which models see them
+	withheld    []string    // tools that no call of could be made, which it is told
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed
 	layer       *workspace.Layer
@@ -120,7 +123,10 @@ type run struct {
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when the end is durable
+	// working is ctx but for the hand-over: it ends when it is time for that.
+	working     context.Context
+	stopWorking context.CancelCauseFunc
+	done        chan struct{} // closed when the end is durable
 
 	// Owned by the run's goroutine.
 	system   string
@@ -145,12 +151,15 @@ type run struct {
 	own       event.Usage // what of the result's usage is not the children's
 	todos     []event.Todo
 	activity  []string
-	working   string             // the file that its newest call on one names
+	onFile    string             // the file that its newest call on one names
 	children  []*run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	tests     testCount          // of the last command that ran tests
+	denials   []string           // calls that were not made, and why
 	last      event.RunProgress
+	prompt    store.PromptID // of its system prompt; empty before it has one
+	takenOver int64          // tokens of what it began with, about
 	finished  time.Time
 }
 
@@ -198,11 +207,13 @@ func (s *Session) launch(r *run) (*store.Commit, error) {
 	if s.ended {
 		return nil, notFound("session", string(s.ID), "it was deleted; start the run in another one")
 	}
-	s.mu.Lock()
-	s.title = cmp.Or(s.title, r.request.Title)
-	s.mu.Unlock()
+	improve := s.named(r)
 	s.store(store.SessionOpen)
-	return s.engine.launch(r)
+	commit, err := s.engine.launch(r)
+	if err == nil && improve != nil {
+		improve()
+	}
+	return commit, err
 }
 
 // newRun makes a run that is not yet known to anybody.
@@ -234,7 +245,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
 	}
 	r.commands.run, r.place = r, newPlace(r)
-	r.plan.only = r.former != nil && r.former.planning
+	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
 	choice := Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
@@ -277,6 +288,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.price = priceOf(cfg, r.model.Name())
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
+	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
@@ -346,6 +358,9 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 // errTimeout is the cause of a run that used up its time.
 var errTimeout = errors.New("the run used up its time")
 
+// late reports whether it is time to hand over, since what is left of the run's time is kept for that.
+func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
+
 // live is the run from its first to its last event.
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
@@ -399,7 +414,7 @@ func (r *run) work() error {
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	r.clock.begin(r.timeAllowed(), func() { r.cancel(errTimeout) })
+	r.clock.begin(r.timeAllowed(), func() { r.stopWorking(errTimeout) }, func() { r.cancel(errTimeout) })
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err
@@ -480,10 +495,14 @@ func (r *run) info() RunInfo {
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.working,
+		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.onFile,
 	}
 	if r.status.Final() { // what it did last is over; what came of it stays
 		info.Message = firstLine(r.result.Output)
+		info.Outcome, info.Files = r.result.Outcome, r.result.Files
+	}
+	for _, text := range []*string{&info.Title, &info.Reason, &info.Message} {
+		*text = permission.LegibleLine(*text)
 	}
 	if r.parent != nil {
 		info.Parent = r.parent.id
@@ -526,8 +545,8 @@ func (r *run) row() store.Run {
 	defer r.mu.Unlock()
 	row := store.Run{
 		ID: r.id, Session: r.session.ID, Chain: r.chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
-		Title: r.request.Title, Model: r.model.Name(), Prompt: r.definition.Slug, RequestType: "prompt",
-		Request: r.request.Prompt, ContextMode: r.definition.ContextMode,
+		Title: r.request.Title, Model: r.model.Name(), Prompt: r.prompt, RequestType: "prompt",
+		Request: r.request.Prompt, ContextMode: r.definition.ContextMode, ContextTokens: r.takenOver,
 		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
 		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
 		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,

@@ -22,7 +22,7 @@ type Session struct {
 
 	engine     *Engine
 	view       *workspace.View
-	title      string
+	account    account // guarded by mu
 	created    time.Time
 	continued  bool // it goes on with what former sessions left, and is left to the next one
 	proposalID event.ProposalID
@@ -31,6 +31,7 @@ type Session struct {
 	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
 	budget     *budget
+	errands    *errands
 	mcp        mcpClients
 	trusted    atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
@@ -66,11 +67,18 @@ func (s *Session) Proposal() *workspace.Session { return s.proposal }
 // ProposalID names the session's proposal.
 func (s *Session) ProposalID() event.ProposalID { return s.proposalID }
 
-// Title is the session's title, made from its first prompt.
+// Title is the session's title: that of its first run, made from its prompt or by a model where nobody gave one.
 func (s *Session) Title() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.title
+	return s.account.title
+}
+
+// Summary says what was done in the session, in a few lines; empty before a run has ended.
+func (s *Session) Summary() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.account.summary
 }
 
 // sessionTrust is that the user trusts the workspace.
@@ -122,7 +130,7 @@ func (s *Session) submitNow(batch store.Batch, run event.RunID, bodies ...event.
 func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) store.Batch {
 	now := time.Now().UTC()
 	for _, body := range bodies {
-		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: body})
+		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: legible(body)})
 	}
 	return batch
 }
@@ -206,11 +214,11 @@ func (s *Session) folders() []string {
 	return list
 }
 
-// store writes the session's own row.
-func (s *Session) store(state store.SessionState) {
+// store writes the session's own row, and tells what happened to the session.
+func (s *Session) store(state store.SessionState, bodies ...event.Body) {
 	s.submit(store.Batch{Sessions: []store.Session{{
-		ID: s.ID, Title: s.Title(), Roots: s.folders(), State: state, Created: s.created, Updated: time.Now().UTC(),
-	}}}, "")
+		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.folders(), State: state, Created: s.created, Updated: time.Now().UTC(),
+	}}}, "", bodies...)
 }
 
 // RunInfo is what a listing says of a run.
@@ -235,6 +243,10 @@ type RunInfo struct {
 	StartLine  int         // of the lines of it that the run is about, 1-based; 0 for the whole document
 	Resumes    event.RunID // the run that it goes on with; empty for none
 	Working    string      // absolute path of the file that its newest call on one names; empty for none
+	// Outcome is how far its task is done, empty while it has not ended.
+	Outcome event.ChildStatus
+	// Files are those that it changed or made, once it has ended, from the workspace folder.
+	Files []string
 }
 
 // Runs returns the session's runs of this process, oldest first.

@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ func priced() *config.Config {
 	cfg := config.Default()
 	one, tenth := 1e0, 0.1
 	cfg.Prices["script/test"] = config.Price{Input: &one, Output: &one, Cached: &tenth}
+	cfg.SessionTitles = config.TitlesRules // the price is known, so that a model would be asked
 	return cfg
 }
 
@@ -233,5 +235,37 @@ func TestOfflineIsFree(t *testing.T) {
 	w.openWith(agentcore.Options{StateDir: w.state, Getenv: func(string) string { return "" }})
 	if result := w.wait(w.start(review(w.path("a.txt")))); result.Usage != (event.Usage{Cost: result.Usage.Cost}) || cost(result.Usage) != 0 {
 		t.Errorf("it used %+v", result.Usage)
+	}
+}
+
+// TestUncountedAnswersEndABudget: a provider that says nothing of tokens, or what cannot be, passes no limit that an
+// honest one would not.
+func TestUncountedAnswersEndABudget(t *testing.T) {
+	for name, said := range map[string]model.Usage{
+		"nothing": {}, "negative": {Input: -1, Output: -1}, "output negative": {Input: 10, Output: math.MinInt64},
+		"absurd": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64}, "cached alone": {Cached: 10, Output: -5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a.txt": strings.Repeat("one\n", 40)}, script.Turn{
+				Times: script.Any, Usage: said, Then: func(request *model.Request) []script.Step {
+					said := script.Text(strings.Repeat("words ", 2000))
+					if request.NoCalls || len(request.Messages) > 60 {
+						return []script.Step{said}
+					}
+					return []script.Step{said, call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d}`, len(request.Messages)/2+1))}
+				},
+			})
+			w.configured(priced())
+			request := review(w.path("a.txt"))
+			request.Limits = agent.Limits{Tokens: 30_000}
+			result := w.wait(w.start(request))
+			if result.Reason != "max_tokens" || result.Turns >= 30 {
+				t.Errorf("it ended by %q after %d turns", result.Reason, result.Turns)
+			}
+			u := result.Usage
+			if u.InputTokens < 0 || u.OutputTokens < 0 || u.CachedTokens < 0 || u.InputTokens+u.OutputTokens > 1e6 || cost(u) < 0 {
+				t.Errorf("the usage is %+v, the cost %g", u, cost(u))
+			}
+		})
 	}
 }

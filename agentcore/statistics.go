@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -68,7 +67,7 @@ func summary(runs []store.DelegatedRun) string {
 	completed := 0
 	turns, times := make([]int, 0, len(runs)), make([]time.Duration, 0, len(runs))
 	for _, r := range runs {
-		if r.Status == event.StatusCompleted {
+		if r.Succeeded {
 			completed++
 		}
 		turns, times = append(turns, r.Turns), append(times, r.Duration)

@@ -47,7 +47,7 @@ func (h host) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, er
 	if reason := r.withholdsLanguages(server); reason != "" {
 		return tool.Symbols{}, &tool.WithheldError{Reason: reason}
 	}
-	h.Progress("asks " + server.Command[0])
+	h.Progress("waiting for " + server.Command[0])
 	client, done, err := r.asking(ctx, server, q.Path)
 	if err != nil {
 		return tool.Symbols{}, fmt.Errorf("%s: %w", server.Command[0], err)

@@ -43,7 +43,7 @@ func (h host) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit 
 		waitEnds(limited, children, one)
 		resume()
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && !r.late() {
 		return nil, err
 	}
 	for _, child := range children {

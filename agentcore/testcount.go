@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -81,4 +82,67 @@ func countTests(output string, failed bool) testCount {
 	}
 	c.failed = c.seen && (failed || fails > 0)
 	return c
+}
+
+// testClaim is what a text says of tests that passed.
+type testClaim struct {
+	text        string
+	all         bool // it says that all passed
+	run, passed int  // 0 where it names no number
+}
+
+// The ways in which models tell that tests passed: "12 of 12 tests pass", "12/12 passed", "12 tests passed", "all
+// tests pass".
+var (
+	passing = `(?:(?:now|still|all|have|are|were) )*(?:pass(?:ed|es|ing)?|green|succeed(?:ed)?)\b`
+	someOf  = regexp.MustCompile(`(?i)\b(\d{1,6}) ?(?:/|of|out of) ?(?:the |all )?(\d{1,6})(?: \w+)? (?:tests? )?` +
+		passing)
+	numbered   = regexp.MustCompile(`(?i)\b(all )?(?:the )?(\d{1,6}) (?:\w+ )?tests? ` + passing)
+	allOfThem  = regexp.MustCompile(`(?i)\ball (?:of )?(?:the |its |our )?(?:\w+ )?tests ` + passing)
+	aboutTests = regexp.MustCompile(`(?i)\btests?\b`)
+	// unclaimed are words of a sentence that wants, expects or denies it.
+	unclaimed = regexp.MustCompile(`(?i)\b(?:not|no|never|cannot|should|would|could|must|will|if|when|once|until|unless|` +
+		`ensures?|make sure|makes? (?:all|the)|whether|verify|confirm that|check that|expect(?:ed)?|so that|before)\b|n't\b`)
+	sentenceEnd = regexp.MustCompile(`[.!?](?:\s|$)|\n`)
+)
+
+// claimedTests finds what a text says of tests that passed. ok is false where it says nothing of them, or only that
+// they should.
+func claimedTests(text string) (claim testClaim, ok bool) {
+	for _, sentence := range sentenceEnd.Split(text, -1) {
+		if !aboutTests.MatchString(sentence) || unclaimed.MatchString(sentence) {
+			continue
+		}
+		if m := someOf.FindStringSubmatch(sentence); m != nil {
+			claim = testClaim{text: m[0], passed: number(m[1]), run: number(m[2])}
+			claim.all = claim.passed == claim.run
+		} else if m := numbered.FindStringSubmatch(sentence); m != nil {
+			claim = testClaim{text: m[0], passed: number(m[2]), all: m[1] != ""}
+		} else if m := allOfThem.FindString(sentence); m != "" {
+			claim = testClaim{text: m, all: true}
+		} else {
+			continue
+		}
+		return claim, true
+	}
+	return claim, false
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // which the pattern keeps short
+	return n
+}
+
+// doubts are the warnings about a claim, by what was seen.
+func (c testClaim) doubts(seen testCount) []string {
+	said := fmt.Sprintf("it says %q, and ", strings.TrimSpace(c.text))
+	switch {
+	case !seen.seen:
+		return []string{said + "ran no tests that could be seen"}
+	case seen.failed && c.all:
+		return []string{said + "of those that were seen last some failed"}
+	case seen.counted && (c.run > 0 && c.run != seen.run || c.passed > 0 && c.passed != seen.passed):
+		return []string{said + fmt.Sprintf("%d of %d passed of those that were seen last", seen.passed, seen.run)}
+	}
+	return nil
 }

@@ -26,3 +26,40 @@ func TestCountTests(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimedTests: what a text claims of tests is found, and not what it only wants, expects or denies.
+func TestClaimedTests(t *testing.T) {
+	for text, want := range map[string]testClaim{
+		"Done. 12 of 12 tests pass.":             {text: "12 of 12 tests pass", all: true, run: 12, passed: 12},
+		"I ran the tests: 3/4 passed":            {text: "3/4 passed", run: 4, passed: 3},
+		"All 7 unit tests are now passing.":      {text: "All 7 unit tests are now passing", all: true, passed: 7},
+		"**All tests pass**, nothing is left":    {text: "All tests pass", all: true},
+		"9 tests passed.":                        {text: "9 tests passed", passed: 9},
+		"Make sure that all tests pass.":         {},
+		"All tests should pass now.":             {},
+		"I could not check that all tests pass.": {},
+		"Once 3 of 3 tests pass, merge it.":      {},
+		"2 of 3 parts are done; tests are next.": {},
+		"The file has 12 tests.":                 {},
+	} {
+		if got, ok := claimedTests(text); got != want || ok != (want != testClaim{}) {
+			t.Errorf("%q: got %+v, %t", text, got, ok)
+		}
+	}
+	all, some := testClaim{text: "all tests pass", all: true}, testClaim{text: "3 of 4 tests pass", run: 4, passed: 3}
+	for _, test := range []struct {
+		claim testClaim
+		seen  testCount
+		want  int
+	}{
+		{all, testCount{}, 1},
+		{all, testCount{seen: true}, 0},
+		{all, testCount{seen: true, failed: true}, 1},
+		{some, testCount{seen: true, counted: true, failed: true, run: 4, passed: 3}, 0},
+		{some, testCount{seen: true, counted: true, failed: true, run: 4, passed: 1}, 1},
+	} {
+		if got := test.claim.doubts(test.seen); len(got) != test.want {
+			t.Errorf("%+v against %+v: %q", test.claim, test.seen, got)
+		}
+	}
+}

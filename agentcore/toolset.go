@@ -7,7 +7,9 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -26,8 +28,32 @@ var (
 
 // chooseTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
 func (r *run) chooseTools() {
-	r.subagents = r.findSubagents()
-	r.tools = slices.DeleteFunc(slices.Clone(r.engine.toolOrder), func(t tool.Tool) bool { return !r.allows(t.Spec()) })
+	r.subagents = slices.DeleteFunc(r.findSubagents(), r.idles)
+	for _, t := range r.engine.toolOrder {
+		if r.allows(t.Spec()) && !r.keepsBack(t.Spec()) {
+			r.tools = append(r.tools, t)
+		}
+	}
+}
+
+// keepsBack reports whether a child is not offered a tool since no call of it would be made: all are denied, or would
+// be asked for where nobody is asked. The run notes the name, to be told of it.
+func (r *run) keepsBack(spec tool.Spec) bool {
+	if r.parent == nil {
+		return false
+	}
+	base, _, follows := strings.Cut(spec.Name, "_")
+	if owner := r.engine.tools[base]; follows && (base == "bash" || base == "task") && owner != nil {
+		return r.keepsBack(owner.Spec())
+	}
+	reach := r.rights.reach(spec)
+	if reach == permission.Allow || reach == permission.Ask && r.mayAsk(spec.Name) {
+		return false
+	}
+	if !slices.Contains(r.withheld, spec.Name) {
+		r.withheld = append(r.withheld, spec.Name)
+	}
+	return true
 }
 
 // allows reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
@@ -49,8 +75,9 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false
 	case r.definition.Mode == agent.Planning && !goesWithPlanning(spec, name):
 		return false
-	case r.former != nil && len(r.former.above) > 0 && !slices.Contains(r.former.tools, spec.Name):
-		return false // what was a child has no other tools than it had
+	case r.former.binds() &&
+		!slices.Contains(r.former.powers.Tools, spec.Name) && !slices.Contains(r.request.granted, name):
+		return false // what was a child has no other tools than it had, but for those that the user gives it now
 	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
 		return false
 	case r.task != nil && r.task.AllowedTools != nil && !slices.Contains(r.task.AllowedTools, name):
@@ -98,17 +125,69 @@ func (r *run) findSubagents() []*agent.Definition {
 	}
 	agents := r.engine.Agents()
 	var list []*agent.Definition
-	for _, d := range agents.List(agent.Subagent) {
-		if named == nil && r.reaches(d) {
-			list = append(list, d)
-		}
-	}
 	for _, name := range named {
 		if d, err := findChild(agents, name); err == nil && r.reaches(d) && !slices.Contains(list, d) {
 			list = append(list, d)
 		}
 	}
+	for _, d := range agents.List(agent.Subagent) {
+		if r.findsUnnamed(d, named) && r.reaches(d) && !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
 	return list
+}
+
+// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
+// these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
+// that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.
+func (r *run) findsUnnamed(d *agent.Definition, named []string) bool {
+	switch {
+	case named == nil && r.definition.Mode == agent.Planning:
+		return r.onlyReads(d)
+	case named == nil:
+		return true
+	}
+	return len(named) > 0 && r.definition.Source.Layer == agent.LayerBuiltin && d.Source.Layer != agent.LayerBuiltin
+}
+
+// onlyReads reports whether an agent changes nothing: each tool that would is kept from it by its definition.
+func (r *run) onlyReads(d *agent.Definition) bool {
+	if d.Mode == agent.Planning {
+		return true
+	}
+	own := rights{session: r.session, config: r.config, policy: r.session.policy("", modeOf(d), policyLayers(d, r.config))}
+	acts := func(spec tool.Spec) bool {
+		if spec.Name == "statusline" && !slices.Contains(d.Tools, spec.Name) {
+			return false
+		}
+		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.reach(spec) != permission.Deny
+	}
+	// Tools of servers may do anything. A list of tools has none that it does not name.
+	external := tool.Spec{Name: mcp.Prefix, Effect: tool.Acts}
+	if slices.ContainsFunc(d.Tools, func(name string) bool { return strings.HasPrefix(name, mcp.Prefix) }) ||
+		len(r.config.MCP)+len(d.MCPServers) > 0 && acts(external) {
+		return false
+	}
+	return !slices.ContainsFunc(r.engine.toolOrder, func(t tool.Tool) bool { return acts(t.Spec()) })
+}
+
+// idles reports whether an agent, started by the run, would have none of the tools that it is there for.
+func (r *run) idles(d *agent.Definition) bool {
+	if len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
+		return false
+	}
+	child := &run{
+		engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: d, config: r.config, skills: r.skills,
+	}
+	child.rights = child.newRights()
+	return !slices.ContainsFunc(d.Tools, func(name string) bool {
+		if strings.HasPrefix(name, mcp.Prefix) || name == "task" {
+			return true // that is known once it runs
+		}
+		t := r.engine.tools[name]
+		return t != nil && child.allows(t.Spec()) && !child.keepsBack(t.Spec())
+	})
 }
 
 // findChild returns the agent that runs as a child where one of that name is asked for.
@@ -128,17 +207,28 @@ func (r *run) reaches(d *agent.Definition) bool {
 	return r.parent == nil || slices.ContainsFunc(r.parent.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug })
 }
 
-// maxPurpose is how much of an agent's description the delegating agent sees, in characters: its first sentence, cut.
-const maxPurpose = 56
+const (
+	// maxDescription is how much of an agent's description a delegating agent sees, which chooses by it, in characters.
+	maxDescription = 1024
+	// maxDescribed is of how many agents it sees the whole. Of more it sees the first sentences, of up to maxPurpose
+	// characters, and asks for the whole of those that may fit.
+	maxDescribed = 30
+	maxPurpose   = 120
+)
 
 // describeSubagents is the part of the task tool's description that differs from run to run.
 func (r *run) describeSubagents() string {
 	var b strings.Builder
+	many := len(r.subagents) > maxDescribed
+	if many {
+		b.WriteString("\nA call with an empty prompt starts nothing, and tells the whole description of its agent.")
+	}
 	b.WriteString("\nAgents:")
 	for _, d := range r.subagents {
-		what, _, _ := strings.Cut(strings.Join(strings.Fields(d.Description), " "), ". ")
-		if runes := []rune(what); len(runes) > maxPurpose {
-			what = string(runes[:maxPurpose-1]) + "…"
+		what := describe(d, maxDescription)
+		if many {
+			what, _, _ = strings.Cut(what, ". ")
+			what = clipped(what, maxPurpose)
 		}
 		fmt.Fprintf(&b, "\n- %s: %s", d.Slug, what)
 	}
@@ -149,6 +239,28 @@ func (r *run) describeSubagents() string {
 		b.WriteString("\nSo far on this project:\n" + record)
 	}
 	return b.String()
+}
+
+// describe is an agent's description in one line of at most so many characters.
+func describe(d *agent.Definition, most int) string {
+	return clipped(strings.Join(strings.Fields(d.Description), " "), most)
+}
+
+// clipped cuts a text that has more characters than it may.
+func clipped(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// DescribeAgent tells all that the run may know of an agent that it can start.
+func (h host) DescribeAgent(name string) (string, error) {
+	d, err := h.startable(name)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: %s", d.Slug, describe(d, maxDescription)), nil
 }
 
 // subagentSlugs are the names of those that the run may delegate to.

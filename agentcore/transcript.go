@@ -39,7 +39,9 @@ type TranscriptCall struct {
 	// Status is empty where the call has not ended; no outcome of it is known then.
 	Status event.CallStatus
 	// Output is what the model was told.
-	Output   string
+	Output string
+	// ExitCode is that of the command that it ran to its end; nil for none.
+	ExitCode *int
 	Duration time.Duration // 0 while it has not ended
 	// Child is the run that the call started, empty for none.
 	Child event.RunID
@@ -294,7 +296,7 @@ func (r recordedRun) transcriptCall(c model.Call, at int, made []store.ToolCall,
 		if row.ModelCall != c.ID {
 			continue
 		}
-		call.ID, call.Tool, call.Status, call.Output = row.ID, row.Tool, row.Status, row.Output
+		call.ID, call.Tool, call.Status, call.Output, call.ExitCode = row.ID, row.Tool, row.Status, row.Output, row.ExitCode
 		if row.Status != "" {
 			call.Duration = row.Finished.Sub(row.Started)
 		}

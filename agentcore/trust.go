@@ -99,7 +99,7 @@ func isConfig(name string) bool { return name == config.ProjectFile || name == c
 
 // projectConfig is what the folder's own configuration alone says.
 func projectConfig(root string) *config.Config {
-	cfg, _ := config.Load(config.Sources{ProjectDir: root, Trusted: true}) // who uses it tells the problems
+	cfg, _ := config.Load(config.Sources{Projects: []string{root}}) // who uses it tells the problems
 	return cfg
 }
 
@@ -395,9 +395,16 @@ func describeCommands(cfg *config.Config, file string, add func(kind, text strin
 // Sources adds the folder's own configuration to what a configuration is loaded from, where the folder is trusted: the very bytes that were
 // trusted, or none. dir is the folder as the caller names it.
 func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
-	s.ProjectDir, s.Trusted = dir, t.Standing == permission.Trusted
+	if t.Standing != permission.Trusted {
+		return s
+	}
+	s.Projects = append(slices.Clone(s.Projects), dir)
+	read := s.ReadFile // which knows of the folders before
+	if read == nil {
+		read = config.ReadFile
+	}
 	s.ReadFile = func(file string) ([]byte, error) {
-		text, err := config.ReadFile(file)
+		text, err := read(file)
 		rel, relErr := filepath.Rel(dir, file)
 		if err != nil || relErr != nil || !isConfig(filepath.ToSlash(rel)) {
 			return text, err

@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,6 +175,33 @@ func TestTrustCoversServers(t *testing.T) {
 		}
 		if got := look().Standing; (got == permission.Changed) != covered {
 			t.Errorf("with another %s the folder is %s", name, got)
+		}
+	}
+}
+
+// TestUntrustedConfigurationIsNotOpened: of folders beside each other only those that are trusted have their files read.
+func TestUntrustedConfigurationIsNotOpened(t *testing.T) {
+	trusted, other := filepath.FromSlash("/w/trusted"), filepath.FromSlash("/w/other")
+	for _, standing := range []permission.Standing{permission.Unknown, permission.Changed} {
+		var opened []string
+		sources := config.Sources{ReadFile: func(name string) ([]byte, error) {
+			opened = append(opened, name)
+			return nil, fs.ErrNotExist
+		}}
+		for _, dir := range []string{other, trusted} {
+			folder := agentcore.FolderTrust{Root: dir}
+			if folder.Standing = standing; dir == trusted {
+				folder.Standing = permission.Trusted
+			}
+			sources = folder.Sources(sources, dir)
+		}
+		c, problems := config.Load(sources)
+		if len(problems) > 0 || c.MaxDepth != config.Default().MaxDepth {
+			t.Errorf("%s: a depth of %d, problems %v", standing, c.MaxDepth, problems)
+		}
+		want := []string{filepath.Join(trusted, filepath.FromSlash(config.ProjectFile)), filepath.Join(trusted, config.ProjectServers)}
+		if slices.Sort(opened); !slices.Equal(opened, want) {
+			t.Errorf("%s: opened are %q, want %q", standing, opened, want)
 		}
 	}
 }

@@ -42,32 +42,40 @@ type action struct {
 	hunks []event.HunkID
 	// edit is done instead of a command.
 	edit *protocol.WorkspaceEdit
+	// near says that the action belongs to the very lines. All others are offered only to a user who asks for the menu: an
+	// editor asks by itself at every move of the cursor, and shows a light bulb at the line where anything is offered.
+	near bool
 	// disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such actions.
 	disabled string
 }
 
 // codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
 // and the edits that are proposed for it.
-func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+func (s *Server) codeAction(ctx context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	path := pathOf(p.TextDocument.URI)
-	actions := append(s.authoredActions(path, p.Range), s.requestActions(path, p.Range)...)
+	var err error
+	if p.Range, err = s.followed(ctx, path, p.Range); err != nil {
+		return nil, err
+	}
+	actions := nearby(append(s.authoredActions(path, p.Range), s.requestActions(path, p.Range)...))
 	if session := s.opened(); session != nil {
 		if x, _, err := s.textOf(path); err == nil {
-			actions = append(actions, s.askActions(path, x)...)
 			first, last := touchedLines(p.Range)
-			actions = append(actions, s.findingActions(session, path, x, first, last)...)
+			actions = append(actions, s.askActions(path, x, first)...)
+			actions = append(actions, nearby(s.findingActions(session, path, x, first, last))...)
 			actions = append(actions, s.proposalActions(session, path, x, first, last)...)
 			actions = append(actions, s.undoActions(session, path, x, first, last)...)
 		}
 	}
-	actions = append(actions, s.diagnosticActions(p)...)
+	actions = append(actions, nearby(s.diagnosticActions(p))...)
 	actions = append(actions, s.launchActions(p)...)
 	actions = append(actions, s.agentActions(p)...)
 	actions = append(actions, s.stopActions(path)...)
 	actions = append(actions, s.recovery.actions()...)
 	answer := []protocol.CommandOrCodeAction{}
 	for _, a := range actions {
-		if !wanted(a.kind, p.Context.Only) {
+		automatic := p.Context.TriggerKind == protocol.CodeActionTriggerKindAutomatic
+		if automatic && !a.near || !wanted(a.kind, p.Context.Only) {
 			continue
 		}
 		shown, err := s.codeActionOf(a)
@@ -79,6 +87,14 @@ func (s *Server) codeAction(_ context.Context, p *protocol.CodeActionParams) ([]
 		}
 	}
 	return answer, nil
+}
+
+// nearby marks actions as those of the very lines.
+func nearby(list []action) []action {
+	for i := range list {
+		list[i].near = true
+	}
+	return list
 }
 
 // touchedLines are the lines that a range covers, 0-based, both inclusive. A range that ends at the start
@@ -119,10 +135,10 @@ func (s *Server) findingActions(session *agentcore.Session, path string, x *work
 			title: "agentls: Fix this finding: " + shortened(f.Message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 			command: methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
 		}
-		if h, ok := session.Proposal().Hunk(f.Hunk); ok && h.State == event.StateOpen {
+		if hunks := session.Fix(f.ID); len(hunks) > 0 {
 			a.preferred = true
-			a.command, a.argument = methods.CommandAcceptProposal, s.proposalParams(session, nil, h.ID)
-			a.hunks = []event.HunkID{h.ID}
+			a.command, a.argument = methods.CommandAcceptProposal, s.proposalParams(session, nil, hunks...)
+			a.hunks = hunks
 		}
 		list = append(list, a)
 	}

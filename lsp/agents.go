@@ -18,15 +18,14 @@ import (
 
 // ListAgents answers `agent/list`.
 func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*methods.AgentList, error) {
-	engine, err := s.open(ctx)
+	v, err := s.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list := &methods.AgentList{Default: engine.Config().DefaultAgent}
-	registry := engine.Agents()
-	for _, d := range registry.List(agent.Category(p.Category)) {
+	list := &methods.AgentList{Default: v.config.DefaultAgent}
+	for _, d := range v.registry.List(agent.Category(p.Category)) {
 		if !d.Is(agent.Hidden) {
-			list.Agents = append(list.Agents, agentInfo(registry, d))
+			list.Agents = append(list.Agents, agentInfo(v.registry, d))
 		}
 	}
 	return list, nil
@@ -34,16 +33,15 @@ func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*
 
 // GetAgent answers `agent/get`.
 func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods.AgentDefinition, error) {
-	engine, err := s.open(ctx)
+	v, err := s.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
-	registry := engine.Agents()
-	d, err := registry.Find(p.Agent)
+	d, err := v.registry.Find(p.Agent)
 	if err != nil {
 		return nil, agentcore.UnknownAgent(err)
 	}
-	info := agentInfo(registry, d)
+	info := agentInfo(v.registry, d)
 	definition := &methods.AgentDefinition{
 		Slug: info.Slug, Title: info.Title, Description: info.Description, Categories: info.Categories, Mode: info.Mode,
 		Aliases: info.Aliases, Model: info.Model, Icon: info.Icon, Color: info.Color, Order: info.Order,
@@ -112,30 +110,34 @@ func (s *Server) UnregisterAgent(ctx context.Context, p *methods.AgentParams) er
 
 // CheckAgent answers `agent/check`.
 func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*methods.AgentProblems, error) {
-	engine, format, err := s.definitions(ctx, p.Format)
+	format, err := formatOf(p.Format)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case p.Text != "":
-		return &methods.AgentProblems{Problems: s.definitionProblems(engine.CheckAgent(format, "", p.Text).Problems, "", p.Text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, "", p.Text).Problems, "", p.Text)}, nil
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
 	path := pathOf(p.URI)
-	if doc := s.documents.get(path); doc != nil {
+	if doc := s.moment(ctx).byPath[path]; doc != nil {
 		format = ""
 		text := doc.index().Text()
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
-		return &methods.AgentProblems{Problems: s.definitionProblems(engine.CheckAgent(format, path, text).Problems, p.URI, text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, path, text).Problems, p.URI, text)}, nil
 	}
 	if !filepath.IsAbs(path) {
 		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
 	}
 	file, text := agent.ReadFile(path)
-	file.Validate(engine.Known())
+	file.Validate(v.known())
 	return &methods.AgentProblems{Problems: s.definitionProblems(file.Problems, p.URI, text)}, nil
 }
 
@@ -146,12 +148,19 @@ var formats = map[methods.DefinitionFormat]agent.Format{
 
 // definitions returns the engine and the format of a definition that comes with a request.
 func (s *Server) definitions(ctx context.Context, name methods.DefinitionFormat) (*agentcore.Engine, agent.Format, error) {
-	format, known := formats[name]
-	if !known {
-		return nil, "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
+	format, err := formatOf(name)
+	if err != nil {
+		return nil, "", err
 	}
 	engine, err := s.open(ctx)
 	return engine, format, err
+}
+
+func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
+	if format, known := formats[name]; known {
+		return format, nil
+	}
+	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 }
 
 func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem, text string) *methods.RegisterAgentResult {

@@ -313,8 +313,9 @@ func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.D
 	return d
 }
 
-// askActions answer the questions that wait, in every document, since a run waits for them.
-func (s *Server) askActions(path string, x *workspace.Index) []action {
+// askActions answer the questions that wait, in every document, since a run waits for them. They are near to the line
+// that shows the question.
+func (s *Server) askActions(path string, x *workspace.Index, first int) []action {
 	var list []action
 	for _, ask := range s.asks.listedAsks() {
 		var shown *protocol.Diagnostic
@@ -326,6 +327,7 @@ func (s *Server) askActions(path string, x *workspace.Index) []action {
 			decision, scope := decisionOf(c)
 			list = append(list, action{
 				title: c.Title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
+				near:    shown != nil && first == 0,
 				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope, Answers: c.Answer.Chosen},
 			})
 		}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
@@ -46,8 +47,10 @@ func (s *Server) authoredKind(path string) authored {
 // selector is authoredKind for clients that can keep other documents from us: it selects the same ones.
 func (s *Server) selector() protocol.DocumentSelector {
 	patterns := []string{
-		"**/{.agentls,agentls}/agents/**/*.{md,markdown}", "**/plugins/*/agents/**/*.{md,markdown}", "**/.claude/agents/**/*.{md,markdown}",
-		"**/.opencode/{agent,agents}/**/*.{md,markdown}", "**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
+		"**/{.agentls,agentls}/agents/**/*.{md,markdown,json,toml}", "**/plugins/*/agents/**/*.{md,markdown,json,toml}",
+		"**/.claude/agents/**/*.{md,markdown,json}", "**/.opencode/{agent,agents}/**/*.{md,markdown,json}",
+		"**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
+		"**/{.agentls,agentls}/appsettings.json", "**/plugins/*/appsettings.json",
 		"**/" + skillFile, "**/" + config.ProjectFile,
 	}
 	if s.options.Dirs.File != "" {
@@ -89,9 +92,9 @@ func newSheet(kind authored, path, text string) *sheet {
 	return t
 }
 
-// sheetOf outlines an open document of ours; nil for any other.
-func (s *Server) sheetOf(path string) (*sheet, *document) {
-	doc := s.documents.get(path)
+// sheetOf outlines a document of ours as it was open when the request was read; nil for any other.
+func (s *Server) sheetOf(ctx context.Context, path string) (*sheet, *document) {
+	doc := s.moment(ctx).byPath[path]
 	if doc == nil || doc.kind == notOurs {
 		return nil, nil
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
@@ -25,6 +27,7 @@ type client struct {
 	name       string
 	caps       protocol.ClientCapabilities
 	answerTime time.Duration
+	tokens     *progressTokens
 }
 
 // title is what the editor calls itself, for a person who looks for this window from another one.
@@ -66,9 +69,15 @@ func (c *client) documentChanges() bool {
 	return yes(c.workspaceEdit().DocumentChanges) || len(c.workspaceEdit().ResourceOperations) > 0
 }
 
+// annotations says whether edits may carry change annotations, which say why. Neovim 0.12 takes them, too, but lists
+// them in a message of several lines behind the edit, which stops the user until he presses a key.
 func (c *client) annotations() bool {
-	return c.documentChanges() && c.workspaceEdit().ChangeAnnotationSupport != nil
+	return c.documentChanges() && c.workspaceEdit().ChangeAnnotationSupport != nil && !c.printsEdits()
 }
+
+// printsEdits says whether the client prints what names an edit, as Neovim does, which has no other use for it: a line
+// that is wider than the screen stops the user, too. LSP has no capability for that.
+func (c *client) printsEdits() bool { return strings.EqualFold(c.name, "neovim") }
 
 func (c *client) resource(kind protocol.ResourceOperationKind) bool {
 	return slices.Contains(c.workspaceEdit().ResourceOperations, kind)
@@ -243,8 +252,18 @@ type applyAnswer struct {
 
 // apply has the editor carry out an edit.
 func (c *client) apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (applyAnswer, error) {
-	var result protocol.ApplyWorkspaceEditResult
-	if err := c.call(ctx, protocol.MethodWorkspaceApplyEdit, &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: edit}, &result); err != nil {
+	params := protocol.ApplyWorkspaceEditParams{Edit: edit}
+	if !c.printsEdits() {
+		params.Label = &label
+	}
+	// The library refuses the whole answer for a failedChange that is no uinteger; the edit may be applied all the
+	// same.
+	var result struct {
+		Applied       bool            `json:"applied"`
+		FailureReason *string         `json:"failureReason"`
+		FailedChange  json.RawMessage `json:"failedChange"`
+	}
+	if err := c.call(ctx, protocol.MethodWorkspaceApplyEdit, &params, &result); err != nil {
 		var refused *jsonrpc2.Error
 		if errors.As(err, &refused) {
 			return applyAnswer{"the editor answered: " + refused.Error(), -1}, nil
@@ -252,8 +271,8 @@ func (c *client) apply(ctx context.Context, label string, edit protocol.Workspac
 		return applyAnswer{}, fmt.Errorf("send the edit to the editor: %w", err)
 	}
 	answer := applyAnswer{failed: -1}
-	if result.FailedChange != nil && int(*result.FailedChange) < len(edit.DocumentChanges) {
-		answer.failed = int(*result.FailedChange)
+	if n, err := strconv.Atoi(string(result.FailedChange)); err == nil && n >= 0 && n < len(edit.DocumentChanges) {
+		answer.failed = n
 	}
 	switch {
 	case result.Applied:
@@ -282,9 +301,67 @@ func (c *client) allOrNothing(edit protocol.WorkspaceEdit) bool {
 	return false
 }
 
+// progressTime bounds the wait for the answer to a token for `$/progress`, which no editor asks a person for.
+const progressTime = 10 * time.Second
+
+// maxTokens bounds how many tokens for `$/progress` wait for their answers at once.
+const maxTokens = 8
+
+// progressTokens are the requests for tokens for `$/progress`. Some editors announce progress and never answer one;
+// those are asked no more. Its methods may be called from any goroutine.
+type progressTokens struct {
+	room     chan struct{} // has room for maxTokens: those that wait for their answers
+	silent   chan struct{} // closed when the editor is asked no more
+	mu       sync.Mutex
+	answered bool // it has answered one, by yes or no
+}
+
+func newProgressTokens() *progressTokens {
+	return &progressTokens{room: make(chan struct{}, maxTokens), silent: make(chan struct{})}
+}
+
+var errNoProgress = errors.New("the editor takes no progress of the server's; runs are told of in its log")
+
+// heard takes in how a request for a token ended.
+func (t *progressTokens) heard(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var refused *jsonrpc2.Error
+	isRefused := errors.As(err, &refused)
+	t.answered = t.answered || err == nil || isRefused
+	if t.answered && !(isRefused && refused.Code == jsonrpc2.MethodNotFound) {
+		return // the next one may be answered otherwise
+	}
+	select {
+	case <-t.silent:
+	default:
+		close(t.silent)
+	}
+}
+
 // createProgress announces a token for `$/progress`.
 func (c *client) createProgress(ctx context.Context, token protocol.ProgressToken) error {
-	return c.call(ctx, protocol.MethodWindowWorkDoneProgressCreate, &protocol.WorkDoneProgressCreateParams{Token: token}, nil)
+	bounded, cancel := context.WithTimeout(ctx, min(progressTime, c.answerTime))
+	defer cancel()
+	select {
+	case <-c.tokens.silent:
+		return errNoProgress
+	default:
+	}
+	select {
+	case c.tokens.room <- struct{}{}:
+		defer func() { <-c.tokens.room }()
+	case <-c.tokens.silent:
+		return errNoProgress
+	case <-bounded.Done():
+		return errors.Join(ctx.Err(), errNoProgress)
+	}
+	params := protocol.WorkDoneProgressCreateParams{Token: token}
+	err := c.call(bounded, protocol.MethodWindowWorkDoneProgressCreate, &params, nil)
+	if ctx.Err() == nil {
+		c.tokens.heard(err)
+	}
+	return err
 }
 
 // open shows a document to the user; it reports whether the editor did.

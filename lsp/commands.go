@@ -111,7 +111,7 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	if u == "" && len(p.URIs) == 1 {
 		u = p.URIs[0]
 	}
-	about, title, err := s.about(u, p.Range)
+	about, title, err := s.about(ctx, u, p.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,10 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 	if err != nil {
 		return nil, err
 	}
+	s.trust.need()
 	var session *agentcore.Session
 	if id == "" {
-		session, err = s.current(ctx, request.Title)
+		session, err = s.current(ctx)
 	} else {
 		session, err = engine.Session(id)
 		err = engine.Elsewhere(ctx, string(id), err)
@@ -149,9 +150,13 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 
 // about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document that was touched
 // last.
-func (s *Server) about(u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+	// The run begins at once then, and its lines are those of the text that it sees.
+	if _, err := s.open(ctx); err != nil {
+		return agentcore.Context{}, "", err
+	}
 	if u == "" {
-		doc := s.documents.last()
+		doc := s.moment(ctx).last()
 		if doc == nil {
 			return agentcore.Context{}, "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri"}
 		}
@@ -159,11 +164,15 @@ func (s *Server) about(u uri.URI, part *protocol.Range) (agentcore.Context, stri
 	}
 	path := pathOf(u)
 	about := agentcore.Context{Paths: []string{path}}
-	title := s.view.Relative(path)
+	title := s.view.Shown(path)
 	if part == nil {
 		return about, title, nil
 	}
-	first, last := touchedLines(*part)
+	r, err := s.followed(ctx, path, *part)
+	if err != nil {
+		return about, title, err
+	}
+	first, last := touchedLines(r)
 	x, _, err := s.textOf(path)
 	if err != nil {
 		return about, title, err

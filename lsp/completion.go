@@ -15,8 +15,8 @@ import (
 
 // completion answers `textDocument/completion` in the files that people write for agentls: their keys, what the values can
 // name, and the variables of prompts. The answer is null for any other document.
-func (s *Server) completion(_ context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
-	sheet, doc := s.sheetOf(pathOf(p.TextDocument.URI))
+func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	sheet, doc := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (t *sheet) completeVariable(v *vocabulary, place outline.Place, offset int)
 }
 
 func isName(c byte) bool {
-	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return c == '_' || c == '-' || c == '/' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // nameAt is the variable's name around an offset.
@@ -94,6 +94,9 @@ func (t *sheet) nameAt(offset int) outline.Span {
 	}
 	for w.End < len(t.outline.Text) && isName(t.outline.Text[w.End]) {
 		w.End++
+	}
+	if w.Start < offset && t.outline.Text[w.Start] == '/' {
+		w.Start++ // that of {{/if}}
 	}
 	return w
 }

@@ -254,39 +254,61 @@ func (s *Server) host(h workspace.Hunk) string {
 	return s.launches.path(s, h.Author.Run)
 }
 
-// launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own lock.
+// launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own
+// lock, which is not held while the store is read.
 type launches struct {
+	// read reads a run; nil is the engine's store.
+	read func(context.Context, event.RunID) (store.Run, error)
+
 	mu    sync.Mutex
 	paths map[event.RunID]string
 }
 
 // path returns the document that a run, or the first one above it that has any, was launched on. It may read the store.
+// What cannot be read now is asked for again the next time.
 func (l *launches) path(s *Server, run event.RunID) string {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if path, known := l.paths[run]; known {
+	path, known := l.paths[run]
+	l.mu.Unlock()
+	if known {
 		return path
 	}
-	path := ""
-	for at := run; at != ""; {
-		row, err := s.engine.Store().Run(s.background, at)
-		if err != nil {
-			if !errors.Is(err, store.ErrNotFound) { // its session was deleted
-				s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", at, "error", err)
-			}
-			break
-		}
-		if row.URI != "" {
-			path = event.FilePath(row.URI)
-			break
-		}
-		at = row.Parent
+	read := l.read
+	if read == nil {
+		read = s.engine.Store().Run
 	}
+	path, err := launchPath(s.background, read, run)
+	if err != nil {
+		s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", run, "error", err)
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.paths == nil {
 		l.paths = map[event.RunID]string{}
 	}
 	l.paths[run] = path
 	return path
+}
+
+// launchPath finds the document that a run, or the first one above it that has any, was launched on; "" where there is
+// none, or the session of one of them was deleted.
+func launchPath(
+	ctx context.Context, read func(context.Context, event.RunID) (store.Run, error), run event.RunID,
+) (string, error) {
+	for run != "" {
+		row, err := read(ctx, run)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return "", nil
+		case err != nil:
+			return "", err
+		case row.URI != "":
+			return event.FilePath(row.URI), nil
+		}
+		run = row.Parent
+	}
+	return "", nil
 }
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
@@ -296,7 +318,9 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 	}
 	fixes := map[event.HunkID]bool{}
 	for _, f := range session.Findings(path) {
-		fixes[f.Hunk] = true
+		for _, id := range session.Fix(f.ID) {
+			fixes[id] = true
+		}
 		list = append(list, s.findingDiagnostic(f, x))
 	}
 	for _, h := range session.Hunks() {
@@ -331,11 +355,11 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	message := "proposed edit"
 	switch {
 	case h.Create:
-		message = "proposed new file " + s.view.Relative(h.Path)
+		message = "proposed new file " + s.view.Shown(h.Path)
 	case h.Delete:
 		message = "proposed deletion of this file"
 	case h.MoveTo != "":
-		message = "proposed rename of this file to " + s.view.Relative(h.MoveTo)
+		message = "proposed rename of this file to " + s.view.Shown(h.MoveTo)
 	}
 	switch {
 	case h.State == event.StateConflict:

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,22 +29,33 @@ type document struct {
 // goroutine.
 func (d *document) index() *workspace.Index { return d.buffer.Index() }
 
+// openDocuments are the open documents at one moment. Whoever is given them changes nothing of them.
+type openDocuments struct {
+	byPath map[string]*document
+	// recent is the path of the document that was opened or changed last.
+	recent string
+}
+
+// last returns the document that the user touched last, nil if none is open.
+func (o openDocuments) last() *document { return o.byPath[o.recent] }
+
 // documents are the open documents, by path. Only the reading goroutine of the connection changes
 // them; any goroutine reads.
 type documents struct {
 	encoding encoding
 	kindOf   func(path string) authored // nil: none is ours
 
-	mu     sync.RWMutex
-	byPath map[string]*document
-	// recent is the path of the document that was opened or changed last.
-	recent string
+	mu sync.RWMutex
+	openDocuments
+	// shared says that somebody holds openDocuments: who changes them next changes a copy.
+	shared bool
 	// changed is closed and replaced when a document was opened, changed or closed.
 	changed chan struct{}
 }
 
 func newDocuments(e encoding) *documents {
-	return &documents{encoding: e, byPath: map[string]*document{}, changed: make(chan struct{})}
+	none := openDocuments{byPath: map[string]*document{}}
+	return &documents{encoding: e, openDocuments: none, changed: make(chan struct{})}
 }
 
 func (d *documents) get(path string) *document {
@@ -52,11 +64,25 @@ func (d *documents) get(path string) *document {
 	return d.byPath[path]
 }
 
-// last returns the document that the user touched last, nil if none is open.
 func (d *documents) last() *document {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.byPath[d.recent]
+	return d.openDocuments.last()
+}
+
+// snapshot is the open documents as they are now.
+func (d *documents) snapshot() openDocuments {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shared = true
+	return d.openDocuments
+}
+
+// own makes the documents nobody else's, so that they can be changed. The lock is held.
+func (d *documents) own() {
+	if d.shared {
+		d.byPath, d.shared = maps.Clone(d.byPath), false
+	}
 }
 
 func (d *documents) paths() []string {
@@ -72,6 +98,7 @@ func (d *documents) paths() []string {
 func (d *documents) set(doc *document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.own()
 	d.byPath[doc.path] = doc
 	d.recent = doc.path
 }
@@ -145,6 +172,7 @@ func (d *documents) close(u uri.URI) *document {
 	path := pathOf(u)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.own()
 	doc := d.byPath[path]
 	delete(d.byPath, path)
 	if d.recent == path {

@@ -156,6 +156,9 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress, or the log, says so
 		s.openPlan(id)
 	default:
+		if s.client.announced().Endings {
+			return
+		}
 		text := "agentls: " + summary
 		if f.Result.Error != nil && f.Result.Error.Hint != "" {
 			text += "; " + f.Result.Error.Hint
@@ -175,7 +178,7 @@ func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) 
 	}
 	var b strings.Builder
 	for _, f := range session.Findings(path) {
-		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Relative(event.FilePath(f.URI)), f.Span.StartLine+1, f.Severity, f.Message)
+		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Shown(event.FilePath(f.URI)), f.Span.StartLine+1, f.Severity, f.Message)
 	}
 	if b.Len() == 0 {
 		return
@@ -188,12 +191,19 @@ func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) 
 // summary is the end of a run in one line.
 func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	info, _ := s.runInfo(id)
-	parts := []string{fmt.Sprintf("%s %s", info.Agent, f.Status)}
-	if f.Result.Error != nil {
+	outcome := f.Result.Outcome
+	parts := []string{fmt.Sprintf("%s %s", info.Agent, outcome)}
+	switch {
+	case f.Result.Error != nil:
 		parts[0] += ": " + f.Result.Error.Detail
+	case f.Reason != "" && f.Reason != string(outcome):
+		parts[0] += ": " + f.Reason
 	}
 	if children := s.childrenOf(id); children != "" {
 		parts = append(parts, children)
+	}
+	if info.Parent != "" {
+		parts = append(parts, madeOf(f.Result)...)
 	}
 	if session := s.opened(); session != nil {
 		findings, edits := session.Outcome(id)
@@ -216,10 +226,14 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 	if cost := f.Result.Usage.Cost; cost != nil && *cost > 0 {
 		parts = append(parts, price.Dollars(*cost))
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if answer := said(f.Result); info.Parent != "" && answer != "" {
+		text += ": " + answer
+	}
+	return text
 }
 
-// maxFailed is how many children are named that did not complete.
+// maxFailed is how many children are named that did not do their whole task.
 const maxFailed = 2
 
 // childrenOf says how many children a run had and which of them did not complete, "" for none.
@@ -240,7 +254,7 @@ func (s *Server) childrenOf(id event.RunID) string {
 	}
 	var named []string
 	for _, child := range failed[:min(len(failed), maxFailed)] {
-		named = append(named, fmt.Sprintf("%s %s: %s", child.agent, child.status, child.title))
+		named = append(named, fmt.Sprintf("%s %s: %s", child.agent, child.result.Outcome, child.title))
 	}
 	if more := len(failed) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("%d more did not complete", more))

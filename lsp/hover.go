@@ -17,12 +17,14 @@ import (
 // hover answers `textDocument/hover` in the files that people write for agentls: what a key means, what a value names, and at
 // an agent's name, what the definition comes to. In any document it tells of the runs that are shown at the line. The answer is null
 // where there is nothing to say.
-func (s *Server) hover(_ context.Context, p *protocol.HoverParams) (any, error) {
+func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
 	path := pathOf(p.TextDocument.URI)
-	if status := s.hoverStatus(path, int(p.Position.Line)); status != "" {
-		return &protocol.Hover{Contents: s.client.hoverText(status)}, nil
+	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
+			return &protocol.Hover{Contents: s.client.hoverText(status)}, nil
+		}
 	}
-	sheet, doc := s.sheetOf(path)
+	sheet, doc := s.sheetOf(ctx, path)
 	if sheet == nil {
 		return nil, nil
 	}
@@ -40,7 +42,7 @@ func (t *sheet) explain(v *vocabulary, offset int) (string, outline.Span) {
 	if t.inTag(place, offset) {
 		at := t.nameAt(offset)
 		for _, w := range t.variables(v) {
-			if w.name == at.In(t.outline.Text) {
+			if strings.EqualFold(w.name, at.In(t.outline.Text)) {
 				return paragraphs("`{{"+w.name+"}}` · "+w.detail, w.doc), at
 			}
 		}

@@ -37,9 +37,10 @@ type inlineStatus struct {
 	over  chan struct{} // closed when run has ended
 
 	// Owned by run.
-	hints, hovers bool   // are registered
-	shown         string // what the client was last told to ask for
-	failed        bool   // the client does not answer as it should; told once
+	hints  bool   // are registered
+	hovers string // the registration of hovers, "" for none
+	shown  string // what the client was last told to ask for
+	failed bool   // the client does not answer as it should; told once
 }
 
 func newInlineStatus(s *Server) *inlineStatus {
@@ -171,42 +172,76 @@ func (i *inlineStatus) refresh(ctx context.Context) error {
 	return s.client.call(ctx, method, nil, nil)
 }
 
-// register registers inlay hints while the user wants them, and hovers in all documents while a run is under way, with a client that takes
-// registrations.
+// register registers hovers, and inlay hints while the user wants them, with a client that takes registrations.
 func (i *inlineStatus) register(ctx context.Context) error {
 	s := i.server
-	if want := s.hintsOn(); want != i.hints && yes(s.client.inlayHint().DynamicRegistration) {
-		if err := s.client.registerForAll(ctx, "agentls.hints", protocol.MethodTextDocumentInlayHint, want); err != nil {
-			return err
-		}
+	if err := i.registerHovers(ctx); err != nil {
+		return err
+	}
+	want := s.hintsOn()
+	if want == i.hints || !yes(s.client.inlayHint().DynamicRegistration) {
+		return nil
+	}
+	const id, method = "agentls.hints", protocol.MethodTextDocumentInlayHint
+	var err error
+	if want {
+		err = s.client.register(ctx, id, method, allDocuments)
+	} else {
+		err = s.client.unregister(ctx, id, method)
+	}
+	if err == nil {
 		i.hints = want
 	}
-	if want := s.live.any(); want != i.hovers && yes(s.client.hover().DynamicRegistration) {
-		if err := s.client.registerForAll(ctx, "agentls.runs", protocol.MethodTextDocumentHover, want); err != nil {
+	return err
+}
+
+// registerHovers has the client ask for hovers in agentls's own files, and in all documents while a run is under way. The one
+// registration is taken back before the other is made: a client asks for each, and would show the answer twice.
+func (i *inlineStatus) registerHovers(ctx context.Context) error {
+	s := i.server
+	want, where := "agentls.own", s.selector()
+	if s.live.any() {
+		want, where = "agentls.runs", allDocuments
+	}
+	if want == i.hovers || !yes(s.client.hover().DynamicRegistration) {
+		return nil
+	}
+	if i.hovers != "" {
+		if err := s.client.unregister(ctx, i.hovers, protocol.MethodTextDocumentHover); err != nil {
 			return err
 		}
-		i.hovers = want
+		i.hovers = ""
 	}
+	if err := s.client.register(ctx, want, protocol.MethodTextDocumentHover, where); err != nil {
+		return err
+	}
+	i.hovers = want
 	return nil
 }
 
-// registerForAll registers a feature for all documents, or takes the registration back.
-func (c *client) registerForAll(ctx context.Context, id, method string, on bool) error {
-	if !on {
-		params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: method}}}
-		if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
-			return fmt.Errorf("take back %s: %w", method, err)
-		}
-		return nil
-	}
-	selector := protocol.DocumentSelector{&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"}}
-	raw, err := protocol.Marshal(&protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector})
+// allDocuments selects the documents that have a place in a file system, or will get one.
+var allDocuments = protocol.DocumentSelector{
+	&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"},
+}
+
+// register registers a feature for documents.
+func (c *client) register(ctx context.Context, id, method string, where protocol.DocumentSelector) error {
+	raw, err := protocol.Marshal(&protocol.TextDocumentRegistrationOptions{DocumentSelector: &where})
 	if err != nil {
 		return fmt.Errorf("encode the registration of %s: %w", method, err)
 	}
 	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{ID: id, Method: method, RegisterOptions: protocol.LSPAny(raw)}}}
 	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
 		return fmt.Errorf("register %s: %w", method, err)
+	}
+	return nil
+}
+
+// unregister takes a registration back.
+func (c *client) unregister(ctx context.Context, id, method string) error {
+	params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: method}}}
+	if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
+		return fmt.Errorf("take back %s: %w", method, err)
 	}
 	return nil
 }

@@ -84,7 +84,8 @@ func (s *Server) announceLanguage(ctx context.Context) {
 	}
 }
 
-// registerLanguage registers the features with a client that takes registrations.
+// registerLanguage registers the features with a client that takes registrations: all but hovers, which inlineStatus
+// registers, since they are about runs, too.
 func (s *Server) registerLanguage(ctx context.Context) error {
 	selector := s.selector()
 	where := protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector}
@@ -105,9 +106,6 @@ func (s *Server) registerLanguage(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := add(s.client.hover().DynamicRegistration, protocol.MethodTextDocumentHover, &protocol.HoverRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
-		return err
-	}
 	if err := add(s.client.symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol, &protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
 		return err
 	}
@@ -115,7 +113,7 @@ func (s *Server) registerLanguage(ctx context.Context) error {
 		return nil
 	}
 	if err := s.client.conn.Call(ctx, protocol.MethodClientRegisterCapability, &protocol.RegistrationParams{Registrations: list}, nil); err != nil {
-		return fmt.Errorf("register completion, hover and symbols: %w", err)
+		return fmt.Errorf("register completion and symbols: %w", err)
 	}
 	return nil
 }

@@ -66,12 +66,9 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 
 // unable says why no agent can be started at all; empty where one can, or nobody knows yet.
 func (s *Server) unable() string {
-	select {
-	case <-s.ready:
-		if s.openErr != nil {
-			return "agentls cannot work: " + s.openErr.Error()
-		}
-	default:
+	if err := s.failing(); err != nil {
+		s.trying() // who looks again finds what came of it
+		return "agentls cannot work: " + err.Error()
 	}
 	return ""
 }
@@ -98,13 +95,11 @@ func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
 // delegates are the agents that a user can choose from, in display order; none before the engine is there.
 func (s *Server) delegates() []*agent.Definition {
 	select {
-	case <-s.ready:
-		if s.openErr == nil {
-			return s.engine.Agents().List("")
-		}
+	case <-s.opening.ready:
+		return s.engine.Agents().List("")
 	default:
+		return nil
 	}
-	return nil
 }
 
 // agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
@@ -180,7 +175,7 @@ func severityOf(s protocol.DiagnosticSeverity) event.Severity {
 
 // ExplainCode carries out `agentls.explain`.
 func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
-	about, title, err := s.about(p.URI, p.Range)
+	about, title, err := s.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +221,7 @@ func (s *Server) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*me
 
 // codeTask has an agent work on a document, or on a part of it.
 func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb, task string) (*methods.RunStarted, error) {
-	about, title, err := s.about(p.URI, p.Range)
+	about, title, err := s.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +232,7 @@ func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, 
 
 // Fix carries out `agentls.fix`.
 func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
-	session, err := s.current(ctx, "")
+	session, err := s.current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -250,11 +245,15 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 		}
 	case d != nil && p.URI != "":
 		path = pathOf(p.URI)
+		r, err := s.followed(ctx, path, d.Range)
+		if err != nil {
+			return nil, err
+		}
 		x, _, err := s.textOf(path)
 		if err != nil {
 			return nil, err
 		}
-		first, last := touchedLines(d.Range)
+		first, last := touchedLines(r)
 		finding = event.Finding{
 			URI: event.FileURI(path), Severity: d.Severity, Rule: d.Code, Message: d.Message, Source: d.Source,
 			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
@@ -271,11 +270,11 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 
 // Delegate carries out `agentls.delegate`.
 func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*methods.RunStarted, error) {
-	about, title, err := s.about(p.URI, p.Range)
+	about, title, err := s.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.current(ctx, "")
+	session, err := s.current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -322,6 +321,7 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		}
 		return list[at], nil
 	}
+	s.trust.need() // where the name is that of a folder's own agent
 	d, err := agents.Find(name)
 	if err != nil {
 		return nil, agentcore.UnknownAgent(err)
@@ -335,11 +335,8 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 // inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no longer than for that to an agent's
 // question; empty where there is none.
 func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error) {
-	if c := s.settings.current(); c != nil && c.AskTimeout > 0 {
-		bounded, cancel := context.WithTimeout(ctx, c.AskTimeout)
-		defer cancel()
-		ctx = bounded
-	}
+	ctx, cancel := s.patiently(ctx)
+	defer cancel()
 	if s.client.announced().Questions {
 		q := methods.Question{ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text, Choices: choices, FreeText: len(choices) == 0}
 		answer, err := methods.Client{Conn: s.conn}.Question(ctx, &q)
@@ -357,10 +354,25 @@ func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text s
 	for _, c := range choices {
 		titles = append(titles, c.Label)
 	}
-	title, err := s.client.choose(ctx, protocol.MessageTypeInfo, "agentls: "+text, titles...)
+	return s.choice(ctx, protocol.MessageTypeInfo, text, titles...)
+}
+
+// choice puts a question of the server's own to the user by a prompt, as inquire does.
+func (s *Server) choice(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
+	ctx, cancel := s.patiently(ctx)
+	defer cancel()
+	title, err := s.client.choose(ctx, kind, "agentls: "+text, titles...)
 	if err != nil {
 		s.logger.Warn("the editor shows no prompt", "question", text, "error", err)
 		return "", nil
 	}
 	return title, nil
+}
+
+// patiently bounds the wait for a person's answer.
+func (s *Server) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c := s.settings.current(); c != nil && c.AskTimeout > 0 {
+		return context.WithTimeout(ctx, c.AskTimeout)
+	}
+	return ctx, func() {}
 }

@@ -65,6 +65,9 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 		if pathOf(d.URI) != path {
 			continue
 		}
+		if err := l.server.reach(ctx, path, d.Version); err != nil {
+			return nil, err
+		}
 		for _, one := range d.Diagnostics {
 			list = append(list, tool.Diagnostic{
 				Path: path, Span: l.spanOf(texts, path, one.Range), Severity: event.Severity(one.Severity), Source: cmp.Or(one.Source, "editor"), Code: one.Code, Message: one.Message,

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -30,7 +30,9 @@ type initializationOptions struct {
 
 // initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
 func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.client = &client{conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: s.options.AnswerTime}
+	s.client = &client{
+		conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: s.options.AnswerTime, tokens: newProgressTokens(),
+	}
 	s.trace.set(p.Trace)
 	var offered []protocol.PositionEncodingKind
 	if p.Capabilities.General != nil {
@@ -65,7 +67,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
-	s.recovery = &recovery{server: s}
+	s.recovery = &recovery{server: s, looked: make(chan struct{})}
 	return &protocol.InitializeResult{
 		Capabilities: s.capabilities(),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
@@ -140,45 +142,42 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 	return append(roots, workspace.Root{Path: path, Name: name})
 }
 
-// initialized opens the engine beside the connection, so that no message waits for the disk.
+// initialized opens the engine beside the connection.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
 		if err := s.client.followSettings(ctx); err != nil && ctx.Err() == nil {
 			s.logger.Warn("the editor does not tell of changed settings", "error", err)
 		}
 	})
-	s.goes(func(ctx context.Context) {
-		s.settings.load(s)
-		asked := make(chan struct{})
-		s.settings.renew(nil)
-		s.goes(func(ctx context.Context) { s.followSettings(ctx, asked) })
-		patience := time.NewTimer(settingsTime)
-		defer patience.Stop()
-		select {
-		case <-asked:
-		case <-patience.C: // they count when they come
-		case <-ctx.Done():
-		}
-		if err := s.openEngine(ctx); err != nil {
-			s.openErr = err
-			if ctx.Err() == nil { // else the editor has gone
-				s.tell(ctx, protocol.MessageTypeError, fmt.Sprintf("agentls cannot work: %v. Mend it, or name another folder in AGENTLS_STATE, and restart the server", err))
-			}
-		}
-		close(s.ready)
-		s.goes(s.status.run)
-		if s.openErr == nil {
-			s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
-			s.goes(s.watch)
-			s.goes(s.announceLanguage)
-			s.goes(s.refresher.run)
-			s.goes(s.inline.run)
-			s.refresher.settingsChanged()
-			s.inline.wake()
-			s.welcome(ctx)
-		}
-	})
+	s.goes(s.begin)
 	return nil
+}
+
+// firstSettings reads the settings, and asks the editor for its own.
+func (s *Server) firstSettings(ctx context.Context) {
+	s.settings.load(s)
+	asked := make(chan struct{})
+	s.settings.renew(nil)
+	s.goes(func(ctx context.Context) { s.followSettings(ctx, asked) })
+	patience := time.NewTimer(settingsTime)
+	defer patience.Stop()
+	select {
+	case <-asked:
+	case <-patience.C: // they count when they come
+	case <-ctx.Done():
+	}
+}
+
+// serves starts what works with the engine, which is there now.
+func (s *Server) serves(ctx context.Context) {
+	s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
+	s.goes(s.watch)
+	s.goes(s.announceLanguage)
+	s.goes(s.refresher.run)
+	s.goes(s.inline.run)
+	s.refresher.settingsChanged()
+	s.inline.wake()
+	s.welcome(ctx)
 }
 
 // settingsTime bounds the wait for the editor's settings, which the first run needs.
@@ -190,24 +189,42 @@ func (s *Server) openEngine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: s.options.Dirs.State, Config: loaded.config, Agents: loaded.registry, Skills: loaded.skills, OpenModel: s.options.OpenModel,
-		Getenv: s.options.Getenv, KeysFile: s.options.Dirs.Keys(), UserConfig: s.options.Dirs.File, Redactor: s.options.Redactor, Crash: s.options.Crash, Logger: s.logger,
-		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
-	})
+	engine, err := agentcore.Open(ctx, s.engineOptions(loaded))
 	if err != nil {
 		return err
 	}
+	begun := false
+	defer func() { // also where the reloader panics
+		if !begun {
+			s.engine = nil
+			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+			defer cancel()
+			if err := engine.Close(closing); err != nil {
+				s.logger.Warn("an engine that is not used did not end well", "error", err)
+			}
+		}
+	}()
 	s.engine = engine
 	if err := s.reloader.begin(ctx); err != nil {
 		return err
 	}
+	begun = true
 	events := engine.Subscribe("", 0)
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
 	s.goes(s.diagnostics.run)
 	s.goes(s.asks.run)
 	s.goes(s.acceptor.run)
 	return nil
+}
+
+// engineOptions are what the engine is made of.
+func (s *Server) engineOptions(v *vocabulary) agentcore.Options {
+	o := s.options
+	return agentcore.Options{
+		StateDir: o.Dirs.State, Config: v.config, Agents: v.registry, Skills: v.skills, OpenModel: o.OpenModel, Getenv: o.Getenv,
+		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: s.logger,
+		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
+	}
 }
 
 // watch asks for file events.
@@ -219,6 +236,9 @@ func (s *Server) watch(ctx context.Context) {
 
 // welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
 func (s *Server) welcome(ctx context.Context) {
+	defer close(s.recovery.looked)
+	restored := sync.OnceFunc(func() { close(s.restored) })
+	defer restored() // also where a part of it panics: requests wait for both
 	s.settings.tell(ctx, s)
 	if text := s.engine.Repaired(); text != "" {
 		s.tell(ctx, protocol.MessageTypeError, text)
@@ -230,14 +250,14 @@ func (s *Server) welcome(ctx context.Context) {
 	if err := s.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
+	restored()
 	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
 func (s *Server) bringBack(ctx context.Context, roots []string) error {
-	defer close(s.restored)
 	left, err := s.engine.Left(ctx, roots)
 	if err == nil && left {
-		_, err = s.current(ctx, "findings and proposals of former sessions")
+		_, err = s.current(ctx)
 	}
 	return err
 }
@@ -245,12 +265,9 @@ func (s *Server) bringBack(ctx context.Context, roots []string) error {
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.
 func (s *Server) shutdown(ctx context.Context) error {
 	select {
-	case <-s.ready:
+	case <-s.opening.ready:
 	default:
-		return nil // the engine is not there yet, and so is no run
-	}
-	if s.openErr != nil {
-		return nil
+		return nil // the engine is not there, and so is no run
 	}
 	s.engine.Interrupt()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
@@ -280,12 +297,10 @@ func (s *Server) close() error {
 		errs = append(errs, errors.New("a part of the server did not end in time"))
 	}
 	select {
-	case <-s.ready:
-		if s.engine != nil {
-			saving, cancel := context.WithTimeout(context.Background(), shutdownTime) // what is late must cost no data
-			defer cancel()
-			errs = append(errs, s.engine.Close(saving))
-		}
+	case <-s.opening.ready:
+		saving, cancel := context.WithTimeout(context.Background(), shutdownTime) // what is late must cost no data
+		defer cancel()
+		errs = append(errs, s.engine.Close(saving))
 	default: // it was never opened
 	}
 	s.live.close()

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -43,10 +44,19 @@ type liveRun struct {
 	percent    uint32
 	working    string    // the file that it works on
 	begun      time.Time // of its work; zero while it is in the queue
+	// result is what came of it, once it has ended.
+	result event.RunResult
 }
 
 // maxTitle bounds what is shown of a run's title, in characters.
 const maxTitle = 60
+
+const (
+	// maxSaid bounds what is shown of an answer, in characters.
+	maxSaid = 160
+	// maxFiles is how many files are named that a run changed.
+	maxFiles = 3
+)
 
 // begin takes in a run. The path of its parent is asked for where that is not known.
 func (b *liveRuns) begin(id event.RunID, created event.RunCreated, pathOf func(event.RunID) string) *liveRun {
@@ -134,7 +144,7 @@ func (b *liveRuns) end(id event.RunID, f event.RunFinished) {
 	if r == nil {
 		return
 	}
-	r.status, r.reason, r.usage = f.Status, f.Reason, f.Usage
+	r.status, r.reason, r.usage, r.result, r.turn = f.Status, f.Reason, f.Usage, f.Result, max(r.turn, f.Result.Turns)
 	if r.parent == nil {
 		b.forget(r)
 		b.roots = slices.DeleteFunc(b.roots, func(other *liveRun) bool { return other == r })
@@ -207,10 +217,38 @@ func (r *liveRun) facts(withTurn bool) string {
 	return strings.Join(parts, " · ")
 }
 
-// counted are the states of a run's children: how many there are, and which did not complete.
+// ended is what came of a run in a few words: how far its task is done, why no further, its turns and the files that
+// it changed.
+func (r *liveRun) ended() string {
+	outcome := string(r.result.Outcome)
+	if r.reason != "" && r.reason != outcome {
+		outcome += ": " + permission.Visible(r.reason)
+	}
+	return strings.Join(append([]string{outcome}, madeOf(r.result)...), ", ")
+}
+
+// madeOf are the numbers of a run that has ended: its turns and the files that it changed.
+func madeOf(result event.RunResult) []string {
+	parts := []string{plural(result.Turns, "turn")}
+	if files := result.Files; len(files) > 0 {
+		parts = append(parts, "changed "+permission.Visible(strings.Join(files[:min(len(files), maxFiles)], ", ")))
+		if more := len(files) - maxFiles; more > 0 {
+			parts[1] += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	return parts
+}
+
+// said is the first line of what a run answered, "" for nothing.
+func said(result event.RunResult) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(result.Output), "\n")
+	return beginning(permission.Visible(line), maxSaid)
+}
+
+// counted are the states of a run's children: how many there are, and which did not do their whole task.
 func (r *liveRun) counted() (n int, failed []*liveRun) {
 	for _, child := range r.children {
-		if child.status.Final() && child.status != event.StatusCompleted {
+		if child.status.Final() && child.result.Outcome != event.ChildStatusCompleted {
 			failed = append(failed, child)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 	}
 	if c := p.Context; c != nil {
 		if c.URI != "" {
-			about, _, err := s.about(c.URI, c.Range)
+			about, _, err := s.about(ctx, c.URI, c.Range)
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +60,12 @@ func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunRes
 		waiting, cancel = context.WithTimeout(ctx, milliseconds(p.TimeoutMs))
 		defer cancel()
 	}
+	told := func(context.Context, string) {}
+	if p.WorkDoneToken != nil {
+		told = s.progress.wait(p.Run, p.WorkDoneToken)
+	}
 	result, err := engine.Wait(waiting, p.Run)
+	told(s.background, string(result.Status))
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +95,11 @@ func (s *Server) Steer(ctx context.Context, p *methods.SteerParams) error {
 
 // Resume answers `agent/resume`.
 func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
-	session, err := s.current(ctx, p.Prompt)
+	session, err := s.current(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s.trust.need()
 	run, err := session.Resume(ctx, p.Run, p.Prompt)
 	if err != nil {
 		return nil, err
@@ -117,8 +123,13 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 	case p.Session != "" && (session == nil || session.ID != p.Session):
 		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)
 	case session != nil && session.Undecided():
-		list.Proposals = append(list.Proposals, s.proposalOf(session))
+		err = s.settled(ctx, func() { list.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
+	if err != nil || session == nil || p.Session != "" && session.ID != p.Session {
+		return list, err
+	}
+	undoable, err := session.UndoableRuns(ctx)
+	list.Undoable = runInfos(undoable)
 	return list, err
 }
 

@@ -3,16 +3,24 @@ package lsp
 import (
 	"context"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
 // Models answers `agent/models`.
 func (s *Server) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
-	engine, err := s.open(ctx)
+	v, err := s.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
-	models, resolved, err := engine.Models(ctx, p.Agent, p.Model)
+	var models []agentcore.ModelInfo
+	var resolved agentcore.Resolved
+	select {
+	case <-s.opening.ready:
+		models, resolved, err = s.engine.Models(ctx, p.Agent, p.Model)
+	default:
+		models, resolved, err = agentcore.ModelsWith(ctx, s.engineOptions(v), p.Agent, p.Model)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (s *Server) Revoke(ctx context.Context, p *methods.RevokeParams) error {
 
 // Explain answers `agent/explain`.
 func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*methods.Explanation, error) {
-	session, err := s.current(ctx, "")
+	session, err := s.current(ctx)
 	if err != nil {
 		return nil, err
 	}

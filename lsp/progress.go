@@ -62,12 +62,14 @@ type progressBoard struct {
 
 	mu   sync.Mutex
 	runs map[event.RunID]*runProgress // until they have ended and the client was told
+	// waited are those on tokens of the client's, which waits for runs.
+	waited map[event.RunID][]*runProgress
 }
 
 // runProgress is one run on its way to the client.
 type runProgress struct {
-	run   *liveRun
-	title string
+	run   *liveRun               // fixed before anybody speaks
+	token protocol.ProgressToken // the client's own, nil for one of the server's
 	pace  *pace
 	news  chan struct{} // has room for one: the run has changed
 	over  chan struct{} // closed when the run has ended
@@ -80,6 +82,10 @@ type runProgress struct {
 	muted bool // it shall hear of no beginning any more
 }
 
+func newRunProgress(p *pace) *runProgress {
+	return &runProgress{pace: p, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
+}
+
 func newProgressBoard(s *Server) *progressBoard {
 	interval := time.Second / reportsPerSecond
 	return &progressBoard{
@@ -90,13 +96,22 @@ func newProgressBoard(s *Server) *progressBoard {
 
 // begin starts the progress of a run; a child is titled by its path from the root.
 func (b *progressBoard) begin(run *liveRun) {
-	p := &runProgress{run: run, title: run.titled(), pace: &b.mains, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
+	p := newRunProgress(&b.mains)
 	if run.depth > 0 {
 		p.pace = &b.children
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.runs[run.id] = p
-	b.mu.Unlock()
+	b.start(p, run)
+	for _, waited := range b.waited[run.id] {
+		b.start(waited, run)
+	}
+}
+
+// start has a goroutine speak for a run. The lock is held.
+func (b *progressBoard) start(p *runProgress, run *liveRun) {
+	p.run = run
 	b.goes(func(ctx context.Context) {
 		defer func() {
 			close(p.told)
@@ -106,6 +121,40 @@ func (b *progressBoard) begin(run *liveRun) {
 	})
 }
 
+// wait tells of a run on a token that came with the client's request to wait for it, from now or from its beginning on.
+// A run that is not shown any more is not told of. stop ends it, and returns once the client was told, since the token
+// ends with the answer; it must be called.
+func (b *progressBoard) wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
+	p := newRunProgress(&b.mains)
+	p.token = token
+	b.mu.Lock()
+	if b.waited == nil {
+		b.waited = map[event.RunID][]*runProgress{}
+	}
+	b.waited[run] = append(b.waited[run], p)
+	if shown := b.runs[run]; shown != nil {
+		b.start(p, shown.run)
+	}
+	b.mu.Unlock()
+	return func(ctx context.Context, message string) {
+		b.mu.Lock()
+		b.waited[run] = slices.DeleteFunc(b.waited[run], func(other *runProgress) bool { return other == p })
+		if len(b.waited[run]) == 0 {
+			delete(b.waited, run)
+		}
+		begun := p.run != nil
+		b.mu.Unlock()
+		p.finish(message)
+		if !begun {
+			return
+		}
+		select {
+		case <-p.told:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // forget drops a run that has ended, once the client was told.
 func (b *progressBoard) forget(p *runProgress) {
 	select {
@@ -113,7 +162,7 @@ func (b *progressBoard) forget(p *runProgress) {
 	default:
 		return
 	}
-	if _, ended := p.ending(); ended {
+	if _, ended := p.ending(); ended && p.token == nil {
 		b.mu.Lock()
 		delete(b.runs, p.run.id)
 		b.mu.Unlock()
@@ -125,6 +174,9 @@ func (b *progressBoard) forget(p *runProgress) {
 func (b *progressBoard) drain(ctx context.Context) error {
 	b.mu.Lock()
 	runs := slices.Collect(maps.Values(b.runs))
+	for _, waited := range b.waited {
+		runs = append(runs, waited...)
+	}
 	b.mu.Unlock()
 	for _, p := range runs {
 		p.mu.Lock()
@@ -151,7 +203,13 @@ func (b *progressBoard) get(run event.RunID) *runProgress {
 
 // touch says that a run has changed.
 func (b *progressBoard) touch(run event.RunID) {
-	if p := b.get(run); p != nil {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.waited[run]
+	if p := b.runs[run]; p != nil {
+		all = append(slices.Clip(all), p)
+	}
+	for _, p := range all {
 		select {
 		case p.news <- struct{}{}:
 		default: // the goroutine has not seen the last news yet and will see this with it
@@ -165,13 +223,17 @@ func (b *progressBoard) finish(run event.RunID, message string) {
 	if p == nil {
 		return
 	}
+	p.finish(message)
+	b.forget(p)
+}
+
+func (p *runProgress) finish(message string) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !p.ended {
 		close(p.over)
 	}
 	p.end, p.ended = message, true
-	p.mu.Unlock()
-	b.forget(p)
 }
 
 func (p *runProgress) ending() (message string, ended bool) {
@@ -251,17 +313,28 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 	to.end(end)
 }
 
-// speakerOf is how the client is told of a run: by `$/progress`, or by lines in its log.
+// speakerOf is how the client is told of a run: by `$/progress` or, where it takes none, by lines in its log.
 func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
+	if p.token != nil { // which is the client's word that it takes it
+		return s.progressOf(ctx, p, p.token), nil
+	}
 	if !s.client.workDoneProgress() {
 		return s.linesOf(ctx, p), nil
 	}
 	token := protocol.String(p.run.id)
-	return s.progressOf(ctx, p, token), s.client.createProgress(ctx, token)
+	switch err := s.client.createProgress(ctx, token); {
+	case err == nil:
+		return s.progressOf(ctx, p, token), nil
+	case ctx.Err() != nil:
+		return speaker{}, err
+	default:
+		s.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run", p.run.id, "error", err)
+		return s.linesOf(ctx, p), nil
+	}
 }
 
 // progressOf tells by `$/progress`.
-func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.String) speaker {
+func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.ProgressToken) speaker {
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
@@ -280,7 +353,9 @@ func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.
 			return p.run.facts(true), p.run.percent
 		},
 		begin: func(message string, percent uint32) bool {
-			return send(&protocol.WorkDoneProgressBegin{Kind: "begin", Title: p.title, Cancellable: pointer(true), Message: &message, Percentage: &percent})
+			return send(&protocol.WorkDoneProgressBegin{
+				Kind: "begin", Title: p.run.titled(), Cancellable: pointer(p.token == nil), Message: &message, Percentage: &percent,
+			})
 		},
 		report: func(message string, percent uint32) bool {
 			return send(&protocol.WorkDoneProgressReport{Kind: "report", Message: &message, Percentage: &percent})
@@ -311,7 +386,7 @@ func (s *Server) linesOf(ctx context.Context, p *runProgress) speaker {
 			}
 			return "", 0
 		},
-		begin:  func(message string, _ uint32) bool { return line(p.title) && waits(message) },
+		begin:  func(message string, _ uint32) bool { return line(p.run.titled()) && waits(message) },
 		report: func(message string, _ uint32) bool { return waits(message) },
 		end: func(message string) bool {
 			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
@@ -326,7 +401,7 @@ func (s *Server) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error 
 		return fmt.Errorf("there is no progress %v", p.Token)
 	}
 	select {
-	case <-s.ready:
+	case <-s.opening.ready:
 		return s.engine.Cancel(event.RunID(token))
 	default:
 		return nil // no run can exist before the engine

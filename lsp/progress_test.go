@@ -121,7 +121,9 @@ func TestLostParent(t *testing.T) {
 	}
 }
 
-// TestHundredsOfTasks is the same with real runs: an agent starts them in one turn, and an editor that answers nothing holds nothing up.
+// TestHundredsOfTasks is the same with real runs: an agent starts them in one turn, and an editor that answers nothing
+// holds nothing up. It is asked for few tokens and, once it has left one without an answer, for no more; its log tells
+// of all runs.
 func TestHundredsOfTasks(t *testing.T) {
 	const children = 128
 	turns := []script.Turn{{Match: "Go."}, {Match: "Job.", Times: children, Answer: []script.Step{script.Text("done")}}, {Match: "Go.", Answer: []script.Step{script.Text("all done")}}}
@@ -130,7 +132,11 @@ func TestHundredsOfTasks(t *testing.T) {
 	}
 	for _, answers := range []bool{true, false} {
 		t.Run(fmt.Sprintf("answers %t", answers), func(t *testing.T) {
-			r := serveRude(t, time.Hour, turns...)
+			patience := time.Hour
+			if !answers {
+				patience = 50 * time.Millisecond
+			}
+			r := serveRude(t, patience, turns...)
 			r.answer("workspace/configuration", `"result":[null]`)
 			if answers {
 				for _, method := range []string{"window/workDoneProgress/create", "client/registerCapability", "client/unregisterCapability", "workspace/inlayHint/refresh"} {
@@ -157,6 +163,22 @@ func TestHundredsOfTasks(t *testing.T) {
 						})
 					}
 				}
+				r.quit()
+				return
+			}
+			for _, agent := range []string{"coder: Go.", "coder ▸ explore", "coder completed"} {
+				r.until(agent+" in the log", func(p packet) bool {
+					return p.Method == "window/logMessage" && strings.Contains(string(p.Params), agent)
+				})
+			}
+			asked := 0
+			for _, p := range r.all() {
+				if p.Method == "window/workDoneProgress/create" {
+					asked++
+				}
+			}
+			if asked == 0 || asked > maxTokens {
+				t.Errorf("an editor that answers nothing was asked for %d tokens, not for 1 to %d", asked, maxTokens)
 			}
 			r.quit()
 		})

@@ -28,11 +28,13 @@ func shownLines(h workspace.Hunk, x *workspace.Index) (first, last int) {
 	return first, min(max(first, h.EndLine-1), end)
 }
 
-// proposalActions accept, reject and show the hunks on the lines, in the file, and in all files. New files have no lines that
-// could be touched, so they are offered in every document.
+// proposalActions accept, reject and show the hunks on the lines, in the file, and in all files. What is proposed for
+// other files is one action that asks about them; for a client that cannot be asked, each new file has actions of its
+// own, since it has no lines that could be touched.
 func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
 	var list, newFiles []action
 	var inFile, all []event.HunkID
+	asks := s.asksAboutFiles()
 	files := map[string]bool{}
 	for _, h := range session.Hunks() {
 		if !undecided(h) {
@@ -49,41 +51,49 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 				inFile = append(inFile, h.ID)
 			}
 			if from, to := shownLines(h, x); overlaps(from, to, first, last) {
-				list = append(list, s.hunkActions(session, h, x)...)
+				list = append(list, nearby(s.hunkActions(session, h, x))...)
 			}
-		case h.Create && open && len(newFiles) < 3*offeredFiles:
+		case h.Create && open && !asks && len(newFiles) < 3*offeredFiles:
 			newFiles = append(newFiles, s.newFileActions(session, h)...)
 		}
 	}
 	list = append(list, newFiles...)
 	if len(inFile) > 0 {
-		file := s.proposalParams(session, []string{path})
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Accept all edits in this file (%d)", len(inFile)), kind: kindProposal,
-			command: methods.CommandAcceptProposal, argument: file, hunks: inFile,
-		}, action{
-			title: fmt.Sprintf("agentls: Reject all edits in this file (%d)", len(inFile)), kind: kindProposal,
-			command: methods.CommandRejectProposal, argument: file,
-		}, action{
-			title: "agentls: Show the proposed diff of this file", kind: kindProposal,
-			command: methods.CommandDiffProposal, argument: file,
-		})
+		list = append(list, s.groupActions(s.proposalParams(session, []string{path}), inFile,
+			fmt.Sprintf("in this file (%d)", len(inFile)), "this file")...)
 	}
-	if len(files) > 1 || len(files) == 1 && !files[path] {
-		whole := s.proposalParams(session, nil)
-		count := fmt.Sprintf("(%d in %s)", len(all), plural(len(files), "file"))
-		list = append(list, action{
-			title: "agentls: Accept all edits " + count, kind: kindProposal,
-			command: methods.CommandAcceptProposal, argument: whole, hunks: all,
-		}, action{
-			title: "agentls: Reject all edits " + count, kind: kindProposal,
-			command: methods.CommandRejectProposal, argument: whole,
-		}, action{
-			title: "agentls: Show the proposed diff of all files", kind: kindProposal,
-			command: methods.CommandDiffProposal, argument: whole,
-		})
+	others := len(files)
+	if files[path] {
+		others--
 	}
-	return list
+	if others == 0 {
+		return list
+	}
+	count := fmt.Sprintf("(%d in %s)", len(all), plural(len(files), "file"))
+	whole := s.groupActions(s.proposalParams(session, nil), all, count, "all files")
+	if !asks {
+		return append(list, whole...)
+	}
+	if files[path] {
+		list = append(list, whole[0])
+	}
+	return append(list, action{
+		title: fmt.Sprintf("agentls: %s in %s…", plural(len(all)-len(inFile), "proposed edit"), plural(others, "other file")),
+		kind:  kindProposal, command: methods.CommandOtherFiles,
+		argument: methods.OtherFilesParams{URI: s.documents.uriOf(path)},
+	})
+}
+
+// groupActions accept, reject and show several hunks.
+func (s *Server) groupActions(p methods.ProposalParams, hunks []event.HunkID, which, where string) []action {
+	return []action{{
+		title: "agentls: Accept all edits " + which, kind: kindProposal,
+		command: methods.CommandAcceptProposal, argument: p, hunks: hunks,
+	}, {
+		title: "agentls: Reject all edits " + which, kind: kindProposal, command: methods.CommandRejectProposal, argument: p,
+	}, {
+		title: "agentls: Show the proposed diff of " + where, kind: kindProposal, command: methods.CommandDiffProposal, argument: p,
+	}}
 }
 
 // offeredFiles is how many new files have actions of their own in other documents; all of them are among "all edits".
@@ -141,11 +151,11 @@ func (s *Server) newFileActions(session *agentcore.Session, h workspace.Hunk) []
 func what(s *Server, h workspace.Hunk) string {
 	switch {
 	case h.Create:
-		return "the new file " + s.view.Relative(h.Path)
+		return "the new file " + s.view.Shown(h.Path)
 	case h.Delete:
 		return "the deletion of this file"
 	case h.MoveTo != "":
-		return "the rename of this file to " + s.view.Relative(h.MoveTo)
+		return "the rename of this file to " + s.view.Shown(h.MoveTo)
 	}
 	return "this edit"
 }

@@ -42,7 +42,7 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 			continue
 		}
 		who := agentName(h.Author)
-		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Relative(h.Path), h.StartLine+1, who, because(h.Author.Reason))
+		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Shown(h.Path), h.StartLine+1, who, because(h.Author.Reason))
 		if h.Detail != "" {
 			b.WriteString(" (" + h.Detail + ")")
 		}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,8 @@ const (
 	// acceptAttempts is how often an edit is computed anew when the user typed while it was on its way.
 	acceptAttempts = 3
 	// echoTime is how long the change that an edit makes is waited for after the editor has said that it made it.
-	// Neovim sends its changes 150 ms late.
-	echoTime = 2 * time.Second
+	// Neovim sends its changes 150 ms late; a machine under load needs more.
+	echoTime = 5 * time.Second
 )
 
 // accept has the editor apply hunks.
@@ -210,14 +211,14 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	}
 	a.decision.confirm(a.left, true, "")
 	s.view.DiskChanged(filesOf(unopened(edits))) // not every editor tells of the files that it has made, renamed or deleted
-	told, err := s.echoed(ctx, edits)
-	if err != nil {
+	if err := s.echoed(ctx, edits); err != nil {
 		return false, err
 	}
 	if err := s.follow(ctx, a, edits); err != nil {
 		return false, err
 	}
-	if told && s.client.documentChanges() {
+	s.unconfirmed(a, edits)
+	if s.client.documentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
@@ -229,6 +230,28 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	a.divide()
 	a.refusal = "the text changed while the edit was on its way; accept it again"
 	return len(a.left) > 0, nil
+}
+
+// unconfirmed opens hunks again of which the editor said that it made them, and told of no change to their open
+// document: agents would read a text that the editor does not show. They are not sent again, since the editor may have
+// made them. A change that comes late confirms them.
+func (s *Server) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
+	for _, e := range edits {
+		if e.Delete || e.MoveTo != "" || !s.expected(e) {
+			continue
+		}
+		s.view.Recheck(e.Path)
+		reason := fmt.Sprintf(
+			"the editor said that it made the edit, but told of no change to %s; look there before you accept it again",
+			s.view.Relative(e.Path))
+		for _, id := range slices.Clone(a.left) {
+			h, known := a.session.Proposal().Hunk(id)
+			if became, _ := a.decision.outcome(id); known && h.Path == e.Path && became == outcomeOpen {
+				a.decision.confirm([]event.HunkID{id}, false, reason)
+				a.fail(id, reason)
+			}
+		}
+	}
 }
 
 // follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before it answers
@@ -278,7 +301,7 @@ func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, ed
 		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
 		made := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
 		if s.client.workspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
-			if _, err := s.echoed(ctx, made); err != nil {
+			if err := s.echoed(ctx, made); err != nil {
 				return err
 			}
 		}
@@ -354,21 +377,21 @@ func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
 }
 
 // echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. Of an
-// editor that tells nothing it reports false: it has said itself that it applied the edit, and that has to do.
-func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) (told bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, echoTime)
+// editor that tells nothing it returns all the same.
+func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
+	bounded, cancel := context.WithTimeout(ctx, min(echoTime, s.options.AnswerTime))
 	defer cancel()
-	err = s.documents.wait(bounded, func() bool {
+	err := s.documents.wait(bounded, func() bool {
 		// The hunks follow a document a little after its version is known.
 		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, s.expected)
 	})
 	if ctx.Err() != nil {
-		return false, ctx.Err()
+		return ctx.Err()
 	}
 	if err != nil {
 		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
 	}
-	return err == nil, nil
+	return nil
 }
 
 // expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that the
@@ -429,15 +452,22 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 	return session, ids, nil
 }
 
-// proposalOf is the session's proposal on the wire.
+// proposalOf is the session's proposal on the wire. Versions and ranges are those of one text only within settled.
 func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 	run, agent := session.Proposing()
-	return s.withFiles(methods.Proposal{
-		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: session.Title(),
+	p := s.withFiles(methods.Proposal{
+		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: cmp.Or(session.Title(), "edits of former sessions"),
 	}, session.Hunks())
+	for i, f := range p.Files {
+		if doc := s.documents.get(pathOf(f.URI)); doc != nil {
+			p.Files[i].Version = pointer(int(doc.version))
+		}
+	}
+	return p
 }
 
-// withFiles adds the hunks to a proposal, by file.
+// withFiles adds the hunks to a proposal, by file, without the versions of open documents: what is stored of another
+// session was made for other texts.
 func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Proposal {
 	byPath := map[string]int{}
 	for _, h := range hunks {
@@ -445,11 +475,8 @@ func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.P
 		if !ok {
 			at = len(p.Files)
 			byPath[h.Path] = at
-			file := methods.ProposalFile{URI: s.documents.uriOf(h.Path), Change: methods.FileModified}
-			if doc := s.documents.get(h.Path); doc != nil {
-				file.Version = pointer(int(doc.version))
-			}
-			p.Files = append(p.Files, file)
+			u := s.documents.uriOf(h.Path)
+			p.Files = append(p.Files, methods.ProposalFile{URI: u, Change: methods.FileModified})
 		}
 		file := &p.Files[at]
 		switch {

@@ -80,15 +80,10 @@ func (s *Server) fileDiagnostics(session *agentcore.Session, path string) (list 
 
 // settledDiagnostics is fileDiagnostics behind a message about documents that is just being worked on.
 func (s *Server) settledDiagnostics(ctx context.Context, path string) ([]protocol.Diagnostic, int32, error) {
-	for {
-		list, version, whole := s.fileDiagnostics(s.opened(), path)
-		if whole {
-			return list, version, nil
-		}
-		if err := s.documents.wait(ctx, func() bool { return s.edits.Load()%2 == 0 }); err != nil {
-			return nil, 0, err
-		}
-	}
+	var list []protocol.Diagnostic
+	var version int32
+	err := s.settled(ctx, func() { list, version, _ = s.fileDiagnostics(s.opened(), path) })
+	return list, version, err
 }
 
 // resultID names a list of diagnostics: two lists of one name are the same.

@@ -15,10 +15,14 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them. Nothing resumes by
-// itself. It has its own lock; its methods may be called from any goroutine.
+// recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them.
+// Nothing resumes by itself. The user is told by a notice, and asked once he chooses the code action: an editor that has
+// just started is no place for a question, which in some editors takes the keys that were meant for something else. It
+// has its own lock; its methods may be called from any goroutine.
 type recovery struct {
 	server *Server
+
+	looked chan struct{} // closed when begin has ended, or cannot come
 
 	mu   sync.Mutex
 	left []agentcore.Interrupted // those that were not resumed yet, the oldest first
@@ -30,10 +34,10 @@ const (
 	answerShow   = "Show"
 )
 
-// maxRecovered is how many interrupted runs are named, shown and offered one by one.
+// maxRecovered is how many interrupted runs are named and shown one by one.
 const maxRecovered = 3
 
-// begin looks for runs that were cut off, of which the user was not told yet by any server, and tells. It waits for no answer.
+// begin looks for runs that were cut off, of which the user was not told yet by any server, and tells.
 func (r *recovery) begin(ctx context.Context, roots []string) {
 	runs, err := r.server.engine.TakeInterrupted(ctx, roots)
 	if err != nil {
@@ -47,35 +51,62 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	}
 	resumable := slices.DeleteFunc(slices.Clone(runs), func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
 	r.mu.Lock()
-	r.left = slices.Clone(resumable) // which shrinks, while the other is told of and gone through
+	r.left = resumable
 	r.mu.Unlock()
-	r.server.goes(func(ctx context.Context) { r.tell(ctx, runs, resumable) })
+	told, logged := notice(resumable), "agentls: "+interruptedText(runs)
+	if len(resumable) == 0 {
+		told = logged + " It had not begun, so that there is nothing to resume: start it anew."
+	} else {
+		logged += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.",
+			methods.CommandResume, resumable[len(resumable)-1].Parts[0])
+		if err := r.server.client.log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
+			r.server.logger.Warn("the interrupted runs could not be logged", "error", err)
+		}
+	}
+	if len(resumable) > 0 && r.server.client.announced().Endings {
+		return // it asks for them
+	}
+	r.server.tell(ctx, protocol.MessageTypeWarning, told)
 }
 
-// tell tells of interrupted runs, and does what the user answers. Where the editor cannot ask, code actions and a command are named instead; the
-// former are there in any case, until the run is resumed.
-func (r *recovery) tell(ctx context.Context, runs, resumable []agentcore.Interrupted) {
-	s := r.server
-	text := "agentls: " + interruptedText(runs)
-	if len(resumable) == 0 {
-		s.tell(ctx, protocol.MessageTypeWarning, text+" It had not begun, so that there is nothing to resume: start it anew.")
-		return
+// notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
+// would wait for a key.
+func notice(runs []agentcore.Interrupted) string {
+	return "agentls: " + plural(len(runs), "interrupted run") + ", see the code actions"
+}
+
+// Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user answers.
+func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
+	if _, err := s.kept(ctx); err != nil {
+		return nil, err
 	}
-	if !s.client.messageRequest() {
-		text += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.", methods.CommandResume, resumable[len(resumable)-1].Parts[0])
-		s.tell(ctx, protocol.MessageTypeWarning, text)
-		return
+	r := s.recovery
+	if err := s.awaits(ctx, r.looked); err != nil {
+		return nil, err
 	}
-	answer, err := s.client.choose(ctx, protocol.MessageTypeWarning, text, answerResume, answerShow)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		s.logger.Warn("the user could not be asked about interrupted runs", "error", err)
-	case answer == answerResume:
-		r.resume(ctx, resumable)
-	case answer == answerShow:
-		r.show(ctx, resumable)
+	runs := r.runs()
+	if len(runs) == 0 {
+		return nil, &agentcore.Error{
+			Kind: string(methods.KindNotFound), Detail: "no run of a former server waits to be resumed",
+			Hint: "list the runs with agent/sessions and agent/session; agent/resume resumes any that has ended",
+		}
 	}
+	answer, err := s.choice(ctx, protocol.MessageTypeWarning, interruptedText(runs), answerResume, answerShow)
+	result := &methods.InterruptedResult{}
+	switch answer {
+	case answerResume:
+		result.Started = r.resume(ctx, runs)
+	case answerShow:
+		r.show(ctx, runs)
+	}
+	return result, err
+}
+
+// runs are those that can be resumed and were not yet, the oldest first.
+func (r *recovery) runs() []agentcore.Interrupted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.left)
 }
 
 // interruptedText says which runs were cut off.
@@ -99,9 +130,10 @@ func interruptedName(i agentcore.Interrupted) string {
 	return "“" + i.Agent + ": " + shortened(permission.Visible(i.Title)) + "”"
 }
 
-// resume goes on with runs, as the user has chosen.
-func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) {
+// resume goes on with runs, as the user has chosen, and returns those that begin.
+func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []methods.RunStarted {
 	s := r.server
+	var list []methods.RunStarted
 	for _, i := range runs {
 		for _, part := range i.Parts {
 			started, err := s.Resume(ctx, &methods.ResumeParams{Run: part})
@@ -109,11 +141,13 @@ func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) {
 				s.tell(ctx, protocol.MessageTypeError, "agentls could not resume "+interruptedName(i)+": "+err.Error())
 				continue
 			}
+			list = append(list, *started)
 			if !s.client.knowsProtocol() {
 				s.present(ctx, started)
 			}
 		}
 	}
+	return list
 }
 
 // show shows what the newest of the runs had done.
@@ -148,19 +182,24 @@ func (r *recovery) resumed(run event.RunID) {
 	r.left = slices.DeleteFunc(r.left, func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
 }
 
-// actions offer to resume the newest interrupted runs, in every document.
+// actions offer to resume the interrupted runs, in every document, by one action: it asks, or for a client that cannot
+// be asked resumes the newest.
 func (r *recovery) actions() []action {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var list []action
-	for _, i := range slices.Backward(r.left) {
-		if len(list) == maxRecovered {
-			break
-		}
-		list = append(list, action{
-			title: "agentls: Resume " + strings.Trim(interruptedName(i), "“”"), kind: kindRun,
-			command: methods.CommandResume, argument: methods.ResumeParams{Run: i.Parts[0]},
-		})
+	runs := r.runs()
+	if len(runs) == 0 {
+		return nil
 	}
-	return list
+	newest := runs[len(runs)-1]
+	a := action{
+		title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), kind: kindRun,
+		command: methods.CommandResume, argument: methods.ResumeParams{Run: newest.Parts[0]},
+	}
+	if r.server.client.messageRequest() {
+		a.title += "…"
+		if len(runs) > 1 {
+			a.title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))
+		}
+		a.command, a.argument = methods.CommandInterrupted, methods.NoParams{}
+	}
+	return []action{a}
 }

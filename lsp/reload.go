@@ -26,9 +26,9 @@ import (
 // no editor looks at the user's folders outside the workspace.
 type reloader struct {
 	server *Server
-	news   chan struct{}      // has room for one: something may have changed
-	asks   chan chan struct{} // who waits for the next reload; it is closed behind it
-	loader agent.Loader       // owned by load, which runs before run and then in it
+	news   chan struct{}     // has room for one: something may have changed
+	asks   chan chan<- error // who waits for the next reload, and has room for how it ended
+	loader agent.Loader      // owned by load, which runs before run and then in it
 	now    atomic.Pointer[vocabulary]
 
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ type reloader struct {
 }
 
 func newReloader(s *Server) *reloader {
-	r := &reloader{server: s, news: make(chan struct{}, 1), asks: make(chan chan struct{}), faulty: map[string]bool{}, told: map[string]bool{}}
+	r := &reloader{server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{}, told: map[string]bool{}}
 	return r
 }
 
@@ -51,12 +51,10 @@ func (r *reloader) vocabulary() *vocabulary {
 		return builtinVocabulary()
 	}
 	select {
-	case <-r.server.ready:
-		if r.server.openErr == nil {
-			with := *v
-			with.registry = r.server.engine.Agents() // those that were registered at run time, too
-			return &with
-		}
+	case <-r.server.opening.ready:
+		with := *v
+		with.registry = r.server.engine.Agents() // those that were registered at run time, too
+		return &with
 	default:
 	}
 	return v
@@ -114,10 +112,13 @@ var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".
 
 // inWorkspace reports whether a file is in one of the workspace folders.
 func (s *Server) inWorkspace(path string) bool {
-	return slices.ContainsFunc(s.view.Roots(), func(root workspace.Root) bool {
-		rel, err := filepath.Rel(root.Path, path)
-		return err == nil && filepath.IsLocal(rel)
-	})
+	return slices.ContainsFunc(s.view.Roots(), func(root workspace.Root) bool { return within(root.Path, path) })
+}
+
+// within reports whether a file is below a folder.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // watched are the files and folders that load reads.
@@ -157,13 +158,13 @@ func (r *reloader) watched() []watch.Target {
 
 // run reads again when something has changed, until ctx ends.
 func (r *reloader) run(ctx context.Context) {
-	r.mu.Lock()
-	r.targets = r.watched()
-	targets := r.targets
-	r.mu.Unlock()
-	watcher, err := watch.Start(targets, watch.Options{
-		Changed: r.changed,
-		Failed:  func(err error) { r.server.logger.Warn("a change of a definition may go unnoticed", "error", err) },
+	var watcher *watch.Watcher
+	err := r.server.caught(func() (err error) {
+		watcher, err = watch.Start(r.aim(), watch.Options{
+			Changed: r.changed,
+			Failed:  func(err error) { r.server.logger.Warn("a change of a definition may go unnoticed", "error", err) },
+		})
+		return err
 	})
 	if err != nil {
 		// The editor's own events and each save still tell of changes.
@@ -177,29 +178,42 @@ func (r *reloader) run(ctx context.Context) {
 	}
 	r.touch() // for what has changed since the first load
 	for {
-		var waiting chan struct{}
+		var waiting chan<- error
 		select {
 		case <-r.news:
 		case waiting = <-r.asks:
 		case <-ctx.Done():
 			return
 		}
-		if targets := r.watched(); watcher != nil && !slices.Equal(targets, r.targets) {
-			r.mu.Lock()
-			r.targets = targets
-			r.mu.Unlock()
-			watcher.Set(targets)
-		}
-		r.server.guarded(func() { r.reload(ctx) })
+		err := r.server.caught(func() error {
+			if before := r.targets; watcher != nil {
+				if targets := r.aim(); !slices.Equal(targets, before) {
+					watcher.Set(targets)
+				}
+			}
+			r.reload(ctx)
+			return nil
+		})
 		if waiting != nil {
-			close(waiting)
+			waiting <- err
+		} else if err != nil {
+			r.server.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}
 	}
 }
 
+// aim finds out anew what is watched.
+func (r *reloader) aim() []watch.Target {
+	targets := r.watched()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.targets = targets
+	return targets
+}
+
 // again has everything read again, and waits for that.
 func (r *reloader) again(ctx context.Context) error {
-	done := make(chan struct{})
+	done := make(chan error, 1)
 	select {
 	case r.asks <- done:
 	case <-ctx.Done():
@@ -208,8 +222,8 @@ func (r *reloader) again(ctx context.Context) error {
 		return context.Cause(r.server.background)
 	}
 	select {
-	case <-done:
-		return nil
+	case err := <-done:
+		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-r.server.background.Done():
@@ -280,23 +294,26 @@ func (r *reloader) reload(ctx context.Context) {
 	}
 	s.engine.SetAgents(next.registry)
 	s.engine.SetSkills(next.skills)
-	s.trust.ask(ctx)
+	s.trust.ask()
 	r.report(ctx, next)
 	s.diagnostics.touch(s.documents.authored()...)
 }
 
-// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
+// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise. That a
+// definition is not used, since another one has its name, stands in the log, and in the file where it is open.
 func (r *reloader) report(ctx context.Context, v *vocabulary) {
 	s := r.server
 	_, diagnostics := s.client.publishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.registry.Problems(), v.skills.Problems()) {
-		if p.Severity != event.SeverityError {
+		if p.Severity != event.SeverityError && !p.Hides() {
 			continue
 		}
-		faulty[p.File] = true
-		if diagnostics && s.inWorkspace(p.File) {
-			continue
+		if !p.Hides() {
+			faulty[p.File] = true
+			if diagnostics && s.inWorkspace(p.File) {
+				continue
+			}
 		}
 		text := "agentls: " + p.String()
 		told[text] = true

@@ -65,12 +65,9 @@ func (s *Server) requested(q comment.Request) (slug, written string, err error) 
 		return "", "", nil
 	}
 	select {
-	case <-s.ready:
+	case <-s.opening.ready:
 	default:
 		return q.Agent, "", nil // it is looked up when the request is run
-	}
-	if s.openErr != nil {
-		return q.Agent, "", nil // of which the run tells
 	}
 	agents := s.engine.Agents()
 	if d, err := agents.Find(q.Agent); err == nil && !d.Is(agent.Hidden) {
@@ -98,11 +95,18 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 		return nil, err
 	}
 	path := pathOf(p.URI)
+	at := protocol.Position{Line: uint32(max(p.Line, 0))}
+	r, err := s.followed(ctx, path, protocol.Range{Start: at, End: at})
+	if err != nil {
+		return nil, err
+	}
+	line := int(r.Start.Line)
 	requests, x := s.requestsIn(path)
 	for _, q := range requests {
-		if p.Line < q.StartLine || p.Line > q.EndLine {
+		if line < q.StartLine || line > q.EndLine {
 			continue
 		}
+		s.trust.need() // where the name is that of a folder's own agent
 		slug, _, err := s.requested(q)
 		if err != nil {
 			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "mend the name behind agent@"}
@@ -115,7 +119,7 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 		})
 	}
 	return nil, &agentcore.Error{
-		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Relative(path)),
+		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Shown(path)),
 		Hint: "write one that begins with “agent: ” or “agent@NAME: ”",
 	}
 }

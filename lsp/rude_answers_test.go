@@ -124,3 +124,76 @@ func TestAnswersThatAreLateOrTwice(t *testing.T) {
 	again.quit()
 	r.quit()
 }
+
+// An answer to workspace/applyEdit that names a part which is none names none: the edit was applied, or refused, as the
+// answer says.
+func TestFailedChangeThatIsNone(t *testing.T) {
+	for _, failed := range []string{"-1", "1", "4294967296", "1e30", "99999999999999999999", "0.5", `"0"`, "{}"} {
+		for _, applied := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s applied %t", failed, applied), func(t *testing.T) {
+				r := serveRude(t, time.Hour, improve...)
+				r.answer("workspace/configuration", `"result":[null]`)
+				r.initialize(everything, "")
+				id := r.begin("agent/proposal/accept", r.improved())
+				edit := r.asked("workspace/applyEdit")
+				if applied {
+					r.replace("a.go", `package two\n`)
+				}
+				r.send(fmt.Sprintf(
+					`{"jsonrpc":"2.0","id":%s,"result":{"applied":%t,"failedChange":%s,"failureReason":"busy"}}`, edit.ID, applied, failed))
+				p := r.answered(id)
+				want := `"reason":"busy"`
+				if applied {
+					want = `"failed":[]`
+				}
+				if p.Error != nil || !strings.Contains(string(p.Result), want) {
+					t.Errorf("got %+v %s, want %s", p.Error, p.Result, want)
+				}
+				r.quit()
+			})
+		}
+	}
+}
+
+// An editor that says that it made an edit, and tells of no change, has not made it: the hunk is open again, and
+// nothing is sent twice. Where the change comes late, the hunk is accepted then.
+func TestAppliedWithoutAChange(t *testing.T) {
+	editors := map[string]string{"versions": everything, "plain changes": `{"workspace":{"applyEdit":true}}`}
+	for name, capabilities := range editors {
+		t.Run(name, func(t *testing.T) {
+			r := serveRude(t, 200*time.Millisecond, improve...)
+			r.answer("", `"result":null`)
+			r.answer("workspace/applyEdit", `"result":{"applied":true}`)
+			r.initialize(capabilities, "")
+			accept := r.improved()
+			var result struct {
+				Applied []string
+				Failed  []struct{ Reason string }
+			}
+			r.call("agent/proposal/accept", accept, &result)
+			failed := len(result.Applied) == 0 && len(result.Failed) == 1
+			if !failed || !strings.Contains(result.Failed[0].Reason, "a.go") {
+				t.Errorf("got %+v, want a failure that names the file", result)
+			}
+			r.stillOpen()
+			edits := 0
+			for _, p := range r.all() {
+				if p.Method == "workspace/applyEdit" {
+					edits++
+				}
+			}
+			if edits != 1 {
+				t.Errorf("the edit was sent %d times", edits)
+			}
+			r.replace("a.go", `package two\n`)
+			var left struct {
+				Proposals []struct{ State string }
+			}
+			r.call("agent/proposals", "{}", &left)
+			if len(left.Proposals) != 0 {
+				t.Errorf("the edit is there, and %+v is left", left.Proposals)
+			}
+			r.quit()
+		})
+	}
+}

@@ -67,6 +67,12 @@ type rude struct {
 // serveRude starts a server with a scripted model. An answer of the editor's is waited for answerTime.
 func serveRude(t *testing.T, answerTime time.Duration, turns ...script.Turn) *rude {
 	t.Helper()
+	return serveRudeWith(t, Options{AnswerTime: answerTime, Getenv: func(string) string { return "" }}, turns...)
+}
+
+// serveRudeWith is serveRude with further options.
+func serveRudeWith(t *testing.T, o Options, turns ...script.Turn) *rude {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	scripted := script.New("test", turns...)
@@ -74,10 +80,9 @@ func serveRude(t *testing.T, answerTime time.Duration, turns ...script.Turn) *ru
 	state := t.TempDir()
 	var group sync.WaitGroup
 	group.Go(func() {
-		code, err := Serve(context.Background(), inR, outW, Options{
-			Dirs: config.Dirs{State: state, Config: state}, Getenv: func(string) string { return "" }, AnswerTime: answerTime,
-			OpenModel: func(agentcore.Choice) (model.Model, error) { return scripted, nil },
-		})
+		o.Dirs = config.Dirs{State: state, Config: state}
+		o.OpenModel = func(agentcore.Choice) (model.Model, error) { return scripted, nil }
+		code, err := Serve(context.Background(), inR, outW, o)
 		if err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
@@ -228,6 +233,12 @@ func (r *rude) open(name, text string) {
 		r.t.Fatal(err)
 	}
 	r.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%s}}`, r.uri(name), raw))
+}
+
+// replace has a document show another text, as JSON without its quotes, in version 2.
+func (r *rude) replace(name, text string) {
+	r.notify("textDocument/didChange", fmt.Sprintf(
+		`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"%s"}]}`, r.uri(name), text))
 }
 
 // quit ends the server properly.
@@ -395,7 +406,7 @@ func TestCancelDuringAccept(t *testing.T) {
 	r.quit()
 }
 
-// A progress that the editor refuses is none, and the run goes on.
+// A progress that the editor refuses is none: the run goes on, and is told of in the editor's log.
 func TestProgressRefused(t *testing.T) {
 	r := serveRude(t, time.Hour, improve...)
 	r.answer("workspace/configuration", `"result":[null]`)
@@ -408,6 +419,9 @@ func TestProgressRefused(t *testing.T) {
 	if err := json.Unmarshal(created.Params, &p); err != nil {
 		t.Fatal(err)
 	}
+	r.until("the run in the log", func(p packet) bool {
+		return p.Method == "window/logMessage" && strings.Contains(string(p.Params), "coder: Improve it.")
+	})
 	for _, token := range []string{string(p.Token), "7", `"none"`, "null"} {
 		r.notify("window/workDoneProgress/cancel", `{"token":`+token+`}`)
 	}

@@ -45,6 +45,9 @@ type Options struct {
 	AnswerTime time.Duration
 	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
 	ModelSilence time.Duration
+	// IgnoreParent keeps the server when the process that the editor names as its own has ended: in a container, the
+	// number may be another process's. The server then ends with its input alone.
+	IgnoreParent bool
 	// Redactor knows secrets; nil means that the engine makes one.
 	Redactor *secret.Redactor
 	// Crash is called at the points that tests end the process at; nil is for everybody else.
@@ -83,14 +86,13 @@ type Server struct {
 
 	subscriptions subscriptions
 
-	// ready is closed when the engine is there, or openErr says why it is not.
-	ready chan struct{}
+	opening opening
+	// engine is set before opening.ready is closed, and is not to be used before.
+	engine *agentcore.Engine
 	// restored is closed when what former sessions left is back, or could not be brought back.
 	restored chan struct{}
-	engine   *agentcore.Engine
-	openErr  error
 
-	opening sync.Mutex                        // held while the window's session is made
+	joining sync.Mutex                        // held while the window's session is made
 	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
 
 	// background ends the goroutines of this server; wait waits for them. None begins after the end, which goesMu
@@ -122,18 +124,19 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 		o.ModelSilence = 2 * time.Minute
 	}
 	s := &Server{
-		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, ready: make(chan struct{}), restored: make(chan struct{}),
+		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, opening: newOpening(), restored: make(chan struct{}),
 		accepting: make(chan struct{}, 1),
 	}
 	s.lending = newLending(s)
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.conn = wire.NewConn(wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger}), wire.Options{Logger: o.Logger})
+	stream := wire.NewStream(in, out, wire.StreamOptions{Logger: o.Logger})
+	s.conn = wire.NewConn(stream, wire.Options{Logger: o.Logger, IgnoreParent: o.IgnoreParent})
 	return s
 }
 
 // serve works until the conversation ends, and then ends what belongs to the server.
 func (s *Server) serve(ctx context.Context) (int, error) {
-	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification})
+	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification, Before: s.before})
 	return code, errors.Join(err, s.close())
 }
 
@@ -256,40 +259,37 @@ func (s *Server) goes(do func(ctx context.Context)) {
 
 // guarded tells of a panic, so that a bug costs one piece of work and not the server.
 func (s *Server) guarded(do func()) {
+	if err := s.caught(func() error { do(); return nil }); err != nil {
+		s.tell(s.background, protocol.MessageTypeError, "agentls: "+err.Error())
+	}
+}
+
+// caught returns a panic as an error after logging it, so that who waits is answered.
+func (s *Server) caught(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.logger.Error("a part of the server panicked", "panic", p, "stack", string(debug.Stack()))
-			s.tell(s.background, protocol.MessageTypeError, fmt.Sprintf("agentls: a part of the server failed because of a bug in it: %v. The server goes on; its log has the details", p))
+			err = &agentcore.Error{
+				Kind: "internal", Detail: fmt.Sprintf("a part of the server failed because of a bug in it: %v", p),
+				Hint: "the server goes on; its log has the details",
+			}
 		}
 	}()
-	do()
+	return do()
 }
 
-// open waits until the engine is there.
-func (s *Server) open(ctx context.Context) (*agentcore.Engine, error) {
-	select {
-	case <-s.ready:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if s.openErr != nil {
-		return nil, &agentcore.Error{Kind: "state_unavailable", Detail: s.openErr.Error(), Hint: "make the folder " + s.options.Dirs.State + " writable, or name another in AGENTLS_STATE, and restart the server", Cause: s.openErr}
-	}
-	return s.engine, nil
-}
-
-// current returns the window's session; the first call makes it.
-func (s *Server) current(ctx context.Context, title string) (*agentcore.Session, error) {
+// current returns the window's session; the first call makes it. Its first run gives it a title.
+func (s *Server) current(ctx context.Context) (*agentcore.Session, error) {
 	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.opening.Lock()
-	defer s.opening.Unlock()
+	s.joining.Lock()
+	defer s.joining.Unlock()
 	if session := s.session.Load(); session != nil {
 		return session, nil
 	}
-	session, err := engine.ContinueSession(ctx, s.view, title)
+	session, err := engine.ContinueSession(ctx, s.view, "")
 	if err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
 	}
@@ -305,12 +305,10 @@ func (s *Server) kept(ctx context.Context) (*agentcore.Session, error) {
 	if _, err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case <-s.restored:
-		return s.opened(), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := s.awaits(ctx, s.restored); err != nil {
+		return nil, err
 	}
+	return s.opened(), nil
 }
 
 // opened returns the window's session, or nil where nothing was started yet. It never waits.

@@ -61,7 +61,7 @@ func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*method
 	}
 	info := sessionInfo(stored)
 	return &methods.SessionDetail{
-		ID: info.ID, Title: info.Title, Folders: info.Folders, Created: info.Created, Updated: info.Updated, Status: info.Status, Runs: info.Runs,
+		ID: info.ID, Title: info.Title, Summary: info.Summary, Folders: info.Folders, Created: info.Created, Updated: info.Updated, Status: info.Status, Runs: info.Runs,
 		OpenHunks: info.OpenHunks, Usage: info.Usage, Tree: runInfos(tree),
 	}, nil
 }
@@ -83,8 +83,8 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	s.opening.Lock()
-	defer s.opening.Unlock()
+	s.joining.Lock()
+	defer s.joining.Unlock()
 	var shown []string
 	for _, f := range session.Findings("") {
 		shown = append(shown, event.FilePath(f.URI))
@@ -157,7 +157,7 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 		}
 		for _, c := range m.Calls {
 			shown.Calls = append(shown.Calls, methods.TranscriptCall{
-				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
+				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, ExitCode: c.ExitCode, Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
 			})
 		}
 		result.Messages = append(result.Messages, shown)
@@ -168,7 +168,7 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 // sessionInfo is a session as the protocol lists it.
 func sessionInfo(i agentcore.SessionInfo) methods.SessionInfo {
 	info := methods.SessionInfo{
-		ID: i.ID, Title: i.Title, Created: i.Created, Updated: i.Updated, Status: i.Status, Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
+		ID: i.ID, Title: i.Title, Summary: i.Summary, Created: i.Created, Updated: i.Updated, Status: i.Status, Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
 	}
 	for _, root := range i.Roots {
 		info.Folders = append(info.Folders, uri.File(root))
@@ -183,7 +183,7 @@ func runInfos(runs []agentcore.RunInfo) []methods.RunInfo {
 		info := methods.RunInfo{
 			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
 			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns, BudgetUsed: r.BudgetUsed, Message: r.Message,
-			Usage: r.Usage, Resumes: r.Resumes,
+			Usage: r.Usage, Resumes: r.Resumes, Outcome: r.Outcome, Files: r.Files,
 		}
 		if r.Path != "" {
 			info.URI = uri.URI(event.FileURI(r.Path))

@@ -54,13 +54,10 @@ func (c *settings) load(s *Server) {
 	if err != nil {
 		home = "" // only used to shorten paths for people
 	}
-	sources := config.Sources{
+	sources := s.trust.sources(config.Sources{
 		Getenv: s.options.Getenv, Home: home, UserFile: s.options.Dirs.File,
 		Initialization: c.initial, Settings: asked, Flags: s.options.Flags,
-	}
-	if roots := s.view.Roots(); len(roots) > 0 {
-		sources = s.trust.sources(sources, roots[0].Path)
-	}
+	})
 	loaded, problems := config.Load(sources)
 	problems = append(problems, agentcore.RuleProblems(loaded)...)
 	c.mu.Lock()
@@ -124,6 +121,24 @@ func (s *Server) didChangeConfiguration(p *protocol.DidChangeConfigurationParams
 	return nil
 }
 
+// readSettings asks the editor for its settings, and loads the configuration with them.
+func (s *Server) readSettings(ctx context.Context) {
+	answer, err := s.client.settings(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.logger.Warn("the editor's settings are not used", "error", err)
+		}
+		return
+	}
+	if answer == nil {
+		s.settings.mu.Lock()
+		answer = s.settings.pushed
+		s.settings.mu.Unlock()
+	}
+	s.settings.ask(answer)
+	s.settings.load(s)
+}
+
 // followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
 // else from what it sent. It closes asked after the first answer.
 func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
@@ -133,27 +148,13 @@ func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
 		case <-ctx.Done():
 			return
 		}
-		answer, err := s.client.settings(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			s.logger.Warn("the editor's settings are not used", "error", err)
-		case err == nil:
-			if answer == nil {
-				s.settings.mu.Lock()
-				answer = s.settings.pushed
-				s.settings.mu.Unlock()
-			}
-			s.settings.ask(answer)
-			s.settings.load(s)
-		}
+		s.guarded(func() { s.readSettings(ctx) })
 		if first {
 			close(asked)
 		}
 		select {
-		case <-s.ready:
-			if s.openErr == nil {
-				s.reloader.touch()
-			}
+		case <-s.opening.ready:
+			s.reloader.touch()
 		default: // whoever opens the engine takes them from here
 		}
 	}

@@ -16,7 +16,8 @@ import (
 
 // Skills answers `agent/skills`: those that runs can use now, of projects only where the folder is trusted.
 func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.SkillList, error) {
-	if _, err := s.open(ctx); err != nil {
+	v, err := s.offered(ctx)
+	if err != nil {
 		return nil, err
 	}
 	folder := ""
@@ -27,9 +28,8 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 		}
 	}
 	list := &methods.SkillList{}
-	skills := s.reloader.vocabulary().skills
-	for _, name := range skills.Names() {
-		found, err := skills.Find(name)
+	for _, name := range v.skills.Names() {
+		found, err := v.skills.Find(name)
 		if err != nil {
 			return nil, fmt.Errorf("read the skill %s: %w", name, err)
 		}

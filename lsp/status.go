@@ -93,8 +93,8 @@ func (b *statusBoard) run(ctx context.Context) {
 // status is how the server is now.
 func (b *statusBoard) status() methods.StatusParams {
 	s := b.server
-	if s.openErr != nil {
-		return methods.StatusParams{Health: methods.HealthError, Quiescent: true, Message: "agentls cannot work: " + s.openErr.Error(), Statusline: "agentls cannot work"}
+	if err := s.failing(); err != nil {
+		return methods.StatusParams{Health: methods.HealthError, Quiescent: true, Message: "agentls cannot work: " + err.Error(), Statusline: "agentls cannot work"}
 	}
 	facts := s.statusFacts()
 	status := methods.StatusParams{Health: methods.HealthOK, Quiescent: facts.Running == 0}

@@ -27,7 +27,7 @@ func (c *client) markdownHover() bool {
 // story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last, and its
 // children. The board's lock is held.
 func (r *liveRun) story(markdown bool) string {
-	said := func(text string) string {
+	shown := func(text string) string {
 		text = permission.Visible(text)
 		if markdown {
 			text = escaped(text)
@@ -40,13 +40,13 @@ func (r *liveRun) story(markdown bool) string {
 	}
 	var b strings.Builder
 	fact := func(name, value string) { fmt.Fprintf(&b, "\n- %s: %s", name, value) }
-	b.WriteString(title + " · " + said(r.title) + "\n")
+	b.WriteString(title + " · " + shown(r.title) + "\n")
 	state := string(r.status)
 	if doing := r.doing(); doing != "" {
-		state += ", " + said(doing)
+		state += ", " + shown(doing)
 	}
 	fact("Status", state)
-	fact("Model", said(r.model))
+	fact("Model", shown(r.model))
 	used := fmt.Sprintf("turn %d, %d %% of its limits", r.turn, r.percent)
 	if !r.begun.IsZero() {
 		used += ", " + elapsed(time.Since(r.begun))
@@ -55,24 +55,26 @@ func (r *liveRun) story(markdown bool) string {
 		used += ", " + tokens(n) + " tokens"
 	}
 	fact("Used", used)
-	fact("Task", said(beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
+	fact("Task", shown(beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
 	if len(r.activities) > 0 {
 		var did []string
 		for _, a := range r.activities {
-			did = append(did, said(a))
+			did = append(did, shown(a))
 		}
 		fact("Last", strings.Join(did, "; "))
 	}
 	if len(r.children) > 0 {
 		fact("Children", fmt.Sprint(len(r.children)))
 		children := slices.Clone(r.children)
-		slices.SortStableFunc(children, func(a, b *liveRun) int { return rank(a.status) - rank(b.status) })
+		slices.SortStableFunc(children, func(a, b *liveRun) int { return rank(a) - rank(b) })
 		for _, child := range children[:min(len(children), maxChildren)] {
-			what := string(child.status)
-			if !child.status.Final() {
-				what += ", " + said(child.facts(true))
+			what := string(child.status) + ", " + shown(child.facts(true))
+			if child.status.Final() {
+				if what = shown(child.ended()); said(child.result) != "" {
+					what += ": " + shown(said(child.result))
+				}
 			}
-			fmt.Fprintf(&b, "\n  - %s: %s (%s)", child.agent, said(child.title), what)
+			fmt.Fprintf(&b, "\n  - %s: %s (%s)", child.agent, shown(child.title), what)
 		}
 		if more := len(children) - maxChildren; more > 0 {
 			fmt.Fprintf(&b, "\n  - … %d more", more)
@@ -81,14 +83,14 @@ func (r *liveRun) story(markdown bool) string {
 	return b.String()
 }
 
-// rank orders children: those at work, those that wait, those that have ended badly, the others.
-func rank(s event.Status) int {
-	switch s {
-	case event.StatusRunning:
-		return 0
-	case event.StatusWaiting, event.StatusPending:
+// rank orders children: those at work, those that wait, those that did not do their whole task, the others.
+func rank(r *liveRun) int {
+	switch {
+	case r.status == event.StatusWaiting, r.status == event.StatusPending:
 		return 1
-	case event.StatusCompleted:
+	case !r.status.Final():
+		return 0
+	case r.result.Outcome == event.ChildStatusCompleted:
 		return 3
 	}
 	return 2

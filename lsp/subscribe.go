@@ -67,7 +67,7 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 	}
 	id := p.Session
 	if id == "" {
-		session, err := s.current(ctx, "")
+		session, err := s.current(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -161,9 +161,9 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id even
 		snapshot.Asks = append(snapshot.Asks, askOf(ask))
 	}
 	if session.Undecided() {
-		snapshot.Proposals = []methods.Proposal{s.proposalOf(session)}
+		err = s.settled(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
-	return snapshot, nil
+	return snapshot, err
 }
 
 // addStored adds to the snapshot of a session that is not open here what is stored of it.

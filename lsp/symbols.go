@@ -15,8 +15,8 @@ import (
 
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls: definitions with
 // their keys, tables with theirs. The answer is null for any other document.
-func (s *Server) documentSymbol(_ context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
-	sheet, doc := s.sheetOf(pathOf(p.TextDocument.URI))
+func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+	sheet, doc := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}

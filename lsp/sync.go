@@ -26,6 +26,9 @@ func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
 	s.diagnostics.touch(doc.path)
 	s.asks.wake()
+	if doc.kind != notOurs {
+		s.trust.ask() // about the folder that it is in
+	}
 	return nil
 }
 

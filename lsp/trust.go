@@ -32,6 +32,7 @@ type trust struct {
 	folders map[string]agentcore.FolderTrust // by root, as they were read last
 	saved   map[string]*workspace.Buffer     // what the editor showed when it saved a file, by path
 	asked   map[string]string                // what acted in a root when the user was asked about it (permission.Digest)
+	needed  bool                             // a run was started: what the folders hold is wanted from now on
 }
 
 func newTrust(s *Server, editor *bool) *trust {
@@ -68,16 +69,21 @@ func (t *trust) all() bool {
 	return len(roots) > 0 && len(t.roots()) == len(roots)
 }
 
-// sources adds a folder's own configuration to what a configuration is loaded from, where the user trusts it.
-func (t *trust) sources(s config.Sources, root string) config.Sources {
-	if t.editor != nil {
-		s.ProjectDir, s.Trusted = root, *t.editor
-		return s
+// sources adds the folders' own configurations to what a configuration is loaded from, where the user trusts them.
+func (t *trust) sources(s config.Sources) config.Sources {
+	for _, root := range t.server.view.Roots() {
+		if t.editor != nil {
+			if *t.editor {
+				s.Projects = append(s.Projects, root.Path)
+			}
+			continue
+		}
+		t.mu.Lock()
+		folder := t.folders[root.Path]
+		t.mu.Unlock()
+		s = folder.Sources(s, root.Path)
 	}
-	t.mu.Lock()
-	folder := t.folders[root]
-	t.mu.Unlock()
-	return folder.Sources(s, root)
+	return s
 }
 
 // actors are the files that act, or would, in the workspace folders, by absolute path.
@@ -232,13 +238,26 @@ func (t *trust) unchanged(ctx context.Context) bool {
 	return true
 }
 
-// ask asks the user about each folder in which something would act, once for what acts there. It waits for nobody.
-func (t *trust) ask(ctx context.Context) {
+// need says that a run starts, which would use what lies in the folders: where that is not trusted, the user is asked.
+// It waits for nobody; the run begins with what is trusted now.
+func (t *trust) need() {
+	t.mu.Lock()
+	t.needed = true
+	t.mu.Unlock()
+	t.ask()
+}
+
+// ask asks the user about each folder in which something would act, once for what acts there, and not before something
+// needs it: a run was started, or a document of the folder is open that agentls would use. An editor that has just
+// started is no place for a question. It waits for nobody.
+func (t *trust) ask() {
 	if t.editor != nil {
 		return
 	}
+	written := t.server.documents.authored()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	about := map[string]agentcore.FolderTrust{}
 	for root, folder := range t.folders {
 		digest := permission.Digest(folder.Actors)
 		if folder.Standing == permission.Trusted {
@@ -248,8 +267,16 @@ func (t *trust) ask(ctx context.Context) {
 		if folder.Never || folder.Standing == permission.Unknown && len(folder.Actors) == 0 || root == t.server.reloader.home() || t.asked[root] == digest {
 			continue
 		}
-		t.asked[root] = digest
-		t.server.goes(func(ctx context.Context) { t.askAbout(ctx, root, folder) })
+		if t.needed || slices.ContainsFunc(written, func(path string) bool { return within(root, path) }) {
+			t.asked[root], about[root] = digest, folder
+		}
+	}
+	if len(about) > 0 {
+		t.server.goes(func(ctx context.Context) {
+			for root, folder := range about { // one after the other: an editor may show one question at a time
+				t.askAbout(ctx, root, folder)
+			}
+		})
 	}
 }
 

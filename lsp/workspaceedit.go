@@ -110,12 +110,12 @@ func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.Tex
 			change.Edits = append(change.Edits, &texts[i])
 		}
 	}
-	p.add(change, e.Path, "edit "+s.view.Relative(e.Path))
+	p.add(change, e.Path, "edit "+s.view.Shown(e.Path))
 }
 
 // file adds what happens to a file as a whole.
 func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
-	u, name := s.documents.uriOf(e.Path), s.view.Relative(e.Path)
+	u, name := s.documents.uriOf(e.Path), s.view.Shown(e.Path)
 	operation := protocol.ResourceOperation{}
 	reason := ""
 	if len(e.Reasons) > 0 {
@@ -135,7 +135,7 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 		p.add(&protocol.DeleteFile{ResourceOperation: operation, Kind: "delete", URI: u}, e.Path, "delete "+name)
 	case protocol.ResourceOperationKindRename:
 		to := s.documents.uriOf(e.MoveTo)
-		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path, "rename "+name+" to "+s.view.Relative(e.MoveTo))
+		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path, "rename "+name+" to "+s.view.Shown(e.MoveTo))
 	case protocol.ResourceOperationKindCreate:
 		p.add(&protocol.CreateFile{
 			ResourceOperation: operation, Kind: "create", URI: u, Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)},

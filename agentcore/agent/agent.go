@@ -116,7 +116,7 @@ type Definition struct {
 	AsChild AsChild
 	// Tools are the allowed tools by canonical name; nil or "*" means all, empty means none.
 	Tools []string
-	// DisallowedTools are taken away from Tools.
+	// DisallowedTools are taken away from Tools. As in rules, edit speaks for all tools that change files.
 	DisallowedTools []string
 	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
@@ -164,7 +164,8 @@ func (d *Definition) Is(c Category) bool { return slices.Contains(d.Categories, 
 
 // Allows reports whether the definition lets the agent use the tool of that canonical name.
 func (d *Definition) Allows(tool string) bool {
-	if d.Mode == SingleShot || d.Mode == Streaming || slices.Contains(d.DisallowedTools, tool) {
+	denies := func(name string) bool { return name == tool || permission.EditsAs(name, tool) }
+	if d.Mode == SingleShot || d.Mode == Streaming || slices.ContainsFunc(d.DisallowedTools, denies) {
 		return false
 	}
 	return d.Tools == nil || slices.Contains(d.Tools, tool) || slices.Contains(d.Tools, "*")

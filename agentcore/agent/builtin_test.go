@@ -20,7 +20,7 @@ type row struct {
 	childMins   int
 	tools       string // "*" is all
 	disallowed  string
-	subagents   string
+	subagents   string // "*" is all
 	ofChild     string // "=" is the same
 	permissions string
 	context     string
@@ -28,8 +28,8 @@ type row struct {
 }
 
 var builtinRows = map[string]row{
-	"coder":            {"primary subagent", Agentic, 50, 10, 30, 5, "*", "", "explore general plan researcher bash tester debugger reviewer critic", "tester", "primary", "none", "main build code"},
-	"planner":          {"primary", Planning, 20, 5, 20, 5, "read glob grep list symbols todo task question plan_enter plan_exit", "", "explore researcher", "=", "planner", "none", ""},
+	"coder":            {"primary subagent", Agentic, 50, 10, 30, 5, "*", "", "*", "tester", "primary", "none", "main build code"},
+	"planner":          {"primary", Planning, 20, 5, 20, 5, "read glob grep list symbols todo task question plan_enter plan_exit", "", "*", "=", "planner", "none", ""},
 	"reviewer":         {"primary subagent", Agentic, 15, 5, 10, 2, "read glob grep list symbols diagnostics report_finding", "", "", "=", "explorer", "none", "code-reviewer"},
 	"explore":          {"subagent", Agentic, 15, 5, 15, 5, "read glob grep list symbols", "", "", "=", "explorer", "none", "Explore"},
 	"general":          {"subagent", Agentic, 20, 5, 20, 5, "*", "task question plan_enter plan_exit", "", "=", "primary", "summary", "general-purpose"},
@@ -67,7 +67,10 @@ func TestBuiltinTable(t *testing.T) {
 			r.tools = "*"
 		}
 		if d.SubagentsAt(0) == nil {
-			t.Errorf("%s may delegate to anybody", d.Slug)
+			r.subagents = "*"
+		}
+		if d.SubagentsAt(1) == nil {
+			r.ofChild = "*"
 		}
 		if r.ofChild == r.subagents {
 			r.ofChild = "="
@@ -109,13 +112,20 @@ func TestBuiltinAgentsAreSoundTogether(t *testing.T) {
 				t.Errorf("as a child %s is %s: %v", d.Slug, d.AsChild.Agent, err)
 			}
 		}
+		if len([]rune(d.Description)) > 1024 {
+			t.Errorf("the description of %s is longer than a model sees", d.Slug)
+		}
 		template, problems := ParseTemplate(d.Prompt)
 		if problems = append(problems, template.Unknown(slices.Collect(maps.Keys(d.Variables))...)...); len(problems) > 0 {
 			t.Errorf("the prompt of %s: %+v", d.Slug, problems)
 		}
 		// Who may delegate is told when to and when not, and only where it can.
 		told := strings.Contains(template.Expand(map[string]string{"can_delegate": "true", "subagents": "x"}), "Delegat")
-		if may := len(d.SubagentsAt(0)) > 0; told != may || strings.Contains(template.Expand(map[string]string{"can_delegate": "false"}), "`task`") {
+		delegates := template.Expand(map[string]string{"can_delegate": "true"})
+		if strings.Contains(delegates, "`task`") != strings.Contains(delegates, "Do not delegate") {
+			t.Errorf("%s is not told when not to delegate", d.Slug)
+		}
+		if may := d.SubagentsAt(0) == nil || len(d.SubagentsAt(0)) > 0; told != may || strings.Contains(template.Expand(map[string]string{"can_delegate": "false"}), "`task`") {
 			t.Errorf("%s may delegate: %v, is told so: %v", d.Slug, may, told)
 		}
 		// A prompt names no tool that its agent never has.

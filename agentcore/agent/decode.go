@@ -7,12 +7,10 @@ import (
 	"maps"
 	"math"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/agentls/agentls/agentcore/spelling"
 )
@@ -31,6 +29,8 @@ type decoder struct {
 	delegates *bool
 	disabled  *node
 	provider  string // of a shape that names it apart from the model
+	// shape is that of another tool which a table of TOML or JSON has, nil for our own.
+	shape *shape
 }
 
 // named is a place where a definition names something that must exist.
@@ -59,7 +59,7 @@ func (f *File) report(fault fault) { f.Problems = append(f.Problems, f.problem(f
 func (f *File) problem(fault fault) Problem {
 	p := Problem{
 		File: f.Path, Span: f.text.span(fault.start, fault.end), Severity: fault.severity, Key: fault.key,
-		Message: fault.message, Hint: fault.hint,
+		Message: fault.message, Hint: fault.hint, Beside: fault.beside,
 	}
 	if e := fault.fix; e != nil {
 		p.Fix = &Fix{Title: e.title, Span: f.text.span(e.start, e.end), New: e.new}
@@ -365,19 +365,20 @@ func (p *decoder) name(n *node) {
 	if validSlug(s) {
 		return
 	}
-	slug := Slug(s)
-	if p.file.Format.Foreign() || p.file.shaped {
-		p.def.Slug = slug
-		if s != "" && slug != "" && !strings.ContainsFunc(s, unicode.IsControl) {
-			p.def.Aliases = append(p.def.Aliases, s)
-			if p.def.Title == "" {
-				p.def.Title = s
-			}
-		}
+	if p.file.loose(p.def) {
+		p.rememberedName(s, Slug(s))
 		return
 	}
-	f := fault{start: n.start, end: n.end, severity: failure, key: "name", message: fmt.Sprintf("name is %q", short(s)), hint: "write lower-case letters, digits and hyphens"}
-	if slug != "" {
+	p.wrongName("name", s, n)
+}
+
+// wrongName reports a name that is no slug.
+func (p *decoder) wrongName(key, s string, n *node) {
+	f := fault{
+		start: n.start, end: n.end, severity: failure, key: key, message: fmt.Sprintf("%s is %q", key, short(s)),
+		hint: "write lower-case letters, digits and hyphens (^[a-z0-9-]+$)",
+	}
+	if slug := Slug(s); slug != "" {
 		f.hint += ", such as " + slug
 		f.fix = &edit{title: fmt.Sprintf("Replace %q by %q", short(s), slug), start: n.start, end: n.end, new: slug}
 		if p.file.Format == TOML || p.file.Format == JSON {
@@ -484,8 +485,18 @@ func (p *decoder) table(key string, n *node, set map[string]func(*node)) {
 	}
 	known := slices.Sorted(maps.Keys(set))
 	for _, pair := range n.pairs {
-		if f := set[pair.key]; f != nil {
+		f := set[pair.key]
+		if f == nil && p.file.loose(p.def) {
+			same := func(k string) bool { return foldKey(k) == foldKey(pair.key) }
+			if i := slices.IndexFunc(known, same); i >= 0 {
+				f = set[known[i]]
+			}
+		}
+		if f != nil {
 			f(pair.value)
+			continue
+		}
+		if key == "model" && p.connection(key+"."+pair.key, pair) {
 			continue
 		}
 		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
@@ -648,7 +659,7 @@ func isNumber(s string) bool {
 
 // stem is a path's last part without its ending.
 func stem(name string) string {
-	base := path.Base(strings.ReplaceAll(filepath.ToSlash(name), `\`, "/"))
+	base := path.Base(slashed(name))
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
@@ -659,9 +670,9 @@ func (p *decoder) finish() {
 		d.Subagents = []string{}
 	}
 	d.Mode = cmp.Or(d.Mode, Agentic)
-	if d.Slug == "" && !p.wrongs["name"] {
-		slug := Slug(stem(p.file.Path))
-		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: "name", message: "name is missing", hint: "write name: and lower-case letters, digits and hyphens"}
+	if d.Slug == "" && !p.wrongs["name"] && !p.wrongs["Slug"] && !p.wrongs["Name"] {
+		slug, key := Slug(stem(p.file.Path)), p.keyFor("name")
+		f := fault{start: p.at.start, end: p.at.end, severity: failure, key: key, message: key + " is missing", hint: "write " + key + ": and lower-case letters, digits and hyphens"}
 		if p.file.Format == Native && slug != "" {
 			f.fix = &edit{title: "Add the name " + slug, start: p.root.start, end: p.root.start, new: "name: " + slug + "\n"}
 		}
@@ -672,7 +683,7 @@ func (p *decoder) finish() {
 		p.report(f)
 	}
 	if d.Prompt == "" && d.PromptFile == "" {
-		p.report(fault{start: p.at.start, end: p.at.end, severity: failure, key: "prompt", message: "the prompt is empty", hint: promptHint(p.file.Format)})
+		p.report(fault{start: p.at.start, end: p.at.end, severity: failure, key: "prompt", message: "the prompt is empty", hint: p.promptHint()})
 	}
 	if d.Description == "" && !d.Is(Hidden) {
 		p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "description", message: "description is missing", hint: "say when to use the agent: delegating agents choose by it"})
@@ -680,9 +691,27 @@ func (p *decoder) finish() {
 	d.Title = cmp.Or(d.Title, d.Slug)
 }
 
-func promptHint(f Format) string {
-	if f == TOML || f == JSON {
-		return "write it as prompt, or name its file as prompt_file"
+// keyFor is the key of the definition's shape that means the native one.
+func (p *decoder) keyFor(native string) string {
+	special := p.shape.keysOf()
+	if _, ours := special[native]; ours || special == nil {
+		return native
+	}
+	for _, key := range slices.Sorted(maps.Keys(special)) {
+		if special[key].native == native {
+			return key
+		}
+	}
+	return native
+}
+
+func (p *decoder) promptHint() string {
+	if f := p.file.Format; f == TOML || f == JSON {
+		key, file := p.keyFor("prompt"), p.keyFor("prompt_file")
+		if special := p.shape.keysOf(); special != nil && special[file].native == "" {
+			return "write it as " + key
+		}
+		return "write it as " + key + ", or name its file as " + file
 	}
 	return "write it below the frontmatter"
 }

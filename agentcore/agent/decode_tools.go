@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // toolWord is a tool as definitions write it: a name, and in parentheses what it is allowed for.
@@ -56,7 +57,7 @@ func (p *decoder) tool(key string, w word) string {
 	name, inside := toolWord(w.text)
 	switch {
 	case inside == "":
-	case strings.EqualFold(name, "task") || strings.EqualFold(name, "agent"):
+	case canonical(name) == "task":
 		p.def.Subagents = []string{}
 		for _, sub := range strings.Split(inside, ",") {
 			if sub = strings.TrimSpace(sub); sub != "" {
@@ -67,22 +68,32 @@ func (p *decoder) tool(key string, w word) string {
 	default:
 		for _, pattern := range strings.Split(inside, ",") {
 			if pattern = strings.TrimSpace(pattern); pattern != "" {
-				p.rule(key, name, pattern, permission.Allow, w.node)
+				p.rule(p.format(), key, permission.Rule{Tool: name, Pattern: pattern, Action: permission.Allow}, w.node)
 			}
 		}
 	}
 	return name
 }
 
-// rule adds a rule as the file's format spells it.
-func (p *decoder) rule(key, tool, pattern string, action permission.Action, at *node) {
-	rules := []permission.Rule{{Tool: tool, Pattern: rulePattern(pattern), Action: action}}
+// canonical is the name of a tool as agentls knows it, and any other name as it is.
+func canonical(name string) string {
+	name, _ = tool.Resolve(name)
+	return name
+}
+
+// rule adds a rule that is written as in a format.
+func (p *decoder) rule(format Format, key string, r permission.Rule, at *node) {
+	name := canonical(r.Tool)
+	if strings.EqualFold(name, r.Tool) {
+		name = r.Tool // as it is written, for messages
+	}
+	rules := []permission.Rule{{Tool: r.Tool, Pattern: rulePattern(r.Pattern), Action: r.Action}}
 	var warnings []string
-	switch p.file.Format {
+	switch format {
 	case Claude:
-		rules, warnings = permission.FromClaude(tool+"("+pattern+")", action)
+		rules, warnings = permission.FromClaude(name+"("+r.Pattern+")", r.Action)
 	case OpenCode:
-		rules, warnings = permission.FromOpenCode(tool, pattern, action)
+		rules, warnings = permission.FromOpenCode(name, r.Pattern, r.Action)
 	}
 	p.def.Rules = append(p.def.Rules, rules...)
 	for _, w := range warnings {
@@ -129,7 +140,7 @@ func (p *decoder) toolTable(key string, n *node) {
 	}
 	p.def.DisallowedTools = append(p.def.DisallowedTools, denied...)
 	switch {
-	case !all, p.file.Format != OpenCode && (len(allowed) > 0 || len(n.pairs) == 0):
+	case !all, p.format() != OpenCode && (len(allowed) > 0 || len(n.pairs) == 0):
 		p.def.Tools = append([]string{}, allowed...)
 	}
 }
@@ -140,7 +151,7 @@ func (p *decoder) disallowedTools(n *node) {
 	for _, w := range words {
 		name, inside := toolWord(w.text)
 		if inside != "" {
-			p.rule(key, name, inside, permission.Deny, w.node)
+			p.rule(p.format(), key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Deny}, w.node)
 			p.names("rule", key, name, w.node.part(name))
 			continue
 		}
@@ -152,7 +163,7 @@ func (p *decoder) disallowedTools(n *node) {
 func (p *decoder) rules(n *node) {
 	if n.kind != list {
 		if n.kind == table {
-			p.permissionTable(n)
+			p.permissionTable(p.format(), n)
 			return
 		}
 		p.expect(n, "rules", "a list of tables with tool, pattern and action")
@@ -187,6 +198,9 @@ func (p *decoder) action(key string, n *node) permission.Action {
 		return ""
 	}
 	known := keyIndex()["rules.*.action"].Values
+	if p.file.loose(p.def) {
+		s = strings.ToLower(s)
+	}
 	if slices.Contains(known, s) {
 		return permission.Action(s)
 	}
@@ -194,29 +208,125 @@ func (p *decoder) action(key string, n *node) permission.Action {
 	return ""
 }
 
-// permissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions.
-func (p *decoder) permissionTable(n *node) {
+// permission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All but a
+// name is meant as opencode means it.
+func (p *decoder) permission(n *node) {
+	key := p.keyOf(n)
+	switch n.kind {
+	case table:
+		p.permissionTable(OpenCode, n)
+	case list:
+		p.permissionList(key, n)
+	default:
+		s, ok := p.string(key, n)
+		s = strings.TrimSpace(s)
+		sets, actions := keyIndex()["permissions"].Values, keyIndex()["rules.*.action"].Values
+		if p.file.loose(p.def) {
+			s = strings.ToLower(s)
+		}
+		switch {
+		case !ok:
+		case slices.Contains(sets, s):
+			p.def.Permissions = s
+		case slices.Contains(actions, s):
+			p.def.Rules = append(p.def.Rules, permission.Rule{Tool: "*", Pattern: "*", Action: permission.Action(s)})
+		default:
+			p.unknown(n, failure, key, fmt.Sprintf("%s is %q", key, short(s)), s, slices.Concat(sets, actions))
+		}
+	}
+}
+
+// permissionList reads rules with tool, pattern and action, in any case of letters. Where no tool is named it stands
+// before the pattern: bash:git *.
+func (p *decoder) permissionList(key string, n *node) {
+	for i, item := range n.items {
+		key := fmt.Sprintf("%s.%d", key, i)
+		rule, at := permission.Rule{Tool: "*", Pattern: "*"}, item
+		set := map[string]func(*node){
+			"tool":    func(v *node) { rule.Tool, _ = p.string(key+".tool", v); at = v },
+			"pattern": func(v *node) { rule.Pattern, _ = p.string(key+".pattern", v) },
+			"action":  func(v *node) { rule.Action = p.action(key+".action", lower(v)) },
+		}
+		set["permission"] = set["tool"]
+		p.table(key, folded(item), set)
+		if item.get("tool") == nil && at == item {
+			if name, pattern, ok := strings.Cut(rule.Pattern, ":"); ok && !strings.ContainsAny(name, " /*") {
+				rule.Tool, rule.Pattern = name, pattern
+			}
+		}
+		switch {
+		case rule.Action != "":
+			p.rule(OpenCode, key, rule, at)
+			p.names("rule", key, rule.Tool, at)
+		case item.kind == table && folded(item).get("action") == nil:
+			p.wrong(item, failure, key, key+" has no action", "write allow, ask or deny")
+		}
+	}
+}
+
+// folded is a table whose keys are in lower case.
+func folded(n *node) *node {
+	low := *n
+	low.pairs = slices.Clone(n.pairs)
+	for i := range low.pairs {
+		low.pairs[i].key = strings.ToLower(low.pairs[i].key)
+	}
+	return &low
+}
+
+// lower is a scalar in lower case.
+func lower(n *node) *node {
+	low := *n
+	low.value = strings.ToLower(n.value)
+	return &low
+}
+
+// permissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions; or of an
+// action to a list of rules as Claude Code's settings have it; or with a list of rules below the key rules.
+func (p *decoder) permissionTable(format Format, n *node) {
 	key := p.keyOf(n)
 	for _, pair := range n.pairs {
+		key := key + "." + pair.key
 		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
-		rules := []pairOf{{"*", pair.value, key + "." + pair.key}}
-		if pair.value.kind == table {
-			rules = rules[:0]
-			for _, below := range pair.value.pairs {
-				rules = append(rules, pairOf{below.key, below.value, key + "." + pair.key + "." + below.key})
+		switch action := strings.ToLower(pair.key); {
+		case pair.value.kind != list:
+			p.permissionTool(format, key, pair.key, pair.value)
+			p.names("rule", key, pair.key, at)
+		case action == "rules":
+			p.permissionList(key, pair.value)
+		case slices.Contains(keyIndex()["rules.*.action"].Values, action):
+			words, _ := p.words(key, pair.value)
+			for _, w := range words {
+				name, inside := toolWord(w.text)
+				p.rule(Claude, key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Action(action)}, w.node)
+				p.names("rule", key, name, w.node.part(name))
 			}
+		default:
+			p.expect(pair.value, key, "an action, or a table of patterns")
 		}
-		denied := false
-		for _, rule := range rules {
-			if action := p.action(rule.key, rule.value); action != "" {
-				if denied && action != permission.Deny {
-					p.wrong(rule.value, warning, rule.key, rule.key+" has no effect: a deny wins over the rules behind it", "deny what must not be, instead of everything")
-				}
-				denied = denied || action == permission.Deny && rule.pattern == "*"
-				p.rule(rule.key, pair.key, rule.pattern, action, rule.value)
-			}
+	}
+}
+
+// permissionTool reads the rules of one tool: an action, or a table of patterns to actions.
+func (p *decoder) permissionTool(format Format, key, name string, n *node) {
+	rules := []pairOf{{"*", n, key}}
+	if n.kind == table {
+		rules = rules[:0]
+		for _, below := range n.pairs {
+			rules = append(rules, pairOf{below.key, below.value, key + "." + below.key})
 		}
-		p.names("rule", key+"."+pair.key, pair.key, at)
+	}
+	denied := false
+	for _, rule := range rules {
+		action := p.action(rule.key, rule.value)
+		if action == "" {
+			continue
+		}
+		if denied && action != permission.Deny {
+			p.wrong(rule.value, warning, rule.key, rule.key+" has no effect: a deny wins over the rules behind it", "deny what must not be, instead of everything")
+		}
+		denied = denied || action == permission.Deny && rule.pattern == "*"
+		p.rule(format, rule.key, permission.Rule{Tool: name, Pattern: rule.pattern, Action: action}, rule.value)
 	}
 }
 
@@ -355,7 +465,7 @@ func (p *decoder) matcher(key, event, text string, n *node) {
 	m, err := hook.ParseMatcher(text)
 	if err != nil {
 		severity := failure
-		if p.file.loose() {
+		if p.file.loose(p.def) {
 			severity = warning
 		}
 		p.wrong(n, severity, key, err.Error(), "write names with | between them, or a regular expression")

@@ -22,8 +22,9 @@ const (
 	OpenCode Format = "opencode"
 	// TOML is [[agents]] tables with the keys of Keys.
 	TOML Format = "toml"
-	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or the shapes {"AgentRoles": {"Roles": […]}}
-	// and {"Agents": {"Custom": […]}}.
+	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or one of the shapes of other tools:
+	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}} and objects with
+	// systemPrompt. Comments and commas behind a last element are allowed.
 	JSON Format = "json"
 )
 
@@ -51,7 +52,7 @@ type File struct {
 	slugs     map[*Definition]place   // where the names stand
 	count     int                     // of definitions in the text
 	named     []named                 // in the order of reading
-	shaped    bool                    // JSON in the shape of another tool
+	shaped    map[*Definition]*shape  // are in a shape of another tool
 	validated bool                    // set by Validate
 }
 
@@ -71,36 +72,39 @@ type Field struct {
 	Definition int
 }
 
-// Detect tells whether a path is that of a file of definitions, and of which format: agents/*.md, agents.toml,
-// agents.json and *.agents.json of agentls, .claude/agents/**/*.md, .opencode/agent/**/*.md and
-// .opencode/agents/**/*.md. It looks at the path alone, which may have slashes or backslashes.
+// Detect tells whether a path is that of a file of definitions, and of which format: agents/*.md, agents/*.json,
+// agents/*.toml, agents.toml, agents.json, *.agents.json and appsettings.json of agentls, and .claude/agents/**/*.md,
+// .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks at the path alone, which may have slashes
+// or backslashes.
 func Detect(name string) (Format, bool) {
-	name = strings.ReplaceAll(filepath.ToSlash(name), `\`, "/")
+	name = slashed(name)
 	base := path.Base(name)
 	parts := strings.Split(path.Dir(name), "/")
+	folder, inFolder := folderFormat(name)
 	switch strings.ToLower(path.Ext(base)) {
 	case ".md", ".markdown":
-		for i := len(parts) - 1; i > 0; i-- {
-			switch {
-			case parts[i] == "agents" && parts[i-1] == ".claude":
-				return Claude, true
-			case (parts[i] == "agent" || parts[i] == "agents") && parts[i-1] == ".opencode":
-				return OpenCode, true
-			case parts[i] == "agents" && (parts[i-1] == ".agentls" || parts[i-1] == "agentls" || i > 1 && parts[i-2] == "plugins"):
-				return Native, true
-			}
-		}
+		return folder, inFolder
 	case ".toml":
-		if base == "agents.toml" {
+		if base == "agents.toml" || folder == Native {
 			return TOML, true
 		}
 	case ".json":
-		if strings.HasSuffix(base, ".agents.json") || base == "agents.json" && slices.ContainsFunc(parts, isHome) {
+		switch {
+		case inFolder, strings.HasSuffix(base, ".agents.json"), base == "agents.json" && slices.ContainsFunc(parts, isHome):
 			return JSON, true
+		case base == appSettings:
+			own := parts[len(parts)-1] == ".agentls" || parts[len(parts)-1] == "agentls" || len(parts) > 1 && parts[len(parts)-2] == "plugins"
+			return JSON, own
 		}
 	}
 	return "", false
 }
+
+// appSettings is a file of settings of .NET programs, which holds definitions among others.
+const appSettings = "appsettings.json"
+
+// slashed is a path with slashes, whatever it was written with.
+func slashed(name string) string { return strings.ReplaceAll(filepath.ToSlash(name), `\`, "/") }
 
 // isHome tells whether a folder's name is that of one of agentls's own folders.
 func isHome(part string) bool { return part == ".agentls" || part == "agentls" || part == "plugins" }

@@ -17,8 +17,8 @@ type Folders struct {
 	Layer Layer
 	// Dir is an absolute path. It may not be there. In a folder of the plugin layer, every folder in it is one.
 	Dir string
-	// Format says what is looked for. Native: agents/**/*.md, agents.toml, agents.json, *.agents.json. Claude:
-	// agents/**/*.md. OpenCode: agent/**/*.md and agents/**/*.md.
+	// Format says what is looked for. Native: agents/**/*.md, also .json and .toml, agents.toml, agents.json, *.agents.json
+	// and appsettings.json. Claude: agents/**/*.md and .json. OpenCode: these in agent and agents.
 	Format Format
 	// Within is a folder around Dir that no link may lead out of, as a project's may not; empty for no such bound.
 	Within string
@@ -157,7 +157,7 @@ func (s *search) home(f Folders, fsys fs.FS, dir string) {
 		switch name := entry.Name(); {
 		case name == "agents.toml":
 			s.add(f, TOML, fsys, path.Join(dir, name), entry)
-		case name == "agents.json", strings.HasSuffix(name, ".agents.json"):
+		case name == "agents.json", name == appSettings, strings.HasSuffix(name, ".agents.json"):
 			s.add(f, JSON, fsys, path.Join(dir, name), entry)
 		}
 	}
@@ -171,7 +171,7 @@ func (s *search) absolute(f Folders, name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// walk takes the Markdown files of a folder and those below. Links to folders are not followed.
+// walk takes the definitions of a folder and those below. Links to folders are not followed.
 func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -188,6 +188,19 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 			s.problems = append(s.problems, Problem{File: s.absolute(f, name), Severity: warning, Message: "this folder lies too deep; nothing in it is read", Hint: fmt.Sprintf("put definitions at most %d folders below agents", maxDepth)})
 		case ext == ".md" || ext == ".markdown":
 			s.add(f, f.Format, fsys, name, entry)
+		case ext == ".json":
+			s.add(f, JSON, fsys, name, entry)
+		case ext == ".toml" && f.Format == Native:
+			s.add(f, TOML, fsys, name, entry)
+		case slices.Contains([]string{".toml", ".yaml", ".yml", ".jsonc"}, ext):
+			severity := warning
+			if f.Format == Native {
+				severity = failure // nothing but agents lies there
+			}
+			s.problems = append(s.problems, Problem{
+				File: s.absolute(f, name), Severity: severity, Message: "this file is not read: no definitions are written in " + ext,
+				Hint: "write it as .md with frontmatter, or as .json",
+			})
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // foreignKey is a key of another tool's format.
@@ -59,7 +57,7 @@ var openCodeKeys = map[string]foreignKey{
 	"temperature":     {native: "temperature"},
 	"prompt":          {native: "prompt", set: (*decoder).openCodePrompt},
 	"tools":           {native: "tools"},
-	"permission":      {native: "rules", set: (*decoder).permissionTableOr},
+	"permission":      {native: "permission"},
 	"steps":           {native: "max_turns"},
 	"maxSteps":        {native: "max_turns"},
 	"color":           {native: "color"},
@@ -91,8 +89,8 @@ var roleKeys = map[string]foreignKey{
 // customKeys are the keys of {"Agents": {"Custom": […]}}.
 var customKeys = map[string]foreignKey{
 	"Id":                     {native: "id"},
-	"Slug":                   {native: "name"},
-	"Name":                   {native: "title"},
+	"Slug":                   {native: "name", set: (*decoder).slug},
+	"Name":                   {native: "title", set: (*decoder).fullName},
 	"Description":            {native: "description"},
 	"Category":               {native: "category"},
 	"ProviderId":             {native: "model.provider", set: func(p *decoder, n *node) { p.provider, _ = p.string("ProviderId", n) }},
@@ -207,14 +205,6 @@ func (p *decoder) openCodePrompt(n *node) {
 		return
 	}
 	p.def.Prompt = s
-}
-
-func (p *decoder) permissionTableOr(n *node) {
-	if n.kind == table {
-		p.permissionTable(n)
-	} else if action := p.action("permission", n); action != "" {
-		p.def.Rules = append(p.def.Rules, permission.Rule{Tool: "*", Pattern: "*", Action: action})
-	}
 }
 
 func (p *decoder) openCodeDisable(n *node) {

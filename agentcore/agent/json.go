@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -43,6 +43,49 @@ func readJSON(s string) (*node, *fault) {
 	}
 	at = min(max(at, 0), len(s))
 	return n, &fault{start: at, end: min(at+1, len(s)), severity: failure, message: message, hint: "what stands before it is read; mend this place to have the rest"}
+}
+
+// withoutComments puts blanks in the place of comments, and of commas behind a last element, which files of settings have.
+// All places stay.
+func withoutComments(s string) string {
+	b := []byte(s)
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if b[i] != '\n' && b[i] != '\r' {
+				b[i] = ' '
+			}
+		}
+	}
+	comma := -1 // with nothing behind it so far
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			comma = -1
+		case strings.HasPrefix(s[i:], "//"):
+			line, _, _ := strings.Cut(s[i:], "\n")
+			blank(i, i+len(line))
+			i += len(line) - 1
+		case strings.HasPrefix(s[i:], "/*"):
+			inside, _, closed := strings.Cut(s[i+2:], "*/")
+			if !closed {
+				return string(b) // which is then no JSON
+			}
+			blank(i, i+len(inside)+4)
+			i += len(inside) + 3
+		case b[i] == ',':
+			comma = i
+		case (b[i] == '}' || b[i] == ']') && comma >= 0:
+			b[comma], comma = ' ', -1
+		case strings.IndexByte(" \t\r\n", b[i]) < 0:
+			comma = -1
+		}
+	}
+	return string(b)
 }
 
 // start is the byte offset of the next token.
@@ -128,7 +171,7 @@ func (f *File) parseJSON() {
 		f.report(fault{start: 0, end: start, severity: failure, message: "the text begins with a byte order mark, which JSON does not allow", hint: "save it without one", fix: &edit{title: "Take out the byte order mark", start: 0, end: start}})
 		return
 	}
-	root, bad := readJSON(s)
+	root, bad := readJSON(withoutComments(s))
 	if bad != nil {
 		defer f.report(*bad)
 	}
@@ -136,7 +179,7 @@ func (f *File) parseJSON() {
 		return
 	}
 	if root.kind == list {
-		f.jsonAgents(root)
+		f.jsonAgents(root, nil)
 		return
 	}
 	if root.kind != table {
@@ -147,15 +190,21 @@ func (f *File) parseJSON() {
 	var others []pair
 	for _, pair := range root.pairs {
 		switch {
-		case pair.key == "agents" || pair.key == "agent" && pair.value.kind == table:
+		case pair.key == "agents":
 			found = true
-			f.jsonAgents(pair.value)
+			f.jsonAgents(pair.value, nil)
+		case pair.key == "agent" && pair.value.kind == table:
+			found = true
+			f.jsonAgents(pair.value, openCodeShape)
 		case pair.key == "AgentRoles":
 			found = true
-			f.shapedAgents(pair.value, "Roles", roleKeys, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"})
+			f.shapedAgents(pair.value, "Roles", roleShape, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"})
+		case pair.key == "Agents" && pair.value.kind == list:
+			found = true
+			f.jsonAgents(pair.value, profileShape)
 		case pair.key == "Agents":
 			found = true
-			f.shapedAgents(pair.value, "Custom", customKeys, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
+			f.shapedAgents(pair.value, "Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
 		default:
 			others = append(others, pair)
 		}
@@ -163,30 +212,51 @@ func (f *File) parseJSON() {
 	switch {
 	case found:
 		for _, pair := range others {
-			if pair.key != "$schema" {
+			if pair.key != "$schema" && !f.isSettings() {
 				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
 			}
 		}
-	case root.get("name") != nil || root.get("prompt") != nil || root.get("agent_type") != nil:
+	case slices.ContainsFunc([]string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"}, func(k string) bool { return root.get(k) != nil }):
 		f.definition(root, nil)
+	case isNamed(root):
+		f.jsonAgents(root, specShape)
 	case bad == nil:
-		known := []string{"agents", "AgentRoles", "Agents"}
-		hint := `write {"agents": […]}`
-		for _, pair := range root.pairs {
-			if near := spelling.Nearest(pair.key, known); near != "" {
-				hint = fmt.Sprintf("did you mean %s, not %s?", near, short(pair.key))
-			}
-		}
-		f.report(fault{start: root.start, end: root.end, severity: failure, message: "there are no agents in this object", hint: hint})
+		f.noAgents(root)
 	}
 }
 
+// isSettings tells whether the file is one of settings, in which definitions are among others.
+func (f *File) isSettings() bool { return path.Base(slashed(f.Path)) == appSettings }
+
+// isNamed tells whether an object is one of agents by name.
+func isNamed(root *node) bool {
+	return len(root.pairs) > 0 && !slices.ContainsFunc(root.pairs, func(p pair) bool {
+		return p.value.kind != table || p.value.get("prompt") == nil && p.value.get("systemPrompt") == nil
+	})
+}
+
+// noAgents reports an object without any. It is no error where other files may lie, too.
+func (f *File) noAgents(root *node) {
+	known := []string{"agents", "AgentRoles", "Agents"}
+	hint := `write {"agents": […]}`
+	for _, pair := range root.pairs {
+		if near := spelling.Nearest(pair.key, known); near != "" {
+			hint = fmt.Sprintf("did you mean %s, not %s?", near, short(pair.key))
+		}
+	}
+	severity := failure
+	if home, _ := folderFormat(f.Path); home == Claude || home == OpenCode || f.isSettings() {
+		severity = information
+	}
+	f.report(fault{start: root.start, end: root.end, severity: severity, message: "there are no agents in this object", hint: hint})
+}
+
 // jsonAgents reads a list of definitions, or an object of them by name.
-func (f *File) jsonAgents(n *node) {
+func (f *File) jsonAgents(n *node, s *shape) {
 	switch n.kind {
 	case list:
 		for _, item := range n.items {
-			f.definition(item, nil)
+			f.definition(item, s)
 		}
 	case table:
 		for _, named := range n.pairs {
@@ -195,7 +265,7 @@ func (f *File) jsonAgents(n *node) {
 				name := &node{kind: scalar, start: named.start, end: named.end, value: named.key, quoted: true}
 				item.pairs = append([]pair{{key: "name", start: named.start, end: named.end, value: name}}, item.pairs...)
 			}
-			f.definition(&item, nil)
+			f.definition(&item, s)
 		}
 	default:
 		f.report(fault{start: n.start, end: n.end, severity: failure, key: "agents", message: "agents is no list", hint: `write "agents": […]`})
@@ -203,8 +273,7 @@ func (f *File) jsonAgents(n *node) {
 }
 
 // shapedAgents reads the list of definitions in a configuration of another tool. others are the keys beside it.
-func (f *File) shapedAgents(n *node, name string, keys map[string]foreignKey, others []string) {
-	f.shaped = true
+func (f *File) shapedAgents(n *node, name string, s *shape, others []string) {
 	known := append([]string{name}, others...)
 	if n.kind != table || n.get(name) == nil || n.get(name).kind != list {
 		f.report(fault{start: n.start, end: n.end, severity: failure, key: name, message: "there is no list " + name, hint: "write the definitions as " + name})
@@ -220,17 +289,17 @@ func (f *File) shapedAgents(n *node, name string, keys map[string]foreignKey, ot
 		}
 	}
 	for _, item := range n.get(name).items {
-		f.shapedAgent(item, n, keys)
+		f.shapedAgent(item, n, s)
 	}
 }
 
 // shapedAgent reads one definition, with the defaults that stand beside the list written into it.
-func (f *File) shapedAgent(item, around *node, keys map[string]foreignKey) {
+func (f *File) shapedAgent(item, around *node, s *shape) {
 	own := *item
 	if item.kind == table {
 		for _, d := range [][2]string{{"DefaultMaxIterations", "MaxIterations"}, {"DefaultMaxDurationMs", "MaxDurationMs"}, {"GlobalPromptVariables", "PromptVariables"}} {
 			value := around.get(d[0])
-			if _, known := keys[d[1]]; !known || value == nil {
+			if _, known := s.keys()[d[1]]; !known || value == nil {
 				continue
 			}
 			if mine := item.get(d[1]); mine == nil {
@@ -248,31 +317,7 @@ func (f *File) shapedAgent(item, around *node, keys map[string]foreignKey) {
 			}
 		}
 	}
-	f.definition(&own, keys)
-}
-
-// shape fills in what the shapes of other tools leave open.
-func (p *decoder) shape() {
-	d := p.def
-	if p.provider != "" && d.Model != "" && !strings.HasPrefix(d.Model, p.provider+"/") {
-		d.Model = p.provider + "/" + d.Model
-		for i := range p.file.named {
-			if n := &p.file.named[i]; n.def == d && n.what == "model" {
-				n.name = d.Model
-			}
-		}
-	}
-	if d.Categories == nil {
-		d.Categories = []Category{Primary, Subagent}
-	}
-	// Both shapes let only those delegate that say so.
-	if p.delegates == nil {
-		no := false
-		p.delegates = &no
-	}
-	if d.Description == "" {
-		d.Description = cmp.Or(d.Title, d.Slug)
-	}
+	f.definition(&own, s)
 }
 
 // MarshalJSON writes a definition with the keys of the native format, so that ParseAs with JSON reads it back, but

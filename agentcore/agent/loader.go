@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/beside"
 )
 
 // Loader reads the folders of definitions, and only what has changed since it did last. The zero value is ready. Its
@@ -69,7 +71,7 @@ func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (regi
 	l.known = known
 	now := make([]*loaded, len(s.files))
 	var next atomic.Int64
-	var workers sync.WaitGroup
+	var workers beside.Group
 	for range min(runtime.GOMAXPROCS(0), 8, len(s.files)) {
 		workers.Go(func() {
 			for {
@@ -286,10 +288,17 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 		fault := owner[d].problem(owner[d].cycleFault(d, slugs))
 		problems = append(problems, fault)
 		broken[d.Slug] = fault
+		delete(owner, d)
 		definitions = slices.DeleteFunc(definitions, func(other *Definition) bool { return other == d })
 		r = NewRegistry(definitions...)
 	}
-	r.problems, r.broken = append(problems, r.collisions(definitions, owner)...), broken
+	r.owner, r.broken = owner, broken
+	for _, f := range files {
+		for _, beside := range r.collisions(f) {
+			problems = append(problems, f.problem(beside))
+		}
+	}
+	r.problems = problems
 	return r
 }
 
@@ -306,31 +315,4 @@ func (r *Registry) cycle(owner map[*Definition]*File) (*Definition, []string) {
 		}
 	}
 	return worst, slugs
-}
-
-// collisions are definitions of one slug in one layer, and aliases that do not count.
-func (r *Registry) collisions(definitions []*Definition, owner map[*Definition]*File) []Problem {
-	var problems []Problem
-	for _, d := range definitions {
-		f := owner[d]
-		if f == nil {
-			continue
-		}
-		at := f.slugs[d]
-		if now := r.byName[d.Slug]; now != d && now.Source.Layer == d.Source.Layer {
-			problems = append(problems, f.problem(fault{
-				start: at.start, end: at.end, severity: warning, key: "name", message: fmt.Sprintf("%s is defined in %s, too, which counts", d.Slug, now.Source), hint: "give one of them another name",
-			}))
-		} else if now != d {
-			continue
-		}
-		for _, alias := range d.Aliases {
-			if now := r.byName[alias]; now != d && now != r.byName[d.Slug] {
-				problems = append(problems, f.problem(fault{
-					start: at.start, end: at.end, severity: information, key: "aliases", message: fmt.Sprintf("the alias %s of %s stands for %s", alias, d.Slug, now.Slug), hint: "take it out, or choose another",
-				}))
-			}
-		}
-	}
-	return problems
 }

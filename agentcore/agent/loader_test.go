@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/beside"
 )
 
 // write makes files below a folder; a text of "-> x" makes a link to x.
@@ -284,9 +285,10 @@ func TestLoaderSeesAgentsBesideEachOther(t *testing.T) {
 		"user/agents/broken.md:5 error timeout is \"soon\"",
 		"user/agents/d.md:5 error there is no agent \"nobody\"",
 		"user/agents/self.md:5 error the delegation never ends: self → self",
-		"user/agents/x1.md:2 warning x is defined in " + filepath.Join(dir, "user/agents/x2.md") + ", too, which counts",
-		"user/agents/x2.md:2 information the alias e of x stands for e",
-		"user/agents/x2.md:2 information the alias tester of x stands for tester",
+		"user/agents/x1.md:2 warning x is also defined in " + filepath.Join(dir, "user/agents/x2.md") + ":2:7, which counts, so this definition is not used",
+		"user/agents/x2.md:2 information the alias e of x stands for the agent e (" + filepath.Join(dir, "user/agents/e.md") + ":2:7)",
+		"user/agents/x2.md:2 information the alias tester of x stands for the agent tester (built-in)",
+		"user/agents/x2.md:2 information x is also defined in " + filepath.Join(dir, "user/agents/x1.md") + ":2:7, which is not used, since this one counts",
 	}
 	if diff := cmp.Diff(want, wrongs(dir, r)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -442,5 +444,27 @@ func BenchmarkLoadOneChanged(b *testing.B) {
 		if d, err := load(b, &l, folders).Find("a7"); err != nil || d.Description != fmt.Sprintf("d%d", i) {
 			b.Fatal(d, err)
 		}
+	}
+}
+
+// A panic over one file is raised in the one who loads, who can answer for it, and the next load works.
+func TestLoaderPanics(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"agents/a.md": native("a", ""), "agents/b.md": native("b", "tools: [wrong]\n")})
+	folders := []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}}
+	var l agent.Loader
+	func() {
+		defer func() {
+			if p, ok := recover().(*beside.Panic); !ok || p.Value != "injected" {
+				t.Errorf("raised is %v", p)
+			}
+		}()
+		faulty := known()
+		faulty.ResolveTool = func(string) (string, bool) { panic("injected") }
+		_, err := l.Load(t.Context(), folders, faulty)
+		t.Errorf("the load ended as if nothing had happened: %v", err)
+	}()
+	if got := own(load(t, &l, folders)); !slices.Equal(got, []string{"a user"}) { // b is not understood
+		t.Errorf("afterwards there are %v", got)
 	}
 }

@@ -17,7 +17,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
@@ -172,6 +172,9 @@ func (p *decoder) decode(special map[string]foreignKey) {
 			p.foreignValue(pair, own)
 			continue
 		}
+		if setters[pair.key] == nil && p.connection(pair.key, pair) {
+			continue
+		}
 		if len(special) > 0 && !p.mayBeNative(pair) {
 			p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: fmt.Sprintf("agentls does not know the key %s", pair.key), hint: p.keyHint(pair.key, special)})
 			continue
@@ -198,6 +201,7 @@ func (p *decoder) decode(special map[string]foreignKey) {
 // foreignValue reads a key of another tool's format.
 func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	switch {
+	case p.shape != nil && pair.value.kind == null: // programs write so what is not there
 	case own.set != nil:
 		own.set(p, pair.value)
 	case own.native == "":
@@ -278,7 +282,7 @@ func (p *decoder) foreign(body string) {
 			d.Categories = []Category{Primary, Subagent}
 		}
 	}
-	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil && !slices.ContainsFunc(d.Tools, func(t string) bool { return strings.EqualFold(t, "task") || strings.EqualFold(t, "agent") }) {
+	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil && !slices.ContainsFunc(d.Tools, func(t string) bool { return canonical(t) == "task" }) {
 		d.AsChild.Subagents = []string{} // a subagent of Claude Code's starts none
 	}
 	if d.Description == "" {

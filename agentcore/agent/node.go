@@ -100,6 +100,7 @@ type fault struct {
 	message    string
 	hint       string
 	fix        *edit
+	beside     bool // it is about another definition, too
 }
 
 // edit is a Fix by byte offsets.

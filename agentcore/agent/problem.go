@@ -22,6 +22,8 @@ type Problem struct {
 	Message, Hint string
 	// Fix is an edit that surely mends it; nil where there is none.
 	Fix *Fix
+	// Beside says that the definition alone is right, and that another one has its name.
+	Beside bool
 }
 
 // Fix replaces a place of the text.
@@ -41,6 +43,9 @@ func (p Problem) String() string {
 	}
 	return b.String()
 }
+
+// Hides reports whether the definition is not used although nothing is wrong with it, since another one has its name.
+func (p Problem) Hides() bool { return p.Beside && p.Severity == event.SeverityWarning }
 
 // Failed reports whether a problem among them is an error.
 func Failed(problems []Problem) bool {

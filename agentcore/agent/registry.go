@@ -14,7 +14,8 @@ type Registry struct {
 	all      []*Definition // hidden by others, too
 	sorted   []*Definition
 	byName   map[string]*Definition
-	shadows  map[string][]Source
+	shadows  map[string][]*Definition
+	owner    map[*Definition]*File // of those that come from files
 	problems []Problem
 	broken   map[string]Problem // what is wrong with those that were left out, by slug
 }
@@ -34,12 +35,12 @@ func (e *BrokenError) Error() string {
 // NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
 // later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts.
 func NewRegistry(definitions ...*Definition) *Registry {
-	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]Source{}}
+	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]*Definition{}}
 	layered := slices.Clone(definitions)
 	slices.SortStableFunc(layered, func(a, b *Definition) int { return cmp.Compare(a.Source.Layer, b.Source.Layer) })
 	for _, d := range layered {
 		if before := r.byName[d.Slug]; before != nil {
-			r.shadows[d.Slug] = append([]Source{before.Source}, r.shadows[d.Slug]...)
+			r.shadows[d.Slug] = append([]*Definition{before}, r.shadows[d.Slug]...)
 		}
 		r.byName[d.Slug] = d
 	}
@@ -62,7 +63,7 @@ func NewRegistry(definitions ...*Definition) *Registry {
 // With returns a registry with further definitions. Problems stay those of r.
 func (r *Registry) With(definitions ...*Definition) *Registry {
 	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
-	with.problems, with.broken = r.problems, r.broken
+	with.problems, with.broken, with.owner = r.problems, r.broken, r.owner
 	return with
 }
 
@@ -118,7 +119,13 @@ func (r *Registry) Names() []string {
 }
 
 // Shadows returns the definitions of a slug that the one in the registry hides, the nearest layer first.
-func (r *Registry) Shadows(slug string) []Source { return slices.Clone(r.shadows[slug]) }
+func (r *Registry) Shadows(slug string) []Source {
+	var list []Source
+	for _, d := range r.shadows[slug] {
+		list = append(list, d.Source)
+	}
+	return list
+}
 
 // Problems returns what is wrong with the files that a Loader read, and with the definitions beside each other.
 func (r *Registry) Problems() []Problem { return slices.Clone(r.problems) }

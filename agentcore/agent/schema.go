@@ -20,6 +20,8 @@ type schema struct {
 	Pattern     string   `json:"pattern,omitempty"`
 	Required    []string `json:"required,omitempty"`
 	Items       *schema  `json:"items,omitempty"`
+	// AnyOf are the ways in which a value may be written.
+	AnyOf []*schema `json:"anyOf,omitempty"`
 	// Properties are sorted by encoding/json.
 	Properties map[string]*schema `json:"properties,omitempty"`
 	// Additional is false or a schema.
@@ -128,6 +130,13 @@ func (s *schema) describe(k KeyInfo) {
 		s.Type, s.Additional = []string{"string", "object"}, false
 	case "tools":
 		s.Type = []string{"array", "string", "object"}
+	case "permissions":
+		s.Type, s.Enum = nil, nil
+		s.AnyOf = []*schema{{Type: "string", Enum: k.Values}, {Type: []string{"object", "array"}}}
+	case "permission":
+		s.Type = []string{"object", "array", "string"}
+	case "permission.*":
+		s.Type, s.Additional = []string{"string", "object", "array"}, nil
 	case "mcp_servers":
 		s.Type = []string{"object", "array", "string"}
 	case "mcp_servers.*.command":

@@ -37,8 +37,15 @@ var Builtins = []Variable{
 	{"agent", "Name of the agent."},
 	{"can_run", "true where the agent may run commands, else false."},
 	{"can_ask", "true where the agent may ask the user, else false."},
+	{"parent_role", "Role of the run that started this one; empty for the user's own."},
+	{"task", "What the run was asked to do."},
+	{"criteria", "What must be true when a child is done, as its parent says; empty for none."},
+	{"can/cannot", "can where the agent may start children, else cannot."},
 	{"current_time", "The same as time."},
 	{"working_directory", "The same as cwd."},
+	{"max_iterations", "The same as max_turns."},
+	{"max_duration", "The same as timeout."},
+	{"allowed_delegations", "The same as subagents."},
 }
 
 // maxSections bounds sections inside sections, and maxTag the length of a tag in bytes.
@@ -175,7 +182,7 @@ func (p *templateParser) tag(start int) int {
 	case start > 0 && p.text[start-1] == '$', len(words) == 0, strings.HasPrefix(words[0], "."):
 		// ${{ … }} of workflows and {{.Field}} of Go templates are examples in a prompt, not ours.
 	default:
-		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no name of a variable", `write letters, digits, "_" and "-"; write \{{ for plain braces`)
+		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no name of a variable", `write letters, digits, "_", "-" and "/"; write \{{ for plain braces`)
 	}
 	p.literal.WriteString(p.text[start:end])
 	return end
@@ -247,11 +254,11 @@ func (p *templateParser) problem(start, end int, message, hint string) {
 	p.problems = append(p.problems, TemplateProblem{start, end, message, hint})
 }
 
-// validName reports whether a word may name a variable: a letter or "_", then also digits and "-".
+// validName reports whether a word may name a variable: a letter or "_", then also digits, "-" and "/".
 func validName(word string) bool {
 	for i, r := range word {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !letter && (i == 0 || r != '-' && (r < '0' || r > '9')) {
+		if !letter && (i == 0 || r != '-' && r != '/' && (r < '0' || r > '9')) {
 			return false
 		}
 	}

@@ -57,6 +57,7 @@ func TestTemplateProblems(t *testing.T) {
 		{"{{#if a}}{{else}}{{else}}{{/if}}", [][2]string{{"{{else}}", "no section"}}},
 		{"{{#each a}}", [][2]string{{"{{#each a}}", "no tag"}}},
 		{"{{my name}} {{1st}}", [][2]string{{"{{my name}}", "no name"}, {"{{1st}}", "no name"}}},
+		{"{{/a}} {{a/}}", [][2]string{{"{{/a}}", "no tag"}}},
 		{`\{{#each a}} \{{my name}}`, nil},
 		{strings.Repeat("{{#if a}}", maxSections+1) + strings.Repeat("{{/if}}", maxSections), [][2]string{{"{{#if a}}", "deep"}}},
 	} {
@@ -88,6 +89,15 @@ func TestTemplateNames(t *testing.T) {
 	}
 	if all := tpl.Unknown(); len(all) != 5 {
 		t.Errorf("without own variables there are %d unknown uses, want 5: %+v", len(all), all)
+	}
+}
+
+// TestNamesOfOtherProducts has a prompt with the names that other products' prompts have for what a child is told.
+func TestNamesOfOtherProducts(t *testing.T) {
+	tpl, problems := ParseTemplate("{{ROLE}} {{DEPTH}}/{{MAX_DEPTH}} {{PARENT_ROLE}} {{TASK}} {{CRITERIA}} {{MAX_ITERATIONS}} {{MAX_DURATION}} " +
+		"{{CAN/CANNOT}} {{#IF CAN_DELEGATE}}{{ALLOWED_DELEGATIONS}}{{/IF}} {{current_time}} {{working_directory}}")
+	if problems = append(problems, tpl.Unknown()...); len(problems) > 0 {
+		t.Errorf("there are problems: %+v", problems)
 	}
 }
 

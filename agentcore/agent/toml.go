@@ -65,10 +65,16 @@ func (f *File) tomlAgents(root *node) {
 	}
 }
 
-// definition reads one table of TOML or JSON as a definition.
-func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
+// definition reads one table of TOML or JSON as a definition. The shape is nil where its own keys tell it.
+func (f *File) definition(n *node, s *shape) *decoder {
 	d := &Definition{}
 	p := f.decoder(d, n)
+	if s == nil {
+		s = f.shapeOf(n)
+	}
+	if s != nil {
+		p.shape, f.shaped[d] = s, s
+	}
 	if n.kind != table {
 		p.expect(n, fmt.Sprintf("agents.%d", p.index), "a table of keys and values")
 		return p
@@ -79,16 +85,10 @@ func (f *File) definition(n *node, special map[string]foreignKey) *decoder {
 		p.at.end = n.start + line
 	}
 	f.addFields("", n, p.index)
-	typed := special == nil && n.get("agent_type") != nil && n.get("name") == nil
-	if typed {
-		f.shaped, special = true, typedKeys()
-	}
+	special := p.shape.keysOf()
 	p.decode(special)
-	switch {
-	case typed:
-		p.typed()
-	case special != nil:
-		p.shape()
+	if p.shape != nil {
+		p.shape.complete(p)
 	}
 	for key, own := range special {
 		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {

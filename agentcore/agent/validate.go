@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // Known is what a definition may name. A nil list, function or registry means: do not check.
@@ -21,7 +22,7 @@ type Known struct {
 	Skills, Presets, Providers, Agents []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
-	// Registry is where delegation cycles through other agents are looked for.
+	// Registry is where delegation cycles through other agents, and other agents of the same names, are looked for.
 	Registry *Registry
 }
 
@@ -61,6 +62,11 @@ func (f *File) Validate(k Known) {
 			v.reportOf(d, f.cycleFault(d, slugs))
 		}
 	}
+	if k.Registry != nil {
+		for _, beside := range k.Registry.around(f).collisions(f) {
+			f.report(beside)
+		}
+	}
 	f.sort()
 }
 
@@ -69,8 +75,8 @@ func (f *File) Usable() []*Definition {
 	return slices.DeleteFunc(slices.Clone(f.Definitions), func(d *Definition) bool { return f.bad[d] })
 }
 
-// loose tells whether the file is of another tool, whose names need not be ours.
-func (f *File) loose() bool { return f.Format.Foreign() || f.shaped }
+// loose tells whether the definition is in a format of another tool, whose names need not be ours.
+func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
 
 // reportOf adds a problem of a definition.
 func (f *File) reportOf(d *Definition, fault fault) {
@@ -129,12 +135,12 @@ func (v *validator) matcher(n named) {
 // unknown reports a name that nobody knows. It returns true where the name is to be left out.
 func (v *validator) unknown(n named, what string, known []string) bool {
 	v.reportOf(n.def, v.unknownFault(n, what, known))
-	return v.loose()
+	return v.loose(n.def)
 }
 
 func (f *File) unknownFault(n named, what string, known []string) fault {
 	found := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key, message: fmt.Sprintf("there is no %s %q", what, short(n.name))}
-	if f.loose() {
+	if f.loose(n.def) {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
 	// Of names that are equally near, those that are written as names should be come first.
@@ -147,8 +153,15 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 		}
 		return 1
 	})
-	if near := spelling.Nearest(n.name, known); near != "" {
-		found.hint = "did you mean " + near + "?"
+	near := spelling.Nearest(n.name, known)
+	is := ""
+	if near == "" && what == "tool" {
+		if near = spelling.Nearest(n.name, otherNames(known)); near != "" {
+			is = ", which is " + canonical(near) + " here"
+		}
+	}
+	if near != "" {
+		found.hint = "did you mean " + near + is + "?"
 		found.fix = n.place.replace(n.name, near)
 	} else if len(known) == 0 {
 		found.hint = "there is none yet; take it out"
@@ -160,6 +173,15 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 		found.hint = fmt.Sprintf("the %ss are %s", what, strings.Join(list, ", "))
 	}
 	return found
+}
+
+// otherNames are the names that others have for tools.
+func otherNames(tools []string) []string {
+	var names []string
+	for _, name := range tools {
+		names = append(names, tool.Spellings(name)[1:]...)
+	}
+	return names
 }
 
 func (v *validator) tool(n named) {
@@ -269,10 +291,10 @@ func (v *validator) model(n named) {
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
-	if v.loose() {
+	if v.loose(n.def) {
 		f.severity, f.fix = warning, nil
 		f.message += "; the configured model is used"
-		if v.Format == Claude && slices.Contains(claudeModels, n.name) {
+		if (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name) {
 			f.severity = information
 		}
 		n.def.Model = ""
@@ -336,7 +358,7 @@ type agentProblem struct {
 // apply adds the problem to the file, and leaves the name out of a definition of another tool.
 func (p agentProblem) apply(f *File) {
 	f.reportOf(p.def, p.fault)
-	if f.loose() {
+	if f.loose(p.def) {
 		p.def.Subagents = slices.DeleteFunc(p.def.Subagents, func(s string) bool { return s == p.name })
 	}
 }

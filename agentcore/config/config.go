@@ -46,6 +46,10 @@ type Config struct {
 	InlayStatus bool
 	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.
 	Statusline string
+	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or its price is known.
+	SessionTitles SessionTitles
+	// Model for titles and summaries of sessions: provider/model or a preset. Empty: the run's own.
+	SmallModel string
 	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
 	Sandbox SandboxMode
 	// Give sandboxed commands the network.
@@ -97,6 +101,18 @@ const (
 	AskDeny SubagentAsk = "deny"
 	// AskBubble asks the user, naming the child.
 	AskBubble SubagentAsk = "bubble"
+)
+
+// SessionTitles says who names sessions and sums them up. Values: TitlesAuto, TitlesModel, TitlesRules.
+type SessionTitles string
+
+const (
+	// TitlesAuto has a model do it where small_model is set, or the price of the run's own model is known.
+	TitlesAuto SessionTitles = "auto"
+	// TitlesModel has a model do it.
+	TitlesModel SessionTitles = "model"
+	// TitlesRules makes titles and summaries by rules, and asks no model.
+	TitlesRules SessionTitles = "rules"
 )
 
 // SandboxMode says how commands run. Values: SandboxAuto, SandboxOff.

@@ -26,7 +26,7 @@ func moreOf[T int | int64 | float64](below, project T) bool {
 
 // settings returns all top-level fields. Callers do not change them.
 var settings = sync.OnceValue(func() []field {
-	fields := slices.Concat(runFields, surfaceFields, storeFields, compositeFields)
+	fields := slices.Concat(runFields, surfaceFields, recordFields, storeFields, compositeFields)
 	for i := range fields {
 		f := &fields[i]
 		if f.entry == nil {
@@ -121,6 +121,23 @@ var surfaceFields = []field{
 		at:  in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,
+	},
+}
+
+// recordFields are the keys of how sessions are named.
+var recordFields = []field{
+	{
+		key: "session_titles", def: TitlesAuto, enum: []string{string(TitlesAuto), string(TitlesModel), string(TitlesRules)},
+		doc: "Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or its price is known.",
+		at:  in(func(c *Config) any { return &c.SessionTitles }),
+		wider: func(below, project *Config) bool {
+			return below.SessionTitles != TitlesModel && project.SessionTitles != TitlesRules && project.SessionTitles != below.SessionTitles
+		},
+	},
+	{
+		key: "small_model", check: printable,
+		doc: "Model for titles and summaries of sessions: provider/model or a preset. Empty: the run's own.",
+		at:  in(func(c *Config) any { return &c.SmallModel }),
 	},
 }
 

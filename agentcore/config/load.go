@@ -20,10 +20,10 @@ type Sources struct {
 	Home string
 	// UserFile is the path of the user's config.toml: Dirs.File.
 	UserFile string
-	// ProjectDir is the absolute path of the workspace folder whose ProjectFile is a layer, and Trusted says that the
-	// user trusts what lies in it now. The file of a folder that is not trusted is not opened.
-	ProjectDir string
-	Trusted    bool
+	// Projects are the absolute paths of the workspace folders whose ProjectFile and ProjectServers are layers, in the
+	// editor's order: those alone in which the user trusts what lies there now. Rules and hooks of all of them count,
+	// and so does the narrowest limit. Of anything else that two of them set, the first one's counts.
+	Projects []string
 	// Initialization are the client's initializationOptions, Settings its answer to workspace/configuration for the
 	// section agentls: JSON objects with the keys of config.toml, nested or dotted, alone or under "agentls". Settings
 	// win. null is not set.
@@ -50,11 +50,11 @@ func Load(s Sources) (*Config, []Problem) {
 		named := s.Getenv != nil && s.Getenv("AGENTLS_CONFIG") != ""
 		l.file(s.UserFile, named)
 	}
-	if s.ProjectDir != "" && s.Trusted {
-		name := filepath.Join(s.ProjectDir, filepath.FromSlash(ProjectFile))
+	for _, dir := range s.Projects {
+		name := filepath.Join(dir, filepath.FromSlash(ProjectFile))
 		l.begin(LayerProject, name)
 		l.file(name, false)
-		name = filepath.Join(s.ProjectDir, ProjectServers)
+		name = filepath.Join(dir, ProjectServers)
 		l.begin(LayerProject, name)
 		l.readFile(name, false, l.servers)
 	}
@@ -179,6 +179,17 @@ func (l *loader) setFrom(key string, at place) Origin {
 	o.Line = at.line
 	l.config.origins[key] = o
 	return o
+}
+
+// taken reports whether another workspace folder has set a key that can have one value only, and tells so.
+func (l *loader) taken(key string, at place) bool {
+	former, set := l.config.origins[key]
+	if !set || former.Layer != LayerProject || l.origin.Layer != LayerProject || former.Folder() == l.origin.Folder() {
+		return false
+	}
+	l.tell(SeverityWarning, key, at, fmt.Sprintf("ignored: %s sets it, and its folder comes first", former.Shown),
+		"set it in one of the folders, or in your own config.toml")
+	return true
 }
 
 // file reads and merges a configuration file. A missing one is fine unless the user named it.
@@ -365,6 +376,9 @@ func (l *loader) applyField(f *field, n node) {
 	if f.shape != leaf {
 		f.merge(l, f, n)
 		return
+	}
+	if f.wider == nil && l.taken(f.key, n.at) {
+		return // of a limit the narrower one counts
 	}
 	if m, ok := f.at(l.config).(*map[string]string); ok {
 		l.mergeVariables(f, *m, n)

@@ -39,7 +39,7 @@ func (s sources) load() (*Config, []Problem) {
 	}
 	return Load(Sources{
 		Getenv: func(name string) string { return s.env[name] }, Home: "/home/u", UserFile: userFile,
-		ProjectDir: projectDir, Trusted: !s.untrusted,
+		Projects:       trustedDirs(!s.untrusted),
 		Initialization: json.RawMessage(s.init), Settings: json.RawMessage(s.editor), Flags: s.flags,
 		ReadFile: func(name string) ([]byte, error) {
 			if text, ok := files[name]; ok {
@@ -73,7 +73,7 @@ func TestDefaults(t *testing.T) {
 		"default_agent": `"coder"`, "default_model": `""`, "max_depth": "3", "max_children_per_session": "8",
 		"max_children_per_machine": "16", "default_max_turns": "30", "default_timeout": `"5m"`, "budget.tokens": "0",
 		"budget.cost": "0", "subagent_ask": `"deny"`, "ask_timeout": `"5m"`, "code_lens": "false", "inlay_status": "true",
-		"statusline": `""`, "sandbox": `"auto"`, "sandbox_network": "false", "retention.days": "90",
+		"statusline": `""`, "sandbox": `"auto"`, "sandbox_network": "false", "session_titles": `"auto"`, "small_model": `""`, "retention.days": "90",
 		"retention.size": `"1GiB"`, "retry.max_attempts": "6", "retry.max_elapsed": `"90s"`, "network.allow": "[]",
 		"websearch.kind": `""`, "websearch.base_url": `""`, "websearch.key_env": `""`,
 		"providers.anthropic.kind": `"anthropic"`, "providers.anthropic.base_url": `"https://api.anthropic.com"`,
@@ -128,16 +128,6 @@ func TestLayers(t *testing.T) {
 	s.flags, s.editor, s.init, s.env, s.project = nil, "", "", nil, ""
 	if o := s.clean(t).Origin("retry.max_attempts"); o.String() != "~/.config/agentls/config.toml:7" || o.Layer != LayerUser || o.Line != 7 {
 		t.Errorf("origin = %v (%+v)", o, o)
-	}
-}
-
-func TestUntrustedProjectIsNotOpened(t *testing.T) {
-	c, problems := Load(Sources{ProjectDir: projectDir, ReadFile: func(name string) ([]byte, error) {
-		t.Errorf("opened %s", name)
-		return nil, fs.ErrNotExist
-	}})
-	if len(problems) != 0 || c.MaxDepth != 3 {
-		t.Errorf("got %v, %v", c.MaxDepth, problems)
 	}
 }
 
@@ -511,5 +501,58 @@ func TestBrokenMatcher(t *testing.T) {
 	c, problems := sources{user: "[[hooks.PreToolUse]]\ncommand = 'x'\nmatcher = '('\n[[hooks.PostToolUse]]\ncommand = 'x'\nmatcher = '('\n"}.load()
 	if len(problems) != 2 || len(c.Hooks["PreToolUse"]) != 1 || c.Hooks["PreToolUse"][0].Matcher != "" || len(c.Hooks["PostToolUse"]) != 0 {
 		t.Errorf("the hooks are %+v, the problems %v", c.Hooks, problems)
+	}
+}
+
+func trustedDirs(trusted bool) []string {
+	if trusted {
+		return []string{projectDir}
+	}
+	return nil
+}
+
+// TestSeveralFolders: rules and hooks of all folders count, of limits the narrowest, of anything else what the first says.
+func TestSeveralFolders(t *testing.T) {
+	one, two := filepath.FromSlash("/w/one"), filepath.FromSlash("/w/two")
+	files := map[string]string{
+		filepath.Join(one, filepath.FromSlash(ProjectFile)): "[[permission]]\ntool = \"edit\"\npattern = \"a/**\"\naction = \"deny\"\n[budget]\ntokens = 500\n" +
+			"[prompt.variables]\nx = \"one\"\n[[hooks.PreToolUse]]\ncommand = [\"one\"]\n[mcp.same]\ncommand = \"one\"\n[mcp.own]\ncommand = \"one\"\n",
+		filepath.Join(one, ProjectServers): `{"mcpServers": {"json": {"command": "one"}}}`,
+		filepath.Join(two, filepath.FromSlash(ProjectFile)): "[[permission]]\ntool = \"bash\"\naction = \"deny\"\n[budget]\ntokens = 300\n" +
+			"[prompt.variables]\nx = \"two\"\ny = \"two\"\n[[hooks.PreToolUse]]\ncommand = [\"two\"]\n[mcp.same]\ncommand = \"two\"\n",
+		filepath.Join(two, ProjectServers): `{"mcpServers": {"json": {"command": "two"}, "more": {"command": "two"}}}`,
+	}
+	load := func(dirs ...string) (*Config, []Problem) {
+		return Load(Sources{Projects: dirs, ReadFile: func(name string) ([]byte, error) {
+			if text, ok := files[name]; ok {
+				return []byte(text), nil
+			}
+			return nil, fs.ErrNotExist
+		}})
+	}
+	c, problems := load(one, two)
+	if len(c.Permissions) != 2 || c.Permissions[0].Origin.Folder() != one || c.Permissions[1].Origin.Folder() != two {
+		t.Errorf("the rules are %+v", c.Permissions)
+	}
+	if hooks := c.Hooks["PreToolUse"]; len(hooks) != 2 || hooks[1].Command[0] != "two" || hooks[1].Origin.Folder() != two {
+		t.Errorf("the hooks are %+v", hooks)
+	}
+	if len(c.MCP) != 4 || c.MCP["same"].Command != "one" || c.MCP["json"].Command != "one" || c.MCP["more"].Origin.Folder() != two {
+		t.Errorf("the servers are %+v", c.MCP)
+	}
+	if c.BudgetTokens != 300 || c.PromptVariables["x"] != "one" || c.PromptVariables["y"] != "two" {
+		t.Errorf("budget %d, variables %v", c.BudgetTokens, c.PromptVariables)
+	}
+	told := map[string]bool{}
+	for _, p := range problems {
+		if strings.Contains(p.Message, filepath.Join(one, ".agentls")) || strings.Contains(p.Message, filepath.Join(one, ProjectServers)) {
+			told[p.Key] = true
+		}
+	}
+	if !told["mcp.same"] || !told["mcp.json"] || !told["prompt.variables.x"] {
+		t.Errorf("the problems are %+v", problems)
+	}
+	if c, _ := load(two, one); c.BudgetTokens != 300 || c.MCP["same"].Command != "two" {
+		t.Errorf("the other way round: budget %d, server %+v", c.BudgetTokens, c.MCP["same"])
 	}
 }

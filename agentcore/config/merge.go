@@ -99,6 +99,9 @@ func mergeNamed[T any](l *loader, f *field, n node, m map[string]T) {
 		if !ok {
 			continue
 		}
+		if l.taken(key, e.node.at) {
+			continue
+		}
 		entry := m[e.name]
 		if _, exists := m[e.name]; !exists {
 			l.setFrom(key, e.node.at)
@@ -135,6 +138,9 @@ func (l *loader) mergeVariables(f *field, m map[string]string, n node) {
 		text, err := f.text(e.node)
 		if err != nil {
 			l.refuse(key, e.node.at, err)
+			continue
+		}
+		if l.taken(key, e.node.at) {
 			continue
 		}
 		m[e.name] = text
@@ -244,6 +250,9 @@ func (l *loader) mergeMCP(f *field, n node) {
 	for _, e := range t {
 		key := f.key + "." + quoteKey(e.name)
 		if !l.validName(key, e) {
+			continue
+		}
+		if l.taken(key, e.node.at) {
 			continue
 		}
 		if _, exists := l.config.MCP[e.name]; exists && l.origin.Layer == LayerProject {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,19 @@ const (
 	// LayerFlag is the command line.
 	LayerFlag
 )
+
+// Folder is the workspace folder whose file the origin is, or "" for any other origin.
+func (o Origin) Folder() string {
+	if o.Layer != LayerProject {
+		return ""
+	}
+	for _, name := range []string{ProjectFile, ProjectServers} {
+		if dir, ok := strings.CutSuffix(filepath.ToSlash(o.File), "/"+name); ok {
+			return filepath.FromSlash(dir)
+		}
+	}
+	return ""
+}
 
 // String returns the layer's name as messages have it: "default", "user file", "project file" …
 func (l Layer) String() string {

@@ -6,6 +6,7 @@ package event
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -133,12 +134,37 @@ func (s Status) Final() bool {
 	return false
 }
 
+// Outcome says how far the task of a run is done that has ended: by its end, by what cut it off (its reason), and by
+// what it handed over, nil for nothing. One that was cut off has not done all of it, whatever it says. It is empty
+// while the run has not ended.
+func Outcome(status Status, reason string, handed *ChildResult) ChildStatus {
+	switch {
+	case !status.Final():
+		return ""
+	case status != StatusCompleted:
+		return ChildStatus(status)
+	case handed != nil && handed.Status != "" && handed.Status != ChildStatusCompleted:
+		return handed.Status
+	case reason != "":
+		return ChildStatusPartial
+	}
+	return ChildStatusCompleted
+}
+
 // NoUsage returns the usage of nothing: no tokens, for a cost of 0. Sums start with it; in the zero Usage the cost is
 // unknown.
 func NoUsage() Usage { return Usage{Cost: new(float64)} }
 
-// Add returns the sum of two usages; the cost of the sum is unknown if either is.
+// MaxTokens is the most tokens that are counted. Sums stay there; JSON and SQL have room for thousands of them.
+const MaxTokens = 1 << 44
+
+// maxCost is the same of US dollars.
+const maxCost = 1e12
+
+// Add returns the sum of two usages; the cost of the sum is unknown if either is. What can be no usage does not count,
+// see [Usage.Bounded].
 func (u Usage) Add(v Usage) Usage {
+	u, v = u.Bounded(), v.Bounded()
 	sum := Usage{
 		InputTokens:  u.InputTokens + v.InputTokens,
 		OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -148,7 +174,25 @@ func (u Usage) Add(v Usage) Usage {
 		cost := *u.Cost + *v.Cost
 		sum.Cost = &cost
 	}
-	return sum
+	return sum.Bounded()
+}
+
+// Bounded returns the usage with every figure in the bounds that sums need, whoever made it: negative tokens are none,
+// and a cost that is negative or no number is unknown.
+func (u Usage) Bounded() Usage {
+	for _, n := range []*int64{&u.InputTokens, &u.OutputTokens, &u.CachedTokens} {
+		*n = min(max(*n, 0), MaxTokens)
+	}
+	if u.Cost == nil {
+		return u
+	}
+	switch cost := *u.Cost; {
+	case math.IsNaN(cost), cost < 0:
+		u.Cost = nil
+	case cost > maxCost:
+		u.Cost = new(float64(maxCost))
+	}
+	return u
 }
 
 // FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation. The name of a document that

@@ -15,6 +15,12 @@ const (
 	ChildStatusPartial ChildStatus = "partial"
 	// It could not be done.
 	ChildStatusFailed ChildStatus = "failed"
+	// Somebody cancelled it, or a run above it.
+	ChildStatusCancelled ChildStatus = "cancelled"
+	// Its time was used up.
+	ChildStatusTimeout ChildStatus = "timeout"
+	// The server ended before it did.
+	ChildStatusInterrupted ChildStatus = "interrupted"
 )
 
 // Status is the state of a run: pending, then running and waiting in turn, then one of the five final
@@ -150,8 +156,8 @@ type CallSummary struct {
 // ChildResult is the report of a child to its parent. Files and counts come from what the engine saw,
 // not from what the model claims.
 type ChildResult struct {
-	// How far its task is done: what it says, else what its end says. Absent in what was stored by former
-	// versions.
+	// How far its task is done: what it says where it came to its end, else what its end says. Absent in
+	// what was stored by former versions.
 	Status ChildStatus `json:"status,omitempty"`
 	// The outcome in a sentence or two.
 	Summary string `json:"summary"`
@@ -203,6 +209,12 @@ type RunResult struct {
 	Children []RunID `json:"children"`
 	// The proposal that holds its edits, where there are any.
 	Proposal ProposalID `json:"proposal,omitempty"`
+	// How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off.
+	// Absent while it has not ended.
+	Outcome ChildStatus `json:"outcome,omitempty"`
+	// Once it has ended, the files that its edits changed or made: paths from the workspace root, with
+	// forward slashes.
+	Files []string `json:"files,omitempty"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -288,7 +300,7 @@ type RunProgress struct {
 	ToolCalls int `json:"toolCalls"`
 	// The last five things that it did, the latest last, each in one line.
 	Activities []string `json:"activities"`
-	// What it is doing, in one line.
+	// What it is doing, in one line; once it has ended, the first line of its result.
 	Message string `json:"message"`
 }
 
@@ -360,6 +372,9 @@ type ToolCallFinished struct {
 	Tool string `json:"tool"`
 	// How it ended.
 	Status CallStatus `json:"status"`
+	// The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever
+	// the code: the call did what it was asked for.
+	ExitCode *int `json:"exitCode,omitempty"`
 	// The outcome in one line, such as `120 lines`.
 	Summary string `json:"summary"`
 	// How long it took.
@@ -470,6 +485,14 @@ type Notice struct {
 	Hint string `json:"hint,omitempty"`
 }
 
+// SessionChanged: the session has a better title, or another summary.
+type SessionChanged struct {
+	// What it is about, in one line.
+	Title string `json:"title"`
+	// What was done in it, in a few lines; absent before a run of it has ended.
+	Summary string `json:"summary,omitempty"`
+}
+
 // EventsTrimmed: this client was so slow that events which it has not been sent are kept no longer: up
 // to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is
 // sent in the place of what is missing, and never stored.
@@ -547,6 +570,9 @@ func (Compacted) EventType() string { return "Compacted" }
 // EventType returns "Notice".
 func (Notice) EventType() string { return "Notice" }
 
+// EventType returns "SessionChanged".
+func (SessionChanged) EventType() string { return "SessionChanged" }
+
 // EventType returns "EventsTrimmed".
 func (EventsTrimmed) EventType() string { return "EventsTrimmed" }
 
@@ -594,6 +620,8 @@ func decodeBody(eventType string, raw json.RawMessage) (Body, error) {
 		return decodeAs[Compacted](raw)
 	case "Notice":
 		return decodeAs[Notice](raw)
+	case "SessionChanged":
+		return decodeAs[SessionChanged](raw)
 	case "EventsTrimmed":
 		return decodeAs[EventsTrimmed](raw)
 	case "RunFinished":

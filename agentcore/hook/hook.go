@@ -93,6 +93,32 @@ type Input struct {
 	LastMessage string `json:"last_assistant_message,omitempty"`
 	// Reason is the limit that ended the run, in Stop and SubagentStop; none where it had nothing more to do.
 	Reason string `json:"reason,omitempty"`
+	// Result is what the child hands to its parent, in SubagentStop.
+	Result *Result `json:"result,omitempty"`
+}
+
+// Result is the outcome of a child run as it would be handed over.
+type Result struct {
+	// Agent is the run's id, Status how far its task is done: "completed", "partial" or "failed".
+	Agent  string `json:"agent_id"`
+	Status string `json:"status"`
+	// Summary is the outcome in a sentence or two, Content all of it.
+	Summary string `json:"summary"`
+	Content string `json:"content"`
+	// FilesModified and FilesCreated are paths from the workspace folder, with slashes.
+	FilesModified []string `json:"files_modified"`
+	FilesCreated  []string `json:"files_created"`
+	TestsRun      int      `json:"tests_run"`
+	TestsPassed   int      `json:"tests_passed"`
+	// Warnings are what the parent should doubt, Suggestions what could be done next.
+	Warnings    []string `json:"warnings"`
+	Suggestions []string `json:"suggestions"`
+	Iterations  int      `json:"iteration_count"`
+	DurationMs  int64    `json:"duration_ms"`
+	// Tokens are those sent and received, without those that the provider's cache served; its children included.
+	Tokens int64 `json:"tokens"`
+	// Cost is in US dollars; none where it is not known.
+	Cost *float64 `json:"cost,omitempty"`
 }
 
 // Response is the outcome of a tool call.

@@ -170,6 +170,45 @@ type Usage struct {
 	Written int64
 }
 
+// maxAnswer bounds the tokens of one answer and its request: no model takes more.
+const maxAnswer = 1 << 30
+
+// Plausible is the usage without figures that no answer has, negative ones and more than any model takes: these are
+// guessed from the texts. It is to be applied to whatever a provider reports, before anything is summed up.
+func (u Usage) Plausible(request *Request, answer Message) Usage {
+	can := func(n int64) bool { return n >= 0 && n <= maxAnswer }
+	if !can(u.Cached) {
+		u.Cached = 0
+	}
+	if !can(u.Input) || !can(u.Output) {
+		guess := GuessUsage(request, answer)
+		if !can(u.Input) {
+			u.Input, u.Written = max(0, guess.Input-u.Cached), 0
+		}
+		if !can(u.Output) {
+			u.Output = guess.Output
+		}
+	}
+	u.Written = min(max(u.Written, 0), u.Input)
+	return u
+}
+
+// Complete is the usage with what the provider left out guessed from the texts, so that who counts nothing keeps no
+// budget from ending.
+func (u Usage) Complete(request *Request, answer Message) Usage {
+	if u.Input+u.Cached > 0 && u.Output > 0 {
+		return u
+	}
+	guess := GuessUsage(request, answer)
+	if u.Input+u.Cached == 0 {
+		u.Input = guess.Input
+	}
+	if u.Output == 0 {
+		u.Output = guess.Output
+	}
+	return u
+}
+
 // GuessUsage is about what an answer used, where nobody has counted: four bytes are a token, more or less.
 func GuessUsage(request *Request, answer Message) Usage {
 	const bytesPerToken = 4

@@ -111,6 +111,27 @@ func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net
 	return nil, err
 }
 
+// Refuses returns why [Allowed.Dial] would refuse host:port, whatever a resolver says: it is no public address, or the name of this
+// machine, and nobody named it. It returns nil where that shows only once the name is looked up.
+func (a Allowed) Refuses(address string) *Refusal {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil
+	}
+	to, err := netip.ParseAddr(host)
+	if err != nil {
+		if name := Canonical(host); name != "localhost" && !strings.HasSuffix(name, ".localhost") { // RFC 6761, 6.3
+			return nil
+		}
+		to = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	to = to.Unmap()
+	if Public(to) || a.Has(address) || a.Has(net.JoinHostPort(to.String(), port)) || a.Has(net.JoinHostPort("::1", port)) && to.IsLoopback() {
+		return nil
+	}
+	return &Refusal{address, to}
+}
+
 // Refusal is the error for a host that is not allowed.
 type Refusal struct {
 	// Address is the host with its port as it was asked for.

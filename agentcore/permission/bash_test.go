@@ -59,7 +59,7 @@ func newShell(t testing.TB) *shell {
 	for _, name := range []string{"ok", "fail", "git", "list", "bad", "evil", "BAD", "x", "status", "a"} {
 		s.stub(t, s.bin, name, name)
 	}
-	for _, name := range []string{"env", "nice", "nohup", "timeout", "xargs"} {
+	for _, name := range []string{"env", "nice", "nohup", "timeout", "xargs", "find"} {
 		real, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +102,8 @@ func (s *shell) check(t *rapid.T, command string) {
 	}()
 	inside := filepath.Join(work, "inside")
 	p := permission.New(permission.Setup{Roots: []string{inside}, Layers: []permission.Layer{user(
-		allow("bash", "ok*"), allow("bash", "fail*"), allow("bash", "git status*"), allow("bash", "list a"), allow("edit", "out/**"),
+		allow("bash", "ok*"), allow("bash", "fail*"), allow("bash", "git status*"), allow("bash", "list a"),
+		allow("bash", "echo*"), allow("bash", "find*"), allow("edit", "out/**"),
 	)}})
 	d := p.Decide(permission.Request{Tool: "bash", Effect: permission.Execute, Command: command, Dir: inside}, nil)
 	if d.Action != permission.Allow {
@@ -181,7 +182,8 @@ func pick(t *rapid.T, label string, list ...string) string {
 // words, with what the shell makes of them at odds with how they look.
 func anyProgram(t *rapid.T) string {
 	if rapid.IntRange(0, 9).Draw(t, "usual") < 7 {
-		return pick(t, "program", "ok", "ok", "ok", "fail", "git status", "list a", `o''k`, `"ok"`, `o\k`, `'git' "status"`, "git  status", "list 'a'", `git sta""tus`)
+		return pick(t, "program", "ok", "ok", "ok", "fail", "echo", "git status", "list a", `o''k`, `"ok"`, `o\k`,
+			`'git' "status"`, "git  status", "list 'a'", `git sta""tus`)
 	}
 	return pick(t, "program", "bad", "evil", "git push", "git -c x=y status", "list b", "list a x", `b''ad`, `"bad"`, `ba\d`, "$B", "${B}", "$'bad'", "$'\\x62ad'", "{bad,x}", "b?d", "[b]ad", "*", "./bad", "okbad", "ok-bad", "git$IFS push", "", "''", `$"bad"`, "`bad`", "$(bad)", "git\tpush", "!", "time", "-")
 }
@@ -189,7 +191,9 @@ func anyProgram(t *rapid.T) string {
 func anyArgument(t *rapid.T) string {
 	return pick(t, "argument", "x", "y", "'bad'", `"a b"`, "-c", "a=b", "\\;", "';bad'", `";bad"`, "'it'\\''s'", "--", "x#bad", "#bad", "'$(bad)'", `"\$(bad)"`, "'`bad`'", `\$B`, "{}", "a\\ b", `"a
 b"`, "'a\nbad'", "*", "./*", "o*", "-*",
-		"$X", "$(bad)", "`bad`", `"$(bad)"`, "<(bad)", "{a,b}", "~", "$'\\nbad'", "a\\\nb", "$((1))", "${X:-$(bad)}", "${X@P}", `"${X}"`, "$[1]", "\\", "'", `"`, "(", ")", "!(x)", "$_", "$?", "a~", "%", "^", "[", "]", "=x", "+=")
+		"$X", "$i", `"$i"`, "$HOME", `"$HOME/x"`, "$HOME$X", "$?x", "$(ok)", `"a$(ok)b"`, "~/x", "~x", `~"/x"`,
+		"$(bad)", "`bad`", `"$(bad)"`, "<(bad)", "{a,b}", "~", "$'\\nbad'", "a\\\nb", "$((1))", "${X:-$(bad)}",
+		"${X@P}", `"${X}"`, "$[1]", "\\", "'", `"`, "(", ")", "!(x)", "$_", "$?", "a~", "%", "^", "[", "]", "=x", "+=")
 }
 
 func anyRedirect(t *rapid.T) string {
@@ -219,7 +223,7 @@ func anyCommand(t *rapid.T, depth int) string {
 	}
 	sub := func() string { return anyCommand(t, depth-1) }
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-	switch rapid.IntRange(0, 26).Draw(t, "form") {
+	switch rapid.IntRange(0, 28).Draw(t, "form") {
 	case 0, 1, 2, 3:
 		return anySimple(t)
 	case 4:
@@ -266,6 +270,11 @@ func anyCommand(t *rapid.T, depth int) string {
 		return "(" + sub() + ") " + anyRedirect(t)
 	case 25:
 		return "until ok; do " + sub() + "; done"
+	case 26:
+		return "find " + pick(t, "start", ".", "out", "*", "./bad", "$HOME") + " -exec " + sub() + pick(t, "end", ` \;`,
+			" {} +", ` {} \;`, " ';' -exec bad {} +", " {}/x ;")
+	case 27:
+		return "echo " + sub() + " | xargs " + pick(t, "option", "", "-I{} ", "-n1 ", "-d, ", "-a bad ") + sub()
 	}
 	return "# " + sub() + "\n" + sub()
 }

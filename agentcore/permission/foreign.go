@@ -8,7 +8,7 @@ import (
 
 // foreignTools are the tools of other programs that have rules of a kind that is ours, in lower case.
 var foreignTools = map[string]string{
-	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list", "edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit",
+	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list", "edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit", "notebook_edit": "notebook_edit",
 	"webfetch": "webfetch", "websearch": "websearch", "task": "task", "agent": "task", "skill": "skill", "todowrite": "todo", "todoread": "todo", "question": "question", "lsp": "symbols",
 }
 

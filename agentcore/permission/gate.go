@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,12 +13,6 @@ import (
 // The gate takes a shell command apart into simple commands and redirections, each of which the rules decide on. It
 // vouches only for what it fully understands: everything else makes a part unsure, and an unsure part could be any command.
 
-// word is one word of a simple command as the shell will pass it.
-type word struct {
-	text string
-	glob bool // holds an unquoted * ? or [: it may become several words, or others
-}
-
 // simple is one simple command.
 type simple struct {
 	args   []word
@@ -30,6 +21,9 @@ type simple struct {
 	risk   string // why more than the program itself may run or be written, or ""
 	outer  [][]word
 	inner  [][]word // commands that it starts with words of its own between: rules that deny reach them
+	may    [][]word // commands that it may start: where a rule denies one of them, it asks
+	any    bool     // it may start commands that its words do not tell
+	feed   feed     // what it reads
 }
 
 // redirect is a file that the shell itself opens.
@@ -54,7 +48,12 @@ const (
 
 // parseCommand takes a command line apart. It never fails: what cannot be read is a part that is unsure.
 func parseCommand(text string, depth int) script {
-	g := &gate{source: text, depth: depth}
+	guesses := maxParts
+	return (&gate{source: text, depth: depth, loops: map[string]bool{}, guesses: &guesses}).parse()
+}
+
+func (g *gate) parse() script {
+	text, depth := g.source, g.depth
 	switch {
 	case len(text) > maxCommand:
 		g.doubt(nil, "it is too long to be read")
@@ -66,7 +65,7 @@ func parseCommand(text string, depth int) script {
 		g.doubt(nil, "it is not valid UTF-8")
 		return g.script
 	}
-	if strings.Contains(text, "\\\n") && strings.Contains(text, "#") {
+	if continuedRemark(text) {
 		// bash ends a remark at the end of the line, whatever stands before it; our parser goes on behind a backslash.
 		g.doubt(nil, "it has a remark beside a backslash at the end of a line")
 		return g.script
@@ -107,11 +106,26 @@ func parseCommand(text string, depth int) script {
 	return g.script
 }
 
+// continuedRemark reports whether a line that may hold a remark ends in a backslash.
+func continuedRemark(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasSuffix(line, "\\") && strings.Contains(line, "#") {
+			return true
+		}
+	}
+	return false
+}
+
 // gate walks the tree of a command line.
 type gate struct {
 	source string
 	depth  int
+	guess  bool // the text need not be a command at all
 	script script
+	feed   feed            // what the commands here read
+	loops  map[string]bool // variables that loops set
+	// guesses are how many texts may still be read as what a command may start.
+	guesses *int
 }
 
 // text is what was written at a node; the whole command for nil.
@@ -141,9 +155,11 @@ func (g *gate) stmt(s *syntax.Stmt) {
 	if s.Coprocess || s.Disown {
 		g.doubt(s, "it uses a form that bash does not have")
 	}
+	before := g.feed
 	for _, r := range s.Redirs {
 		g.redirect(r)
 	}
+	defer func() { g.feed = before }()
 	if s.Cmd == nil {
 		if len(s.Redirs) == 0 {
 			g.doubt(s, "it holds no command")
@@ -159,7 +175,12 @@ func (g *gate) command(c syntax.Command) {
 		g.call(c)
 	case *syntax.BinaryCmd:
 		g.stmt(c.X)
+		before := g.feed
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			g.feed = g.feeds(c.X)
+		}
 		g.stmt(c.Y)
+		g.feed = before
 	case *syntax.Subshell:
 		g.stmts(c.Stmts)
 	case *syntax.Block:
@@ -177,25 +198,21 @@ func (g *gate) command(c syntax.Command) {
 			g.doubt(c, "its loop calculates or asks")
 		} else if loop.Name != nil {
 			// What the loop sets, such as PATH or IFS, changes how the rest is read.
-			if name := loop.Name.Value; strings.ToUpper(name) == name && name != "_" {
+			name := loop.Name.Value
+			if strings.ToUpper(name) == name && name != "_" {
 				g.doubt(loop, "it sets the variable "+name)
 			}
 			for _, w := range loop.Items {
-				if _, why := g.word(w); why != "" {
-					g.doubt(w, why)
-				}
+				g.data(w)
 			}
+			g.loops[name] = true
 		}
 		g.stmts(c.Do)
 	case *syntax.CaseClause:
-		if _, why := g.word(c.Word); why != "" {
-			g.doubt(c.Word, why)
-		}
+		g.data(c.Word)
 		for _, item := range c.Items {
 			for _, w := range item.Patterns {
-				if _, why := g.word(w); why != "" {
-					g.doubt(w, why)
-				}
+				g.data(w)
 			}
 			g.stmts(item.Stmts)
 		}
@@ -242,12 +259,17 @@ func (g *gate) inside(n syntax.Node) {
 	})
 }
 
+// data looks at a word that nothing takes for a file or an option.
+func (g *gate) data(w *syntax.Word) {
+	if _, why := g.read(w); why != "" {
+		g.doubt(w, why)
+	}
+}
+
 func (g *gate) test(x syntax.TestExpr) {
 	switch x := x.(type) {
 	case *syntax.Word:
-		if _, why := g.word(x); why != "" {
-			g.doubt(x, why)
-		}
+		g.data(x)
 	case *syntax.ParenTest:
 		g.test(x.X)
 	case *syntax.UnaryTest:
@@ -275,14 +297,20 @@ func (g *gate) redirect(r *syntax.Redirect) {
 		g.doubt(r, "it sets a variable")
 	}
 	if r.Hdoc != nil {
-		if why := staticBody(r.Hdoc); why != "" {
+		if why := g.body(r.Hdoc); why != "" {
 			g.doubt(r.Hdoc, why)
-			g.inside(r.Hdoc)
 		}
+		g.inside(r.Hdoc)
+		g.feed = feed{said: []string{g.text(r.Hdoc)}}
 	}
-	w, why := g.word(r.Word)
-	if why == "" && w.glob && r.Op != syntax.WordHdoc {
-		why = "it redirects to a wildcard"
+	w, why := g.read(r.Word)
+	if r.Op != syntax.WordHdoc {
+		why = cmp.Or(why, w.said)
+		if why == "" && w.glob {
+			why = "it redirects to a wildcard"
+		} else if why == "" && !w.fixed() {
+			why = "it redirects to a file that the shell works out"
+		}
 	}
 	write := true
 	switch r.Op {
@@ -292,6 +320,7 @@ func (g *gate) redirect(r *syntax.Redirect) {
 		if why != "" {
 			g.doubt(r.Word, why)
 		}
+		g.feed = feed{said: []string{w.text}}
 		return
 	case syntax.DplIn, syntax.DplOut:
 		if why == "" && w.text != "" && strings.Trim(strings.TrimSuffix(w.text, "-"), "0123456789") == "" {
@@ -301,7 +330,7 @@ func (g *gate) redirect(r *syntax.Redirect) {
 			why = cmp.Or(why, "it duplicates something that is no descriptor")
 		}
 	case syntax.RdrIn:
-		write = false
+		write, g.feed = false, feed{}
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
 	default:
 		why = cmp.Or(why, "it redirects in a form that is not known here")
@@ -321,24 +350,6 @@ func (g *gate) redirect(r *syntax.Redirect) {
 	}
 }
 
-// staticBody returns why the text of a here-document is not the same each time, or "".
-func staticBody(w *syntax.Word) string {
-	for _, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit, *syntax.SglQuoted:
-		case *syntax.DblQuoted:
-			for _, p := range part.Parts {
-				if _, ok := p.(*syntax.Lit); !ok {
-					return "its text holds something that the shell works out"
-				}
-			}
-		default:
-			return "its text holds something that the shell works out"
-		}
-	}
-	return ""
-}
-
 func (g *gate) call(c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
 		g.doubt(a, "it sets a variable")
@@ -347,21 +358,20 @@ func (g *gate) call(c *syntax.CallExpr) {
 	if len(c.Args) == 0 {
 		return
 	}
-	s := simple{text: g.text(c)}
+	s := simple{text: g.text(c), feed: g.feed}
 	for _, w := range c.Args {
-		got, why := g.word(w)
+		got, why := g.read(w)
 		s.unsure = cmp.Or(s.unsure, why)
 		if why != "" {
 			got.glob = true // rules that deny take it for anything
-			g.inside(w)
 		}
 		s.args = append(s.args, got)
 	}
 	if len(c.Assigns) > 0 {
 		s.unsure = cmp.Or(s.unsure, "it sets a variable, which may change what runs")
 	}
-	if s.unsure == "" && s.args[0].glob {
-		s.unsure = "its program is a wildcard"
+	if s.unsure == "" {
+		s.unsure = takesAny(s.args)
 	}
 	g.add(s)
 }
@@ -376,13 +386,21 @@ func (g *gate) add(s simple) {
 	case "cd", "pushd", "popd":
 		g.script.moved = true
 	}
+	if s.unsure == "" && s.args[0].glob {
+		s.unsure = cmp.Or(s.args[0].said, "its program is a wildcard")
+	} else if s.unsure == "" && !s.args[0].fixed() {
+		s.unsure = "its program is one that the shell works out"
+	}
 	if s.unsure != "" {
 		g.script.commands = append(g.script.commands, s)
 		return
 	}
 	if inner, ok := unwrap(s); ok {
 		for _, i := range inner.scripts {
-			below := parseCommand(i, g.depth+1)
+			below := (&gate{
+				source: i, depth: g.depth + 1, guess: g.guess, loops: map[string]bool{},
+				guesses: g.guesses,
+			}).parse()
 			for _, c := range below.commands {
 				c.outer = append(c.outer, s.args)
 				c.outer = append(c.outer, s.outer...)
@@ -392,7 +410,7 @@ func (g *gate) add(s simple) {
 			g.script.moved = g.script.moved || below.moved
 		}
 		if len(inner.args) > 0 {
-			below := simple{args: inner.args, text: s.text, outer: append([][]word{s.args}, s.outer...)}
+			below := simple{args: inner.args, text: s.text, outer: append([][]word{s.args}, s.outer...), feed: s.feed}
 			if len(below.outer) > maxNested {
 				below.unsure = "it has too many commands inside commands"
 			}
@@ -402,259 +420,15 @@ func (g *gate) add(s simple) {
 			return
 		}
 		s.risk, s.unsure = inner.risk, inner.unsure
+		g.starts(&s, inner.exact)
 		g.script.commands = append(g.script.commands, s)
 		return
 	}
 	s.unsure = builtinDoubt(s.args)
 	if s.unsure == "" {
-		s.risk = risk(s.args)
-		s.inner = g.found(s.args)
+		own := g.found(&s)
+		s.risk = risk(own)
+		g.starts(&s, false)
 	}
 	g.script.commands = append(g.script.commands, s)
-}
-
-// found are the commands that a program which looks for files starts for each of them.
-func (g *gate) found(args []word) [][]word {
-	var list [][]word
-	switch path.Base(args[0].text) {
-	case "find", "gfind":
-		for i, a := range args {
-			if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, a.text) {
-				continue
-			}
-			end := slices.IndexFunc(args[i+1:], func(a word) bool { return a.text == ";" || a.text == "+" })
-			if end < 0 {
-				end = len(args) - i - 1
-			}
-			list = append(list, args[i+1:i+1+end])
-		}
-	case "fd", "fdfind":
-		for i, a := range args {
-			if slices.Contains([]string{"-x", "-X", "--exec", "--exec-batch"}, a.text) {
-				list = append(list, args[i+1:])
-			}
-		}
-	}
-	var inner [][]word
-	for _, command := range list {
-		below := &gate{source: g.source, depth: g.depth + 1}
-		if len(command) == 0 || below.depth > maxNested {
-			continue
-		}
-		below.add(simple{args: slices.Clone(command), text: g.source})
-		for _, c := range below.script.commands {
-			inner = append(append(append(inner, c.args), c.outer...), c.inner...)
-		}
-	}
-	return inner
-}
-
-// word returns the text of a word that is the same each time, or why it is not.
-func (g *gate) word(w *syntax.Word) (word, string) {
-	var out word
-	var b strings.Builder
-	if w == nil {
-		return out, ""
-	}
-	for i, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			if strings.Contains(g.text(part), "\\\n") {
-				return word{}, "it hides text behind a backslash at the end of a line"
-			}
-			text, glob, why := plainLiteral(part.Value, i == 0)
-			if why != "" {
-				return word{}, why
-			}
-			out.glob = out.glob || glob
-			b.WriteString(text)
-		case *syntax.SglQuoted:
-			if part.Dollar {
-				return word{}, "it hides text in $'…'"
-			}
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			if part.Dollar {
-				return word{}, `it hides text in $"…"`
-			}
-			for _, p := range part.Parts {
-				lit, ok := p.(*syntax.Lit)
-				if !ok {
-					return word{}, "it holds something that the shell works out"
-				}
-				b.WriteString(quotedLiteral(lit.Value))
-			}
-		case *syntax.ParamExp:
-			return word{}, "it holds a variable"
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return word{}, "it holds the output of a command"
-		case *syntax.ArithmExp:
-			return word{}, "it calculates, which can run commands named in variables"
-		case *syntax.ExtGlob:
-			return word{}, "it holds an extended wildcard"
-		default:
-			return word{}, "it holds a form that is not known here"
-		}
-	}
-	out.text = b.String()
-	out.glob = out.glob && out.text != "[" // the program
-	return out, ""
-}
-
-// plainLiteral is unquoted text without its backslashes.
-func plainLiteral(s string, first bool) (text string, glob bool, why string) {
-	var b strings.Builder
-	if first && strings.HasPrefix(s, "~") {
-		return "", false, "it holds ~, which stands for a folder"
-	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '\\':
-			i++
-			if i >= len(s) {
-				return "", false, "it ends in a backslash"
-			}
-			b.WriteByte(s[i])
-		case '*', '?', '[':
-			glob = true
-			b.WriteByte(c)
-		case '{':
-			if !strings.HasPrefix(s[i:], "{}") {
-				return "", false, "it holds a brace, which stands for several words"
-			}
-			b.WriteByte(c)
-		case '=', ':':
-			if strings.HasPrefix(s[i+1:], "~") {
-				return "", false, "it holds ~, which stands for a folder"
-			}
-			b.WriteByte(c)
-		case '$', '`', '\n', 0:
-			return "", false, "it holds something that the shell works out"
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), glob, ""
-}
-
-// quotedLiteral is text in double quotes without the backslashes that the shell takes away.
-func quotedLiteral(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// commandItems are the parts of a command line.
-func (p *Policy) commandItems(r Request) []item {
-	s := parseCommand(r.Command, 0)
-	full := r.Sandbox == Full
-	var list []item
-	for i := range s.commands {
-		c := &s.commands[i]
-		it := item{what: Visible(strings.TrimSpace(c.text)), tool: "bash", effect: Execute, command: c, full: full, always: c.alwaysRules()}
-		if !full && c.unsure == "" {
-			if why := p.wanders(c, r.Dir, s.moved); why != "" {
-				c.risk = cmp.Or(c.risk, why)
-			}
-			if c.risk != "" {
-				it.always = c.alwaysRules()
-			}
-		}
-		it.args = p.mentions(c, r.Dir)
-		list = append(list, it)
-	}
-	for _, f := range s.redirects {
-		tool := "read"
-		if f.write {
-			tool = "edit"
-		}
-		name := f.path
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(r.Dir, name)
-		}
-		it := p.fileItem(tool, Path{Name: filepath.Clean(name), Write: f.write}, f.write)
-		it.full, it.shell = full, true
-		if full {
-			it.guard = "" // protected files cannot be written there
-		} else if s.moved && !filepath.IsAbs(f.path) {
-			it = item{what: it.what, tool: "bash", effect: Execute, command: &simple{unsure: "it opens a file after a change of folder, so that it may be another file"}}
-		}
-		list = append(list, it)
-	}
-	return list
-}
-
-// wanders returns why a command outside of a sandbox reaches beyond what a pattern of first words means, or "".
-func (p *Policy) wanders(c *simple, dir string, moved bool) string {
-	for _, l := range p.mentions(c, dir) {
-		if Secret(l.abs) {
-			return fmt.Sprintf("%s looks like a file that holds keys or passwords", l.show())
-		}
-	}
-	if len(c.args) == 0 || slices.Contains(speaking, c.args[0].text) {
-		return ""
-	}
-	for _, a := range c.args[1:] {
-		if a.glob && meetsSecret(a.text) {
-			return fmt.Sprintf("%s may become a file that holds keys or passwords", Visible(a.text))
-		}
-	}
-	for _, l := range p.mentions(c, dir) {
-		if l.root == "" && l.abs != "/dev/null" {
-			return fmt.Sprintf("it goes to %s, outside the workspace", l.show())
-		}
-	}
-	return ""
-}
-
-// speaking are programs that take no word for a file.
-var speaking = []string{"echo", "printf", "true", "false", "basename", "dirname", "sleep", "seq"}
-
-// meetsSecret reports whether a wildcard names files that look like secrets among few others. One for all files is no such.
-func meetsSecret(pattern string) bool {
-	base := path.Base(pattern)
-	if strings.Trim(base, "*?") == "" {
-		return false
-	}
-	return slices.ContainsFunc([]string{".env", ".env.local", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_ed25519"}, func(name string) bool {
-		met, err := path.Match(strings.ToLower(base), name)
-		return met || err != nil
-	})
-}
-
-// mentions are the files that the words behind a program could name.
-func (p *Policy) mentions(c *simple, dir string) []location {
-	var list []location
-	if len(c.args) < 2 {
-		return nil
-	}
-	for _, a := range c.args[1:] {
-		text := a.text
-		switch _, value, ok := strings.Cut(text, "="); {
-		case !strings.HasPrefix(text, "-"):
-		case ok:
-			text = value
-		case len(text) > 2 && (text[2] == '/' || strings.HasPrefix(text[2:], "../")):
-			text = text[2:] // behind a short option
-		}
-		if _, file, ok := strings.Cut(text, ":"); ok && c.args[0].text == "git" && file != "" && !filepath.IsAbs(file) {
-			list = append(list, p.locate(filepath.Join(dir, file))) // of a commit
-		}
-		if text == "" || strings.HasPrefix(text, "-") {
-			continue
-		}
-		if !filepath.IsAbs(text) {
-			text = filepath.Join(dir, text)
-		}
-		list = append(list, p.locate(text))
-	}
-	return list
 }

@@ -105,12 +105,28 @@ func TestGateEnds(t *testing.T) {
 	for _, command := range []string{
 		"git" + strings.Repeat(" -x", 20000), "git" + strings.Repeat(" -x y", 9000), strings.Repeat("$(", 30000), strings.Repeat("ls $(", 9000) + strings.Repeat(")", 9000), strings.Repeat("`", 60000),
 		strings.Repeat("(", 60000), strings.Repeat("{ ", 30000), strings.Repeat("${a", 20000), strings.Repeat("if ", 20000), strings.Repeat("ls;", 20000), strings.Repeat("ls>a ", 10000), strings.Repeat("$((", 20000), strings.Repeat("a[", 30000),
+		strings.Repeat("strace ", 9000), strings.Repeat("strace a=", 5000), strings.Repeat("strace 'x y' ", 250),
+		"su -c " + nest("su -c a='b c' ", 12), "perl -e " + nest("perl -e x=y ", 12),
+		strings.Repeat("find . -exec ", 4000), strings.Repeat("perl -e 'git push' ", 100),
+		"watch " + strings.Repeat("'watch \"watch x\"' ", 200),
 		strings.Repeat("sudo ", 12000), strings.Repeat("ls <<a ", 9000), strings.Repeat("{a,", 20000), strings.Repeat("*", 60000), strings.Repeat("[[ ! ", 12000),
 	} {
 		if d := p.Decide(bash(command), nil); d.Action == permission.Allow {
 			t.Errorf("%.20s…: %s", command, d.Reason)
 		}
 	}
+}
+
+// nest quotes a command in itself.
+func nest(start string, depth int) string {
+	text := "x"
+	for range depth {
+		text = "'" + strings.ReplaceAll(start+text, "'", `'\''`) + "'"
+		if len(text) > 60000 {
+			break
+		}
+	}
+	return text
 }
 
 // TestPatterns is about what the words of a pattern match.

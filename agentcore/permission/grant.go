@@ -65,11 +65,7 @@ func (p *Policy) granted(it *item, grants []Grant) *Grant {
 		if action != Allow {
 			action = Deny
 		}
-		c := compile(Rule{Tool: g.Tool, Pattern: g.Pattern, Action: action}, "", false, p.home)
-		if !c.matchesTool(it.tool) || !c.matches(it) {
-			continue
-		}
-		if action == Allow && it.guard != "" && (c.glob == "" || c.glob != it.guarded()) {
+		if !p.covers(Rule{Tool: g.Tool, Pattern: g.Pattern, Action: action}, it) {
 			continue
 		}
 		if found == nil || (found.Decision == Allow) == (action == Allow) && !g.Created.Before(found.Created) || found.Decision == Allow && action == Deny {
@@ -77,6 +73,29 @@ func (p *Policy) granted(it *item, grants []Grant) *Grant {
 		}
 	}
 	return found
+}
+
+// covers reports whether a grant of the rule speaks for a part.
+func (p *Policy) covers(rule Rule, it *item) bool {
+	c := compile(rule, "", false, p.home)
+	if !c.matchesTool(it.tool) || !c.matches(it) {
+		return false
+	}
+	return rule.Action != Allow || it.guard == "" || c.glob != "" && c.glob == it.guarded()
+}
+
+// lasting are the rules of an answer for longer than once, or none where the same question would be asked again all the same:
+// what cannot take effect is not offered.
+func (p *Policy) lasting(asking []item, rules []Rule) []Rule {
+	for i := range asking {
+		if !slices.ContainsFunc(rules, func(rule Rule) bool {
+			rule.Action = Allow
+			return p.covers(rule, &asking[i])
+		}) {
+			return nil
+		}
+	}
+	return rules
 }
 
 // guarded is the name that a grant for a protected file must have.

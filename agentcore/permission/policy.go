@@ -3,6 +3,7 @@ package permission
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -59,6 +60,9 @@ func (p *Policy) add(run event.RunID, mode Mode, layers []Layer) *Policy {
 		for _, r := range layer.Rules {
 			c := compile(r, layer.Name, layer.Narrow, p.home)
 			c.set = layer.BuiltIn
+			if slices.Contains(p.roots, layer.Root) {
+				c.root = filepath.ToSlash(layer.Root)
+			}
 			l.rules = append(l.rules, c)
 		}
 	}
@@ -154,7 +158,7 @@ func (p *Policy) decide(r Request, grants []Grant, tell func(Step)) Decision {
 	d := Decision{Action: Allow}
 	deciding := -1
 	var asking []item
-	items := p.items(r)
+	items := p.items(r, grants)
 	for _, it := range items {
 		part := p.part(&it, grants, tell)
 		if deciding < 0 || part.Action.rank() < d.Parts[deciding].Action.rank() {
@@ -181,6 +185,7 @@ func (p *Policy) decide(r Request, grants []Grant, tell func(Step)) Decision {
 				}
 			}
 		}
+		d.Always = p.lasting(asking, d.Always)
 		d.Advice = advice(asking[0])
 	case Deny:
 		d.Advice = advice(items[deciding])
@@ -280,7 +285,7 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 		tell(s)
 	}
 	step(nil, v.note)
-	var denied *compiled
+	var denied, kept *compiled // kept is a rule that denies what a command may start
 	mightDeny, mightAsk := false, false
 	for i := range l.rules {
 		c := &l.rules[i]
@@ -303,8 +308,12 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 			}
 		}
 		if !c.matches(it) {
-			if it.command != nil && c.Action == Deny && len(c.words.words) > 0 && c.reaches(it.command, true) {
-				mightDeny = true
+			if it.command != nil && c.Action == Deny && len(c.words.words) > 0 {
+				mightDeny = mightDeny || c.reaches(it.command, true)
+				if kept == nil && (it.command.any ||
+					slices.ContainsFunc(it.command.may, func(args []word) bool { return c.words.reach(args, true) })) {
+					kept = c
+				}
 			}
 			continue
 		}
@@ -335,7 +344,11 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 		step(denied, "a deny wins over all others")
 		return v
 	}
-	if s := it.command; s != nil && v.action == Allow && (mightDeny || mightAsk && !it.full) {
+	if s := it.command; s != nil && v.action == Allow && kept != nil && !mightDeny {
+		v.action, v.rule, v.note = Ask, nil, fmt.Sprintf("since it may start a command that %s (%s) keeps from running",
+			kept.Text(), kept.layer)
+		step(nil, v.note)
+	} else if s != nil && v.action == Allow && (mightDeny || mightAsk && !it.full) {
 		v.action, v.rule, v.note = Ask, nil, "since "+cmp.Or(s.unsure, "it holds a wildcard")+", so that it could be a command that a rule keeps from running"
 		step(nil, v.note)
 	} else if s != nil && v.action == Ask && v.rule == nil {

@@ -371,3 +371,31 @@ func TestDenyAlwaysWins(t *testing.T) {
 		}
 	})
 }
+
+// TestRulesOfAFolder: what a folder's configuration says of paths is meant below it, whatever other folders there are.
+func TestRulesOfAFolder(t *testing.T) {
+	p := permission.New(permission.Setup{
+		Roots: []string{"/one", "/two", "/two/inner"},
+		Layers: []permission.Layer{
+			{Name: "project file", Root: "/one", Narrow: true, Rules: []permission.Rule{{Tool: "edit", Pattern: "src/**", Action: permission.Deny}}},
+			{Name: "project file", Root: "/two", Narrow: true, Rules: []permission.Rule{
+				{Tool: "edit", Pattern: "inner/lib/**", Action: permission.Deny},
+				{Tool: "read", Pattern: "keys/**", Action: permission.Deny},
+				{Tool: "webfetch", Action: permission.Deny},
+				{Tool: "edit", Pattern: "/one/absolute", Action: permission.Deny},
+			}},
+		},
+	})
+	for name, want := range map[string]permission.Action{
+		"/one/src/a": permission.Deny, "/two/src/a": permission.Allow, "/two/inner/lib/a": permission.Deny, "/two/INNER/lib/a": permission.Deny,
+		"/one/inner/lib/a": permission.Allow, "/one/absolute": permission.Deny, "/two/absolute": permission.Allow,
+	} {
+		r := permission.Request{Tool: "edit", Effect: permission.Propose, Paths: []permission.Path{{Name: name, Write: true}}}
+		if d := p.Decide(r, nil); d.Action != want {
+			t.Errorf("%s: %s, %s", name, d.Action, d.Reason)
+		}
+	}
+	if d := p.Decide(permission.Request{Tool: "webfetch", Effect: permission.Network, Hosts: []string{"example.org:443"}}, nil); d.Action != permission.Deny {
+		t.Errorf("a rule without a path does not bind: %s", d.Reason)
+	}
+}

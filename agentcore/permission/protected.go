@@ -2,7 +2,6 @@ package permission
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -24,7 +23,7 @@ func ProtectedNames() []string { return slices.Sorted(maps.Keys(protectedNames))
 // Protected reports whether a slash path below a root names something that acts by itself, and why: version
 // control, editor and agent settings, hooks. Letter case, trailing dots and spaces, streams of NTFS and
 // invisible characters do not matter, since some file systems ignore them; nor does it matter whether the path exists.
-// What only the disk tells is [ProtectedBelow]'s.
+// What the files around it tell is [ProtectedBelow]'s.
 func Protected(rel string) (why string, ok bool) {
 	parts := strings.Split(strings.ToLower(rel), "/")
 	for i, part := range parts {
@@ -49,33 +48,39 @@ func Protected(rel string) (why string, ok bool) {
 	return "", false
 }
 
-// Reader reads the files of a workspace folder, by slash paths below it: os.Root's FS is one.
-type Reader interface {
-	fs.ReadFileFS
-	fs.StatFS
+// Tree is a workspace folder as it is, or would be once all that is proposed is accepted, by slash paths below it.
+type Tree interface {
+	// Has reports whether something is at a path, or would be.
+	Has(rel string) bool
+	// Texts are what a file holds, and what it would hold.
+	Texts(rel string) []string
 }
 
-// maxPointer bounds a `.git` file, in bytes. git's own hold one line.
-const maxPointer = 4 << 10
+// maxIncludes bounds how deep settings of git that include others are followed.
+const maxIncludes = 3
 
-// ProtectedBelow reports what only the disk tells: whether a slash path lies in a folder that looks like a bare
-// repository, or in the one that a `.git` file in a folder around it points to. fsys is the root's, and root its absolute slash path. It may read
-// one small file and look at three names for each folder of the path.
-func ProtectedBelow(fsys Reader, root, rel string) (why string, ok bool) {
+// ProtectedBelow reports what the names alone do not tell: whether a slash path lies in a folder that looks like a bare
+// repository, or would, in the one that a `.git` file in a folder around it points to, or where the settings of a
+// repository around it say that git finds hooks, its monitor or further settings. root is the tree's absolute slash
+// path. It looks at a few names, and reads up to a few small files, for each folder of the path.
+func ProtectedBelow(tree Tree, root, rel string) (why string, ok bool) {
 	if why, ok := Protected(rel); ok {
 		return why, true
 	}
 	for dir := path.Dir(rel); ; dir = path.Dir(dir) {
-		if bare(fsys, dir, rel) {
-			return fmt.Sprintf("%s looks like a git repository, whose settings and hooks git runs", dir), true
+		if bare(tree, dir, rel) {
+			return fmt.Sprintf("%s looks like a git repository, or would with what is proposed, and git runs what its "+
+				"settings and hooks name", dir), true
 		}
-		if dir == "." || dir == "/" {
-			break
+		for _, to := range pointers(tree, root, dir) {
+			if under(rel, to) {
+				return fmt.Sprintf("%s points to it: git runs what its hooks and settings name", path.Join(dir, ".git")), true
+			}
 		}
-	}
-	for dir := path.Dir(rel); ; dir = path.Dir(dir) {
-		if to := pointer(fsys, root, dir); to != "" && (rel == to || strings.HasPrefix(rel, to+"/")) {
-			return fmt.Sprintf("%s points to it: git runs what its hooks and settings name", path.Join(dir, ".git")), true
+		for _, to := range namedBySettings(tree, root, dir) {
+			if under(rel, to) {
+				return fmt.Sprintf("git's settings in %s name it: git runs it, or does what it says", path.Join(dir, ".git")), true
+			}
 		}
 		if dir == "." || dir == "/" {
 			return "", false
@@ -83,58 +88,92 @@ func ProtectedBelow(fsys Reader, root, rel string) (why string, ok bool) {
 	}
 }
 
+// under reports whether a slash path is another one or lies below it, whatever the letter case.
+func under(rel, dir string) bool {
+	rel, dir = FoldPath(rel), FoldPath(dir)
+	return rel == dir || strings.HasPrefix(rel, dir+"/")
+}
+
 // bare reports whether a folder is, or becomes by a write to rel, what git takes for a repository: HEAD, objects and
 // refs beside each other, or HEAD and commondir (gitrepository-layout).
-func bare(fsys Reader, dir, rel string) bool {
+func bare(tree Tree, dir, rel string) bool {
 	below := rel
 	if dir != "." {
 		below = strings.TrimPrefix(rel, dir+"/")
 	}
 	first, _, _ := strings.Cut(below, "/")
-	first = foldName(strings.ToLower(first))
+	first = FoldPath(first)
 	has := func(name string) bool {
-		_, err := fsys.Stat(path.Join(dir, name))
-		return err == nil || first == strings.ToLower(name)
+		return first == strings.ToLower(name) || tree.Has(path.Join(dir, name))
 	}
-	if has("HEAD") && has("commondir") {
-		return true // of a linked worktree
-	}
-	found := 0
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if has(name) {
-			found++
-		}
-	}
-	return found == 3
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-// pointer is where a `.git` file leads, below the root, or "".
-func pointer(fsys Reader, root, dir string) string {
-	name := path.Join(dir, ".git")
-	info, err := fsys.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
-		return ""
-	}
-	text, err := fsys.ReadFile(name)
-	if err != nil {
-		return ""
-	}
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-	if !ok {
-		return ""
-	}
-	to = strings.TrimSpace(to)
-	if path.IsAbs(to) {
-		to, ok = strings.CutPrefix(path.Clean(to), strings.TrimSuffix(root, "/")+"/")
-		if !ok {
-			return "" // outside of the root, where nothing is written
+// pointers are where a `.git` file leads, below the root.
+func pointers(tree Tree, root, dir string) (list []string) {
+	for _, text := range tree.Texts(path.Join(dir, ".git")) {
+		if to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:"); ok {
+			list = appendInside(list, root, dir, strings.TrimSpace(to))
 		}
-		return to
+	}
+	return list
+}
+
+// appendInside appends where a path that git reads in a folder leads, unless that is the root itself or outside of it,
+// where nothing is written.
+func appendInside(list []string, root, dir, to string) []string {
+	if to == "" {
+		return list
+	}
+	if path.IsAbs(to) || len(to) > 1 && to[1] == ':' {
+		below, ok := strings.CutPrefix(path.Clean(to), strings.TrimSuffix(root, "/")+"/")
+		if !ok {
+			return list
+		}
+		return append(list, below)
 	}
 	if to = path.Join(dir, to); to == "." || to == ".." || strings.HasPrefix(to, "../") {
-		return ""
+		return list
 	}
-	return to
+	return append(list, to)
+}
+
+// namedBySettings are the files and folders that the settings of the repository whose work tree a folder is name for
+// git to run or to read: core.hooksPath, core.fsmonitor, include.path.
+func namedBySettings(tree Tree, root, dir string) (list []string) {
+	var follow func(file string, depth int)
+	follow = func(file string, depth int) {
+		for _, text := range tree.Texts(file) {
+			for _, s := range gitSettings(text) {
+				switch {
+				case s.key == "core.hookspath":
+					list = appendInside(list, root, dir, s.value)
+				case s.key == "core.fsmonitor":
+					command, _, _ := strings.Cut(s.value, " ")
+					if strings.Contains(command, "/") { // not a yes or no, nor a program of the PATH
+						list = appendInside(list, root, dir, command)
+					}
+				case s.key == "include.path", strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path"):
+					for _, included := range appendInside(nil, root, path.Dir(file), s.value) {
+						if list = append(list, included); depth < maxIncludes {
+							follow(included, depth+1)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, repository := range append(pointers(tree, root, dir), path.Join(dir, ".git")) {
+		from := []string{repository}
+		for _, text := range tree.Texts(path.Join(repository, "commondir")) { // of a linked work tree
+			from = appendInside(from, root, repository, strings.TrimSpace(text))
+		}
+		for _, at := range from {
+			follow(path.Join(at, "config"), 1)
+			follow(path.Join(at, "config.worktree"), 1)
+		}
+	}
+	return list
 }
 
 // Secret reports whether a slash path looks like a file that holds keys or passwords: `.env` and its
@@ -182,8 +221,9 @@ func foldName(name string) string {
 	return name
 }
 
-func foldPath(rel string) string {
-	parts := strings.Split(rel, "/")
+// FoldPath is a slash path as file systems may see it that take several spellings of a name for one, see [Protected].
+func FoldPath(rel string) string {
+	parts := strings.Split(strings.ToLower(rel), "/")
 	for i, p := range parts {
 		parts[i] = foldName(p)
 	}

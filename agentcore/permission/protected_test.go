@@ -23,8 +23,13 @@ func TestProtected(t *testing.T) {
 func TestProtectedBelow(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		".git": "gitdir: " + dir + "/elsewhere\n", "sub/.git": "gitdir: ./inner", "store/wt/HEAD": "", "store/wt/commondir": "", "out/.git": "gitdir: ../../x\n", "bare/HEAD": "ref: x", "bare/refs/x": "", "bare/objects/x": "",
-		"half/HEAD": "", "half/objects/x": "", "a/b.go": "", "big/.git": "gitdir: a" + string(make([]byte, 5000)),
+		".git": "gitdir: " + dir + "/elsewhere\n", "sub/.git": "gitdir: ./inner", "store/wt/HEAD": "", "store/wt/commondir": "..\n", "out/.git": "gitdir: ../../x\n", "bare/HEAD": "ref: x", "bare/refs/x": "", "bare/objects/x": "",
+		"half/HEAD": "", "half/objects/x": "",
+		"work/.git/config": "[core]\n\thooksPath = \"tools/h\" ; x\n\tfsmonitor = true\n[core] FSMonitor=./run/watch -v # x\n" +
+			"[include]\n\tpath = ../shared.ini\n[includeIf \"gitdir:x/\"]\npath = ../some.ini\n",
+		"work/shared.ini": "[core]\nhooks\\\nPath = deep\n",
+		"linked/.git":     "gitdir: ../store/wt", "store/config": "[core]\nhooksPath = named\n",
+		"a/b.go": "", "big/.git": "gitdir: a" + string(make([]byte, 5000)),
 	} {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -43,13 +48,12 @@ func TestProtectedBelow(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	fsys, ok := r.FS().(permission.Reader)
-	if !ok {
-		t.Fatal("a root's FS reads no files")
-	}
+	fsys := folder{r}
 	for path, want := range map[string]bool{
 		"a/b.go": false, "x": false, "sub/a.go": false, "sub/inner/hooks/x": true, ".git/x": true, "bare/config": true, "bare/hooks/pre-commit": true, "bare/deep/er/x": true,
 		"half/x": false, "half/refs/heads/x": true, "half/REFS/x": true, "out/x": false, "big/a": false,
+		"work/tools/h/pre-commit": true, "work/Tools/H/pre-commit": true, "work/tools/x": false, "work/run/watch": true, "work/run/x": false,
+		"work/shared.ini": true, "work/some.ini": true, "work/deep/x": true, "linked/named/x": true, "linked/x": false, "work/true": false,
 	} {
 		if why, got := permission.ProtectedBelow(fsys, dir, path); got != want || got && why == "" {
 			t.Errorf("%s: %q, %v", path, why, got)
@@ -60,4 +64,20 @@ func TestProtectedBelow(t *testing.T) {
 			t.Errorf("%s: %q, %v", path, why, got)
 		}
 	}
+}
+
+// folder is a folder of the disk as it is.
+type folder struct{ *os.Root }
+
+func (f folder) Has(rel string) bool {
+	_, err := f.Stat(rel)
+	return err == nil
+}
+
+func (f folder) Texts(rel string) []string {
+	text, err := f.ReadFile(rel)
+	if err != nil {
+		return nil
+	}
+	return []string{string(text)}
 }

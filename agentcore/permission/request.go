@@ -49,7 +49,7 @@ type Path struct {
 	Pointed bool
 	// Through is the link that leads here, for where a link leads; it is absolute, too, and otherwise empty.
 	Through string
-	// Protected is why the disk says that the file acts by itself ([ProtectedBelow]), or "".
+	// Protected is why the files around it say that the file acts by itself ([ProtectedBelow]), or "".
 	Protected string
 }
 
@@ -128,10 +128,10 @@ func (l location) show() string {
 	return Visible(l.rel)
 }
 
-func (p *Policy) items(r Request) []item {
+func (p *Policy) items(r Request, grants []Grant) []item {
 	var list []item
 	if r.Tool == "bash" {
-		list = append(list, p.commandItems(r)...)
+		list = append(list, p.commandItems(r, grants)...)
 	}
 	for _, f := range r.Paths {
 		it := p.fileItem(r.Tool, f, false)
@@ -228,29 +228,34 @@ func (it *item) fallback() (Action, string) {
 		}
 		return Ask, "by default, since it runs outside of a full sandbox"
 	case Network:
+		if documented()[it.host] {
+			return Allow, "by default, since it is well-known documentation"
+		}
 		return Ask, "by default, since it reaches the network"
 	}
 	return Ask, "by default, since agentls does not see what it does"
 }
 
+// advice is what the model may do instead. Nobody may be there to ask, and other tools may be missing, so that it says
+// only what can always be done.
 func advice(it item) string {
 	switch {
 	case it.guard != "":
-		return "leave this file as it is, and tell the user what to change there"
+		return "leave this file as it is, and say in your answer what to change there"
 	case it.secret:
-		return "do not read it; ask the user for what you need to know of it"
+		return "do not read it; say in your answer what you need to know of it"
 	case it.effect == Network:
-		return "work with what is in the workspace, or ask the user for what you need from there"
+		return "work with what is in the workspace, and say in your answer what you would need from there"
 	case it.command != nil && it.command.unsure != "":
 		return "write the command with plain words only, one simple command a call, without variables, substitutions or wildcards"
 	case it.effect == Execute && it.file != nil:
-		return "let the command print its output, and write files with the edit tools"
+		return "let the command print its output, and write no file by it"
 	case it.effect == Execute:
-		return "use the file tools instead, or go on without it and say what the user should run"
+		return "go on without it, and say in your answer what should be run"
 	case it.effect == Propose:
 		return "describe the change instead of making it"
 	case it.effect == Read:
-		return "go on without it, or ask the user for what you need to know of it"
+		return "go on without it, and say in your answer what you need to know of it"
 	}
 	return "go on without it, and say so in your answer"
 }

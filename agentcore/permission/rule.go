@@ -1,6 +1,6 @@
 // Package permission decides what an agent may do: rules in layers, modes, what the user granted, the gate that takes
 // shell commands apart, the files that act by themselves, and whether a folder is trusted. Nothing in it acts: it reads
-// values and returns values, and but for trust and [ProtectedBelow] it never looks at the disk.
+// values and returns values, and but for trust it never looks at the disk.
 package permission
 
 import (
@@ -48,12 +48,12 @@ func Min(a, b Action) Action {
 type Rule struct {
 	// Tool that the rule is about, by its canonical name; * stands for any part of a name. `edit` speaks for all
 	// tools that change files, and `read` for all that read them.
-	Tool string
+	Tool string `json:"tool"`
 	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools, a host for
 	// the network. Empty, or *: every call.
-	Pattern string
+	Pattern string `json:"pattern,omitempty"`
 	// What the rule decides.
-	Action Action
+	Action Action `json:"action"`
 }
 
 // Text is the rule as people write it: `deny bash(git push*)`.
@@ -90,14 +90,17 @@ func didYouMean(word string, known []string) string {
 // wins.
 type Layer struct {
 	// Name is for people: "agent coder", "user config".
-	Name string
+	Name string `json:"name"`
 	// Rules in the order in which they were written.
-	Rules []Rule
+	Rules []Rule `json:"rules"`
+	// Root is the workspace folder whose configuration has the rules: path patterns that are not absolute are meant
+	// below it, and nowhere else. Empty means below each folder.
+	Root string `json:"root,omitempty"`
 	// Narrow layers only take away: their rules count where they let less through than the layers before. So are
 	// those that come from a project.
-	Narrow bool
+	Narrow bool `json:"narrow,omitempty"`
 	// BuiltIn layers are the named sets ([Set]). They say what an agent does by its own tools, and do not bind the fixes of its findings.
-	BuiltIn bool
+	BuiltIn bool `json:"builtIn,omitempty"`
 }
 
 // Mode is how much a run asks. Values: Default, Plan, AcceptEdits, Bypass; anything else counts as Default. No mode lifts a deny.
@@ -121,6 +124,9 @@ var (
 	reading = []string{"read", "glob", "grep", "list", "symbols", "diagnostics", "report_finding"}
 )
 
+// Researcher is the name of the set for agents that are there to read the web.
+const Researcher = "researcher"
+
 // Set returns the rules of a named set, which a definition's `permissions` names: primary, planner, explorer or
 // researcher. ok is false for any other name.
 func Set(name string) (l Layer, ok bool) {
@@ -136,7 +142,7 @@ func Set(name string) (l Layer, ok bool) {
 		deny("edit", "bash")
 	case "explorer":
 		deny("edit", "bash", "webfetch", "websearch")
-	case "researcher":
+	case Researcher:
 		deny("edit", "bash")
 	default:
 		return Layer{}, false
@@ -149,7 +155,8 @@ type compiled struct {
 	Rule
 	layer  string
 	narrow bool
-	set    bool // of a built-in set
+	root   string // the slash path of the folder that path patterns are meant below; "" for each
+	set    bool   // of a built-in set
 	broken error
 	all    bool
 	words  wordPattern
@@ -196,12 +203,11 @@ func cleanGlob(pattern, home string) string {
 
 // matchesTool reports whether the rule speaks for a tool.
 func (c *compiled) matchesTool(tool string) bool {
-	switch {
-	case c.Tool == "edit" && slices.Contains(editing, tool), c.Tool == "read" && slices.Contains(reading, tool):
-		return true
-	}
-	return wildcard(c.Tool, tool)
+	return EditsAs(c.Tool, tool) || c.Tool == "read" && slices.Contains(reading, tool) || wildcard(c.Tool, tool)
 }
+
+// EditsAs reports whether a name is `edit`, which speaks for all tools that change files, and the tool is one of these.
+func EditsAs(name, tool string) bool { return name == "edit" && slices.Contains(editing, tool) }
 
 // matchesPath reports whether the rule speaks for a file. What does not allow matches in any letter case, since a file
 // system may not tell the cases apart.
@@ -213,8 +219,17 @@ func (c *compiled) matchesPath(p location) bool {
 		return false
 	}
 	name := p.rel
-	if strings.HasPrefix(c.glob, "/") || p.root == "" {
+	switch absolute := strings.HasPrefix(c.glob, "/"); {
+	case absolute || c.root == "" && p.root == "":
 		name = p.abs
+	case c.root != "":
+		below, ok := strings.CutPrefix(p.abs, strings.TrimSuffix(c.root, "/")+"/")
+		if !ok && p.abs != c.root {
+			return false
+		}
+		if name = below; !ok {
+			name = "."
+		}
 	}
 	if doublestar.MatchUnvalidated(c.glob, name) {
 		return true
@@ -224,7 +239,7 @@ func (c *compiled) matchesPath(p location) bool {
 	}
 	// A rule on what is in a folder is one on the folder: it must not be replaced.
 	folded := strings.ToLower(name)
-	return doublestar.MatchUnvalidated(c.folded, folded) || doublestar.MatchUnvalidated(c.folded, foldPath(folded))
+	return doublestar.MatchUnvalidated(c.folded, folded) || doublestar.MatchUnvalidated(c.folded, FoldPath(name))
 }
 
 // matchesHost reports whether the rule speaks for a host, with or without a port. `*.example.org` is every name below

@@ -89,3 +89,24 @@ func FuzzSeen(f *testing.F) {
 		}
 	})
 }
+
+func TestLegibleAndQuoted(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain ⚠️ 👩‍💻 x\ty\nz": "plain ⚠️ 👩‍💻 x\ty\nz", "a\x1b[1mb": `a\x1b[1mb`, "\u2066x\u200by\U000e0041": `\u2066x\u200by\U000e0041`,
+	} {
+		if got := Legible(text); got != want {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+	if got := LegibleLine("a\nb\rc\td"); got != `a\nb\rc\td` {
+		t.Errorf("the line is %q", got)
+	}
+	for name, want := range map[string]string{
+		"a b.txt": "a b.txt", `a"b`: `a"b`, `"a"`: `"\"a\""`, "a\nb": `"a\nb"`, "a\\\nb": `"a\\\nb"`, "a\xffb": `"a\xffb"`, "\u3164": `"\u3164"`, "": "",
+	} {
+		got := Quoted(name)
+		if got != want || Unquoted(got) != name {
+			t.Errorf("%q is quoted as %s, which is %q", name, got, Unquoted(got))
+		}
+	}
+}

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,46 @@ func Visible(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// Legible is a text as it may be shown to a person who only reads it: what nobody sees in it ([Unseen]) is written as an
+// escape; emoji, lines and tabs stay.
+func Legible(s string) string {
+	var b strings.Builder
+	kept := 0
+	for start, end := range Unseen(s) {
+		b.WriteString(s[kept:start])
+		b.WriteString(Visible(s[start:end]))
+		kept = end
+	}
+	if kept == 0 {
+		return s
+	}
+	return b.String() + s[kept:]
+}
+
+// LegibleLine is [Legible] for what is one line.
+func LegibleLine(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(Legible(s))
+}
+
+// Quoted is the name of a file as people and models are told it: as it is, or between quotes where it could be taken for
+// several or for another one, since it has characters that [Visible] escapes or begins like a quoted one.
+func Quoted(name string) string {
+	if Visible(name) == name && !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	return `"` + Visible(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)) + `"`
+}
+
+// Unquoted is the inverse of [Quoted]. What is not quoted stays as it is.
+func Unquoted(name string) string {
+	if len(name) > 1 && name[0] == '"' {
+		if plain, err := strconv.Unquote(name); err == nil {
+			return plain
+		}
+	}
+	return name
 }
 
 // hidden is stricter than [Unseen]: of what is decided on, nothing may look like something else. It reports whether a reader would not see a character, or take it for a space.

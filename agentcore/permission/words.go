@@ -118,16 +118,34 @@ func (p *wordPattern) exact() bool {
 }
 
 // reach reports whether the pattern speaks for a command in a wider sense, for rules that do not allow: the program by any path,
-// options in front of a subcommand left out, and options of the pattern anywhere behind it.
+// options in front of a subcommand left out, and options of the pattern anywhere behind it, however they are written.
 // A wildcard may become any word: where loose is set, it is taken for the one that matches.
 func (p *wordPattern) reach(args []word, loose bool) bool {
 	if len(args) == 0 {
 		return false
 	}
 	first := args[0].text
-	if !(loose && args[0].glob) && !p.matchWord(0, first) && !p.matchWord(0, path.Base(first)) && !strings.EqualFold(p.plain[0], path.Base(first)) {
+	if !(loose && args[0].glob) && !p.matchWord(0, first) && !p.matchWord(0, path.Base(first)) &&
+		!strings.EqualFold(p.plain[0], programName(first)) {
 		return false
 	}
+	return p.ordered(args, loose) || p.spelled(args, loose)
+}
+
+// becomes reports whether a word is one of the pattern's, or may become it.
+func (p *wordPattern) becomes(i int, w word, loose bool) bool {
+	if loose && w.glob && !(strings.HasPrefix(w.text, "./") && strings.HasPrefix(p.plain[i], "-")) {
+		return true
+	}
+	if p.rest && !p.stem && i > 0 && i == len(p.words)-1 && !strings.Contains(p.words[i], "*") &&
+		strings.HasPrefix(w.text, p.plain[i]) {
+		return true // the star may be meant as one in the word
+	}
+	return p.matchWord(i, w.text)
+}
+
+// ordered looks for the pattern's words in a command, one behind the other.
+func (p *wordPattern) ordered(args []word, loose bool) bool {
 	// reached are the places behind which the pattern's words so far may lie, of which there may be several: an
 	// option can have a value of its own.
 	reached := make([]bool, len(args)+2)
@@ -138,7 +156,7 @@ func (p *wordPattern) reach(args []word, loose bool) bool {
 			if !reached[at] {
 				continue
 			}
-			if loose && from.glob || p.matchWord(i, from.text) {
+			if p.becomes(i, from, loose) {
 				next[at+1] = true
 			}
 			switch {

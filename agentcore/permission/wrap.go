@@ -2,7 +2,6 @@ package permission
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 )
@@ -13,102 +12,233 @@ type wrapped struct {
 	scripts []string // or command lines, for a shell
 	risk    string   // why the wrapper itself needs a rule, too
 	unsure  string   // why it cannot be told what is started
+	exact   bool     // nothing else is started
 }
 
 // wrapper says which of a wrapper's own words come before the command that it starts.
 type wrapper struct {
-	flags  []string // options without a value
-	values []string // options with a value in the next word, or glued to it
-	words  int      // words of its own behind the options
-	risk   string
+	flags, values string   // short options without and with a value
+	glued         string   // short options whose value is never in the next word
+	long, valued  []string // the same for long ones
+	words         int      // words of its own behind the options
+	sets          bool     // words with = in front of the command set variables
+	risky         string   // of the options, those that change what runs
+	risk          string
 }
 
 var wrappers = map[string]wrapper{
-	"command": {flags: []string{"-p"}},
+	"command": {flags: "p"},
 	"nohup":   {},
-	"nice":    {values: []string{"-n", "--adjustment"}},
-	"timeout": {flags: []string{"--foreground", "--preserve-status", "-v", "--verbose", "-f", "-p"}, values: []string{"-k", "--kill-after", "-s", "--signal"}, words: 1},
-	"time":    {flags: []string{"-p", "-v", "--verbose", "--portability"}},
-	"stdbuf":  {values: []string{"-i", "-o", "-e", "--input", "--output", "--error"}},
-	"setsid":  {flags: []string{"-w", "--wait", "-f", "--fork", "-c", "--ctty"}},
-	"ionice":  {flags: []string{"-t", "--ignore"}, values: []string{"-c", "-n", "--class", "--classdata"}},
-	"env":     {},
+	"nice":    {values: "n", glued: "0123456789", valued: []string{"adjustment"}},
+	"timeout": {
+		flags: "vfp", long: []string{"foreground", "preserve-status", "verbose"}, values: "ks",
+		valued: []string{"kill-after", "signal"}, words: 1,
+	},
+	"time":   {flags: "pv", values: "f", long: []string{"verbose", "portability"}, valued: []string{"format"}},
+	"stdbuf": {values: "ioe", valued: []string{"input", "output", "error"}},
+	"setsid": {flags: "wfc", long: []string{"wait", "fork", "ctty"}},
+	"ionice": {flags: "t", values: "cn", long: []string{"ignore"}, valued: []string{"class", "classdata"}},
+	"env": {
+		flags: "i0v", values: "uCS", long: []string{"ignore-environment", "null", "debug"},
+		valued: []string{"unset", "chdir", "split-string"},
+		sets:   true, risky: "iuCS",
+	},
 	"busybox": {}, "toybox": {},
-	"xargs": {flags: []string{"-0", "-r", "-t", "--null", "--no-run-if-empty"}, values: []string{"-n", "-P", "-L", "-s", "--max-args", "--max-procs", "--max-lines"}},
-	"sudo":  {flags: []string{"-n", "-E", "-H", "-k"}, values: []string{"-u", "-g"}, risk: "it runs as another user"},
-	"doas":  {flags: []string{"-n"}, values: []string{"-u"}, risk: "it runs as another user"},
+	"xargs": {
+		flags: "0rtpox", values: "nPLsIEad", glued: "ile", long: []string{
+			"null", "no-run-if-empty", "verbose",
+			"interactive", "open-tty", "exit", "replace", "eof",
+		},
+		valued: []string{"max-args", "max-procs", "max-lines", "max-chars", "arg-file", "delimiter"},
+	},
+	"sudo": {
+		flags: "nEHkKAbBPSis", values: "ugCDRrtTpUh", long: []string{
+			"non-interactive", "preserve-env", "set-home",
+			"background", "login", "shell", "stdin", "askpass",
+		},
+		valued: []string{
+			"user", "group", "host", "prompt", "chdir", "chroot", "close-from", "role", "type",
+			"command-timeout", "other-user",
+		}, sets: true, risk: "it runs as another user",
+	},
+	"doas": {flags: "nLs", values: "uC", risk: "it runs as another user"},
 }
 
-// shells run a command line behind -c.
-var shells = []string{"sh", "bash", "dash", "ash", "rbash"}
+// options are what a wrapper's own options say.
+type options struct {
+	end   int               // the place of the first word that is none
+	given map[string]string // values by name; those of short options by their letter
+}
 
-// unwrap finds what a wrapper starts. ok is false where the program is none.
+// parse reads a wrapper's own options. ok is false where one is not known, so that it cannot be told where they end.
+func (w *wrapper) parse(rest []word) (o options, ok bool) {
+	o.given = map[string]string{}
+	for ; o.end < len(rest); o.end++ {
+		a := rest[o.end]
+		if a.glob {
+			return o, false
+		}
+		if a.text == "--" {
+			o.end++
+			break
+		}
+		if long, isLong := strings.CutPrefix(a.text, "--"); isLong {
+			name, value, has := strings.Cut(long, "=")
+			takes := slices.Contains(w.valued, name)
+			if !takes && !slices.Contains(w.long, name) {
+				return o, false
+			}
+			if takes && !has {
+				if o.end++; o.end >= len(rest) || rest[o.end].glob {
+					return o, false
+				}
+				value = rest[o.end].text
+			}
+			o.given[name] = value
+			continue
+		}
+		bundle, short := strings.CutPrefix(a.text, "-")
+		if !short {
+			break
+		}
+		if bundle == "" && w.sets { // env - is env -i
+			o.given["i"] = ""
+			continue
+		}
+		for i, c := range bundle {
+			value := bundle[i+len(string(c)):]
+			switch {
+			case strings.ContainsRune(w.flags, c):
+				o.given[string(c)] = ""
+				continue
+			case strings.ContainsRune(w.glued, c):
+			case strings.ContainsRune(w.values, c):
+				if value == "" {
+					if o.end++; o.end >= len(rest) || rest[o.end].glob {
+						return o, false
+					}
+					value = rest[o.end].text
+				}
+			default:
+				return o, false
+			}
+			o.given[string(c)] = value
+			break
+		}
+		if bundle == "" {
+			break
+		}
+	}
+	return o, true
+}
+
+// any returns the value of the first of some options that is given.
+func (o options) any(names ...string) (value string, ok bool) {
+	for _, n := range names {
+		if value, ok := o.given[n]; ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// unwrap finds what a wrapper or a shell starts. ok is false where the program is none.
 func unwrap(s simple) (w wrapped, ok bool) {
-	name := path.Base(s.args[0].text)
-	rest := s.args[1:]
-	if slices.Contains(shells, name) {
-		if len(rest) == 2 && (rest[0].text == "-c" || rest[0].text == "-ec" || rest[0].text == "-ce") && !rest[1].glob {
-			return wrapped{scripts: []string{rest[1].text}}, true
-		}
-		if !slices.ContainsFunc(rest, func(a word) bool { return a.glob || !strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "--") }) {
-			return wrapped{unsure: name + " runs what it reads"}, true
-		}
-		return wrapped{risk: name + " runs a script"}, true
+	name := programName(s.args[0].text)
+	if syntax, ok := shells[name]; ok {
+		return unwrapShell(name, syntax, s.args[1:]), true
 	}
 	known, ok := wrappers[name]
-	if !ok {
-		return wrapped{}, false
+	if !ok || name == "command" && len(s.args) > 1 && slices.Contains([]string{"-v", "-V", "-pv", "-pV"},
+		s.args[1].text) {
+		return wrapped{}, false // command -v only looks
 	}
 	w.risk = known.risk
+	rest := s.args[1:]
 	unknown := wrapped{risk: cmp.Or(known.risk, name+" starts another program in a way that is not known here")}
-	i := 0
-	for ; i < len(rest) && strings.HasPrefix(rest[i].text, "-"); i++ {
-		text := rest[i].text
-		switch {
-		case rest[i].glob:
-			return unknown, true
-		case text == "--":
-		case slices.Contains(known.flags, text):
-			continue
-		case slices.Contains(known.values, text):
-			i++
-			continue
-		case slices.ContainsFunc(known.values, func(v string) bool {
-			return strings.HasPrefix(v, "--") && strings.HasPrefix(text, v+"=") || !strings.HasPrefix(v, "--") && strings.HasPrefix(text, v)
-		}):
-			continue
-		default:
-			// It may start anything; what follows is looked at for rules that deny.
-			if i+1 < len(rest) {
-				unknown.args = rest[i+1:]
-			}
-			return unknown, true
-		}
-		i++
-		break
-	}
-	i += known.words
-	if i >= len(rest) {
+	o, ok := known.parse(rest)
+	at := o.end + known.words
+	if !ok || at > len(rest) || slices.ContainsFunc(rest[:min(at, len(rest))], func(a word) bool { return a.glob }) {
 		return unknown, true
 	}
-	if slices.ContainsFunc(rest[:i], func(a word) bool { return a.glob }) || rest[i].glob {
+	for known.sets && at < len(rest) && strings.Contains(rest[at].text, "=") {
+		at, w.risk = at+1, cmp.Or(known.risk, "it sets a variable, which may change what runs")
+	}
+	for _, c := range known.risky {
+		if _, ok := o.any(string(c)); ok {
+			w.risk = "it changes what the command finds around it"
+		}
+	}
+	if text, ok := o.any("S", "split-string"); ok && name == "env" {
+		w.risk, w.scripts = unknown.risk, []string{text}
+		return w, true
+	}
+	if at >= len(rest) {
 		return unknown, true
 	}
-	w.args = slices.Clone(rest[i:])
-	switch name {
-	case "env":
-		if strings.Contains(w.args[0].text, "=") {
-			for len(w.args) > 0 && strings.Contains(w.args[0].text, "=") {
-				w.args = w.args[1:]
+	if rest[at].glob || rest[at].home {
+		w.unsure = name + " starts a program that is not known before"
+		return w, true
+	}
+	w.args, w.exact = slices.Clone(rest[at:]), true
+	if name == "env" && len(known.risky) > 0 {
+		for _, l := range known.valued {
+			if _, ok := o.any(l); ok {
+				w.risk = "it changes what the command finds around it"
 			}
-			w.risk = "it sets a variable, which may change what runs"
 		}
-	case "xargs":
-		// What it reads becomes words, which no rule but one for every word sees.
-		w.args = append(w.args, word{text: "*", glob: true})
-		w.risk = "it adds words that are not known before"
+		if _, ok := o.any("ignore-environment"); ok {
+			w.risk = "it changes what the command finds around it"
+		}
+	}
+	if name == "xargs" {
+		w.risk = s.feed.fill(&w, o)
 	}
 	return w, true
+}
+
+// showing are programs that only look, whatever words they get. An option makes them read or count otherwise.
+var showing = []string{
+	"cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "ls", "stat", "nl", "md5sum", "sha256sum",
+	"basename", "dirname", "echo",
+}
+
+// fill puts what xargs reads behind the words of its command, and returns why that needs a rule.
+func (f feed) fill(w *wrapped, o options) string {
+	const why = "it adds words that are not known before"
+	var list []word
+	for _, text := range f.words {
+		list = append(list, word{text: text})
+	}
+	if f.names {
+		list = []word{{text: "./*", glob: true}} // names of the workspace, many or none
+	}
+	if _, elsewhere := o.any("a", "arg-file", "d", "delimiter", "E", "e", "eof"); elsewhere || len(list) == 0 ||
+		!slices.Contains(showing, w.args[0].text) {
+		// No rule but one for every word sees them.
+		list = []word{{text: "*", glob: true}}
+	}
+	mark, replaces := o.any("I", "i", "replace")
+	if !replaces {
+		w.args = append(w.args, list...)
+	} else {
+		mark = cmp.Or(mark, "{}")
+		for i := range w.args {
+			if strings.Contains(w.args[i].text, mark) {
+				w.args[i].glob = true
+				if w.args[i].text == mark && len(list) == 1 {
+					w.args[i] = list[0]
+				}
+			}
+		}
+		if len(list) > 1 {
+			return why
+		}
+	}
+	if list[0].text == "*" {
+		return why
+	}
+	return ""
 }
 
 // looking are programs that only look, but for what [risk] finds: a rule for all their words is narrow enough.
@@ -156,13 +286,13 @@ func (s *simple) alwaysRules() []Rule {
 		words := exact[:2]
 		if slices.Contains(nested[program], s.args[1].text) {
 			if len(s.args) < 3 || !subcommand(s.args[2]) {
-				return []Rule{{"bash", strings.Join(exact, " "), Allow}}
+				break
 			}
 			words = exact[:3]
 		}
 		return []Rule{{"bash", strings.Join(words, " ") + "*", Allow}}
 	}
-	if slices.ContainsFunc(s.args, func(a word) bool { return a.glob }) {
+	if slices.ContainsFunc(s.args, func(a word) bool { return !a.fixed() }) {
 		return nil
 	}
 	return []Rule{{"bash", strings.Join(exact, " "), Allow}}
@@ -170,7 +300,7 @@ func (s *simple) alwaysRules() []Rule {
 
 // subcommand reports whether a word is a plain name.
 func subcommand(w word) bool {
-	return !w.glob && w.text != "" && !strings.ContainsFunc(w.text, func(r rune) bool {
+	return w.fixed() && w.text != "" && !strings.ContainsFunc(w.text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != ':' && r != '_'
 	}) && w.text[0] != '-' && !strings.ContainsAny(w.text[len(w.text)-1:], ":-_")
 }

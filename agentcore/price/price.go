@@ -5,6 +5,7 @@ package price
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"strings"
@@ -38,6 +39,9 @@ type Long struct {
 	Rates
 }
 
+// maxCost bounds the cost of an answer, so that no rate makes one that cannot be added up or written down.
+const maxCost = 1e12
+
 // Cost is the price of one answer in US dollars. The usage is that of a single request: the rates may depend on its
 // size.
 func (p *Price) Cost(u model.Usage) float64 {
@@ -53,8 +57,12 @@ func (p *Price) Cost(u model.Usage) float64 {
 		written = *rates.Written
 	}
 	const million = 1e6
-	return (float64(u.Input-u.Written)*rates.Input + float64(u.Written)*written +
+	cost := (float64(u.Input-u.Written)*rates.Input + float64(u.Written)*written +
 		float64(u.Cached)*cached + float64(u.Output)*rates.Output) / million
+	if math.IsNaN(cost) {
+		return 0 // nothing, for a price without bounds
+	}
+	return min(max(cost, 0), maxCost)
 }
 
 //go:embed prices.toml

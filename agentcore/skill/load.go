@@ -11,12 +11,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -54,7 +54,7 @@ func Load(ctx context.Context, folders []Folder) (*Set, error) {
 	skills := make([]*Skill, len(all))
 	problems := make([]*agent.Problem, len(all))
 	var next atomic.Int64
-	var wait sync.WaitGroup
+	var wait beside.Group
 	for range min(runtime.GOMAXPROCS(0), 8, len(all)) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(all) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {

@@ -25,11 +25,11 @@ const unsettled = "h.state IN ('open', 'conflict', 'accepted')"
 // Adopt makes what earlier sessions left below any of the folders that of a proposal's session, in one transaction, so that no two
 // sessions take the same and nothing is lost where the process ends meanwhile. Sessions that are open in a living
 // process, this one too, are left alone. At most keep accepted hunks come along, those accepted last. The session
-// is stored; the proposal is stored by this.
-func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep int) (Adopted, error) {
+// is stored; the proposal is stored by this. With runs, only what they and those below them left is taken.
+func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep int, runs ...event.RunID) (Adopted, error) {
 	var all Adopted
 	adopt := func(w *writer) ([]event.Event, error) {
-		left, err := w.leftBehind(into.Session, roots, keep)
+		left, err := w.leftBehind(into.Session, roots, keep, runs)
 		if err != nil || left.empty() {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep i
 func (s *Store) Left(ctx context.Context, roots []string) (bool, error) {
 	left := false
 	look := func(w *writer) ([]event.Event, error) {
-		found, err := w.leftBehind("", roots, 1)
+		found, err := w.leftBehind("", roots, 1, nil)
 		left = !found.empty()
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) Left(ctx context.Context, roots []string) (bool, error) {
 func (a *Adopted) empty() bool { return len(a.Hunks)+len(a.LayerFiles) == 0 }
 
 // leftBehind reads what ended sessions left below folders.
-func (w *writer) leftBehind(but event.SessionID, roots []string, keep int) (Adopted, error) {
+func (w *writer) leftBehind(but event.SessionID, roots []string, keep int, runs []event.RunID) (Adopted, error) {
 	var left Adopted
 	if len(roots) == 0 {
 		return left, nil
@@ -90,6 +90,11 @@ func (w *writer) leftBehind(but event.SessionID, roots []string, keep int) (Adop
 		args = append(args, values...)
 	}
 	below := "(" + strings.Join(places, " OR ") + ")"
+	if len(runs) > 0 {
+		condition, values := belowRuns(runs)
+		below += " AND " + condition
+		args = append(args, values...)
+	}
 	dead, err := w.deadSessions(but, below, args)
 	if err != nil || len(dead) == 0 {
 		return left, err
@@ -127,7 +132,7 @@ func (w *writer) leftBehind(but event.SessionID, roots []string, keep int) (Adop
 func (w *writer) deadSessions(but event.SessionID, below string, args []any) ([]any, error) {
 	twice := append(args[:len(args):len(args)], args...)
 	rows, err := w.conn.QueryContext(context.Background(), `SELECT id, ifnull(owner, '') FROM session WHERE id IN (
-		SELECT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal WHERE `+unsettled+` AND `+below+`
+		SELECT session FROM proposal WHERE id IN (SELECT h.proposal FROM hunk AS h WHERE `+unsettled+` AND `+below+`)
 		UNION SELECT session FROM layer_file WHERE run IS NOT NULL AND `+below+`) AND id <> ?`, append(twice, but)...)
 	if err != nil {
 		return nil, fmt.Errorf("read which sessions left something: %w", err)
@@ -183,6 +188,37 @@ func belowPath(root string) (string, []any) {
 	root = strings.TrimSuffix(root, string(filepath.Separator))
 	// The character behind the separator ends the range of what starts with root and a separator.
 	return "(path = ? OR (path > ? AND path < ?))", []any{root, root + string(filepath.Separator), root + string(filepath.Separator+1)}
+}
+
+// belowRuns is the condition that a row is one of these runs, or of one below them.
+func belowRuns(runs []event.RunID) (string, []any) {
+	var args []any
+	for _, run := range runs {
+		args = append(args, run)
+	}
+	return `run IN (WITH RECURSIVE below (id) AS (
+		SELECT id FROM run WHERE id IN (?` + strings.Repeat(", ?", len(runs)-1) + `)
+		UNION SELECT run.id FROM run JOIN below ON run.parent_run = below.id) SELECT id FROM below)`, args
+}
+
+// Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user.
+func (s *Store) Waiting(ctx context.Context, runs []event.RunID) ([]event.SessionID, error) {
+	condition, args := belowRuns(runs)
+	rows, err := s.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal
+		WHERE h.state IN ('open', 'conflict') AND h.`+condition, args...)
+	if err != nil {
+		return nil, s.explain("find the edits that wait", err)
+	}
+	defer rows.Close()
+	var list []event.SessionID
+	for rows.Next() {
+		var id event.SessionID
+		if err := rows.Scan(&id); err != nil {
+			return nil, s.explain("find the edits that wait", err)
+		}
+		list = append(list, id)
+	}
+	return list, s.explain("find the edits that wait", rows.Err())
 }
 
 // boundHunks removes the oldest settled hunks of a proposal.

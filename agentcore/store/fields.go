@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
 )
 
 // field joins a column with the place of its value in a row type. The place is a pointer, or a codec
@@ -60,6 +62,7 @@ var (
 	proposalTable  = newTable[Proposal]("proposal", "id")
 	hunkTable      = newTable[Hunk]("hunk", "id")
 	agentTable     = newTable[Agent]("agent", "slug")
+	promptTable    = newTable[Prompt]("prompt", "id")
 )
 
 // querier is a connection or a pool.
@@ -111,6 +114,33 @@ func (m micros) Scan(source any) error {
 		*m.time = time.UnixMicro(v).UTC()
 	default:
 		return fmt.Errorf("a time is %T, not an integer", source)
+	}
+	return nil
+}
+
+// fix keeps the hunks of a finding: one as it is, several as a JSON list, none as NULL.
+type fix struct{ of *Finding }
+
+func (f fix) Value() (driver.Value, error) {
+	switch {
+	case len(f.of.More) > 0:
+		text, err := json.Marshal(append([]event.HunkID{f.of.Hunk}, f.of.More...))
+		return string(text), err
+	case f.of.Hunk != "":
+		return string(f.of.Hunk), nil
+	}
+	return nil, nil
+}
+
+func (f fix) Scan(source any) error {
+	text, ok := source.(string)
+	if !ok && source != nil {
+		return fmt.Errorf("a fix is %T, not a text", source)
+	}
+	f.of.Hunk, f.of.More = event.HunkID(text), nil
+	var list []event.HunkID
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &list) == nil && len(list) > 0 {
+		f.of.Hunk, f.of.More = list[0], list[1:]
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -31,15 +32,17 @@ func everything() Batch {
 	cost := 0.25
 	used := event.Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 30, Cost: &cost}
 	own := event.Usage{InputTokens: 600, OutputTokens: 150, CachedTokens: 20, Cost: &cost}
+	prompt, exit := PromptOf("You write code; it's \"good\"."), 1
 	return Batch{
+		Prompts: []Prompt{prompt},
 		Sessions: []Session{
-			{ID: "s1", Title: "Fix the parser; it's \"broken\"", Roots: []string{"/w/one", "/w/two"}, State: SessionOpen, Agent: "coder", Model: "anthropic/claude", PermissionMode: "accept_edits", Created: at(1), Updated: at(900)},
+			{ID: "s1", Title: "Fix the parser; it's \"broken\"", Summary: "The parser was fixed.", Roots: []string{"/w/one", "/w/two"}, State: SessionOpen, Agent: "coder", Model: "anthropic/claude", PermissionMode: "accept_edits", Created: at(1), Updated: at(900)},
 			{ID: "s2", Title: "A copy", Roots: []string{"/w/one"}, State: SessionClosed, ForkedFrom: "s1", Agent: "reviewer", Model: "offline", PermissionMode: "plan", Created: at(2), Updated: at(800)},
 		},
 		Runs: []Run{
 			{
 				ID: "r1", Session: "s1", ParentMessage: "m0", ParentCall: "c0", Chain: "r1", Agent: "coder", Role: "main", Title: "Fix it", URI: "file:///w/one/a.go", Model: "anthropic/claude",
-				Prompt: "coder", RequestType: "prompt", Request: "Fix it,\nplease: ü", ContextMode: "none", ContextTokens: 12, Response: "Done.", Summary: "Done", Result: json.RawMessage(`{"status":"completed"}`),
+				Prompt: prompt.ID, RequestType: "prompt", Request: "Fix it,\nplease: ü", ContextMode: "none", ContextTokens: 12, Response: "Done.", Summary: "Done", Result: json.RawMessage(`{"status":"completed"}`),
 				Status: event.StatusRunning, Reason: "max_turns", Failure: json.RawMessage(`{"kind":"store"}`), MaxTurns: 50, MaxDuration: 10 * time.Minute, MaxTokens: 5000, MaxCost: 1.5, Turns: 3,
 				Usage: used, Own: own, FilesModified: json.RawMessage(`["/w/one/a.go"]`), Permissions: json.RawMessage(`{"tools":["read"]}`), Proposal: "p1", Created: at(3), Started: at(4), Completed: at(5), Duration: 1500 * time.Millisecond,
 			},
@@ -48,11 +51,11 @@ func everything() Batch {
 		},
 		Messages: []Message{
 			{ID: "m1", Run: "r1", Parent: "m0", Seq: 1, Role: "user", Parts: json.RawMessage(`[{"type":"text","text":"Fix it"}]`), Tokens: 4, Time: at(11)},
-			{ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant", Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5, Time: at(12)},
+			{ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant", Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5, Duration: 1200 * time.Millisecond, Time: at(12)},
 			{ID: "m3", Run: "r3", Parent: "m0", Seq: 1, Role: "assistant", Parts: json.RawMessage(`[]`), Tokens: 6, Time: at(13)},
 		},
 		ToolCalls: []ToolCall{
-			{ID: "c1", Run: "r1", Message: "m2", ModelCall: "call_1", Tool: "bash", Arguments: json.RawMessage(`{"command":"go test ./..."}`), Title: "run go test", Effect: "acts", Intent: at(14), Started: at(15), Finished: at(16), Status: event.CallOK, Summary: "ok", Output: "ok\n"},
+			{ID: "c1", Run: "r1", Message: "m2", ModelCall: "call_1", Tool: "bash", Arguments: json.RawMessage(`{"command":"go test ./..."}`), Title: "run go test", Effect: "acts", Intent: at(14), Started: at(15), Finished: at(16), Status: event.CallOK, Summary: "ok", Output: "ok\n", ExitCode: &exit},
 			{ID: "c2", Run: "r1", Message: "m2", ModelCall: "call_2", Tool: "read", Arguments: json.RawMessage(`{}`), Title: "read", Effect: "reads", Intent: at(17), Started: at(18)},
 		},
 		LayerFiles: []LayerFile{
@@ -222,10 +225,11 @@ func readsEverything(t *testing.T, s *Store) {
 	if run.Request != want.Runs[0].Request || *run.Usage.Cost != 0.25 || run.Duration != want.Runs[0].Duration || len(must(s.Children(ctx, "r1"))(t)) != 1 {
 		t.Errorf("the run is %+v", run)
 	}
-	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t)); diff != "" {
+	// Former versions had neither the time of an answer nor exit codes.
+	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t), cmpopts.IgnoreFields(Message{}, "Duration")); diff != "" {
 		t.Errorf("the messages (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.ToolCalls, must(s.ToolCalls(ctx, "r1"))(t)); diff != "" {
+	if diff := cmp.Diff(want.ToolCalls, must(s.ToolCalls(ctx, "r1"))(t), cmpopts.IgnoreFields(ToolCall{}, "ExitCode")); diff != "" {
 		t.Errorf("the calls (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.Findings, must(s.Findings(ctx, FindingFilter{}))(t)); diff != "" {

@@ -44,6 +44,11 @@ func (s *Store) Runs(ctx context.Context, session event.SessionID) ([]Run, error
 		"WHERE session = ? ORDER BY rowid", session) // the clock may jump
 }
 
+// Prompt returns the text of a system prompt, or ErrNotFound.
+func (s *Store) Prompt(ctx context.Context, id PromptID) (Prompt, error) {
+	return one[Prompt](ctx, s, promptTable, fmt.Sprintf("prompt %s", id), "WHERE id = ?", id)
+}
+
 // Children returns the runs that a run made, in the order of their creation.
 func (s *Store) Children(ctx context.Context, run event.RunID) ([]Run, error) {
 	return many[Run](ctx, s, runTable, fmt.Sprintf("the children of run %s", run),

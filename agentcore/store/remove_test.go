@@ -51,6 +51,48 @@ func TestSessionInUseIsNotDeleted(t *testing.T) {
 	}
 }
 
+// TestPromptGoesWithItsLastRun, also from a copy that was made before.
+func TestPromptGoesWithItsLastRun(t *testing.T) {
+	s, ctx := newStore(t), testContext(t)
+	shared, own := PromptOf("You are both."), PromptOf("You are one.")
+	mustCommit(t, s, Batch{
+		Sessions: []Session{{ID: "s1"}, {ID: "s2"}}, Prompts: []Prompt{shared, own},
+		Runs: []Run{{ID: "r1", Session: "s1", Prompt: shared.ID}, {ID: "r2", Session: "s1", Prompt: own.ID}, {ID: "r3", Session: "s2", Prompt: shared.ID}},
+	})
+	backup := s.Path() + ".v99-0.backup"
+	if _, err := s.writer.conn.ExecContext(ctx, "VACUUM INTO ?", backup); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (list []Prompt) {
+		for _, p := range []Prompt{shared, own} {
+			if got, err := s.Prompt(ctx, p.ID); err == nil {
+				list = append(list, got)
+			} else if !errors.Is(err, ErrNotFound) {
+				t.Error(err)
+			}
+		}
+		return list
+	}
+	if got := left(); fmt.Sprint(got) != fmt.Sprint([]Prompt{shared, own}) {
+		t.Errorf("there are %v", got)
+	}
+	if err := errors.Join(s.DeleteSession(ctx, "s1"), s.ForgetInCopies(ctx, "s1")); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(); fmt.Sprint(got) != fmt.Sprint([]Prompt{shared}) {
+		t.Errorf("with one session there are %v", got)
+	}
+	if data := must(os.ReadFile(backup))(t); strings.Contains(string(data), own.Text) || !strings.Contains(string(data), shared.Text) {
+		t.Error("the copy has another prompt than the one that a run of it has")
+	}
+	if err := s.DeleteSession(ctx, "s2"); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(); len(got) != 0 {
+		t.Errorf("without a session there are %v", got)
+	}
+}
+
 // TestVacuum: the file shrinks, and what is left of it is whole.
 func TestVacuum(t *testing.T) {
 	s, ctx := newStore(t), testContext(t)

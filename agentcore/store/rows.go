@@ -1,7 +1,9 @@
 package store
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -16,6 +18,8 @@ import (
 type Session struct {
 	ID    event.SessionID
 	Title string
+	// Summary says what was done in it, in a few lines; empty where nobody has summed it up.
+	Summary string
 	// Roots are the absolute paths of the workspace folders.
 	Roots []string
 	State SessionState
@@ -54,12 +58,14 @@ type Run struct {
 	// URI is the document that the run was launched on, where there was one.
 	URI   string
 	Model string
-	// Prompt identifies the system prompt that the run was started with.
-	Prompt string
+	// Prompt is the system prompt that the run was started with; empty where no model was asked. Of runs that former
+	// versions stored it is the agent's name, and no text is known.
+	Prompt PromptID
 	// RequestType is "prompt", "delegation" or "continuation".
 	RequestType string
 	Request     string
-	// ContextMode is what a child got of its parent's conversation; ContextTokens is its size.
+	// ContextMode is what a child got of its parent's conversation; ContextTokens is about the size of that, or of what
+	// the run goes on with.
 	ContextMode   string
 	ContextTokens int64
 	// Response is the final text, Summary what a parent or a list shows of it.
@@ -105,9 +111,28 @@ type Message struct {
 	// Role is "user", "assistant" or "tool".
 	Role string
 	// Parts is the message as model.Message encodes it.
-	Parts  json.RawMessage
+	Parts json.RawMessage
+	// Tokens is its size: of an answer what the provider counted, of others a guess.
 	Tokens int64
-	Time   time.Time
+	// Duration is how long the model took for an answer, with all attempts, kept in milliseconds; 0 for what no model
+	// said.
+	Duration time.Duration
+	Time     time.Time
+}
+
+// PromptID is the hash of a prompt's text, see PromptOf.
+type PromptID string
+
+// Prompt is the text of a system prompt. It is stored once for all runs that have it, and deleted with the last of
+// them.
+type Prompt struct {
+	ID   PromptID
+	Text string
+}
+
+// PromptOf is a text with its id. Secrets are taken out of it before, so that the text which is stored has that id.
+func PromptOf(text string) Prompt {
+	return Prompt{PromptID(fmt.Sprintf("%x", sha256.Sum256([]byte(text)))), text}
 }
 
 // ToolCall is the intent of a call, stored before it starts, and its outcome, stored afterwards. A
@@ -131,6 +156,8 @@ type ToolCall struct {
 	Summary string
 	// Output is the text that the model got. What is longer than MaxOutput bytes is cut in the middle.
 	Output string
+	// ExitCode is that of the command that the call ran to its end; nil for none.
+	ExitCode *int
 }
 
 // MaxOutput bounds ToolCall.Output, in bytes of UTF-8.
@@ -175,6 +202,8 @@ const (
 // Finding is one remark of a run on a place in a file.
 type Finding struct {
 	event.Finding
+	// More are the hunks of its fix beside Hunk.
+	More    []event.HunkID
 	Session event.SessionID
 	Run     event.RunID
 	// Quote is the text of the lines that the span touches, as the run saw them, so that the place can
@@ -184,6 +213,14 @@ type Finding struct {
 	// Reason says why the finding was cleared.
 	Reason           string
 	Created, Updated time.Time
+}
+
+// Fix returns all hunks of the finding's fix.
+func (f *Finding) Fix() []event.HunkID {
+	if f.Hunk == "" {
+		return nil
+	}
+	return append([]event.HunkID{f.Hunk}, f.More...)
 }
 
 // ClearedFinding says that a stored finding holds no longer.
@@ -270,6 +307,7 @@ func (s *Session) fields() []field {
 	return []field{
 		{"id", &s.ID},
 		{"title", &s.Title},
+		{"summary", &s.Summary},
 		{"roots", textArray{&s.Roots}},
 		{"state", &s.State},
 		{"forked_from", optional(&s.ForkedFrom)},
@@ -343,12 +381,26 @@ func (r *Run) fields() []field {
 // ownedRun is a run as it is written: with the process that it is alive in, none after its end.
 type ownedRun struct {
 	Run
-	owner string
+	owner     string
+	succeeded bool // for sums, which read no result
 }
 
 func (r *ownedRun) fields() []field {
-	return append(r.Run.fields(), field{"owner", optional(&r.owner)})
+	r.succeeded = r.Outcome() == event.ChildStatusCompleted
+	return append(r.Run.fields(), field{"owner", optional(&r.owner)}, field{"succeeded", &r.succeeded})
 }
+
+// Handed is what the run handed over to the one that started it; nil for nothing.
+func (r *Run) Handed() *event.ChildResult {
+	var handed *event.ChildResult
+	if len(r.Result) == 0 || json.Unmarshal(r.Result, &handed) != nil {
+		return nil
+	}
+	return handed
+}
+
+// Outcome is how far the task of a run is done that has ended, as [event.Outcome] says it.
+func (r *Run) Outcome() event.ChildStatus { return event.Outcome(r.Status, r.Reason, r.Handed()) }
 
 func (m *Message) fields() []field {
 	return []field{
@@ -359,6 +411,7 @@ func (m *Message) fields() []field {
 		{"role", &m.Role},
 		{"parts", jsonText{&m.Parts}},
 		{"tokens", &m.Tokens},
+		{"duration_ms", millis{&m.Duration}},
 		{"time", micros{&m.Time}},
 	}
 }
@@ -379,8 +432,11 @@ func (c *ToolCall) fields() []field {
 		{"status", &c.Status},
 		{"summary", &c.Summary},
 		{"output", &c.Output},
+		{"exit_code", &c.ExitCode},
 	}
 }
+
+func (p *Prompt) fields() []field { return []field{{"id", &p.ID}, {"text", &p.Text}} }
 
 func (f *LayerFile) fields() []field {
 	return []field{
@@ -412,7 +468,7 @@ func (f *Finding) fields() []field {
 		{"rule", &f.Rule},
 		{"message", &f.Message},
 		{"source", &f.Source},
-		{"hunk", optional(&f.Hunk)},
+		{"hunk", fix{f}},
 		{"quote", &f.Quote},
 		{"state", &f.State},
 		{"reason", &f.Reason},

@@ -105,7 +105,7 @@ type Store struct {
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	s, err := open(ctx, path, options, embedded)
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+		return nil, refused("open the store", path, err)
 	}
 	return s, nil
 }

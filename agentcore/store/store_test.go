@@ -114,7 +114,7 @@ func fill(v reflect.Value, next *int) {
 			v.SetInt(int64(*next) * int64(time.Millisecond))
 			return
 		}
-		v.SetInt(1<<40 + int64(*next))
+		v.SetInt(1<<39 + int64(*next))
 	case reflect.Float64:
 		v.SetFloat(float64(*next) + 0.25)
 	default:

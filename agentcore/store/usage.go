@@ -30,6 +30,7 @@ const storeUsage = `UPDATE run SET turns = max(turns, ?2),
 	WHERE id = ?1`
 
 func (w *writer) applyUsage(u RunUsage) error {
+	u.Usage, u.Own = u.Usage.Bounded(), u.Own.Bounded()
 	err := w.exec(storeUsage, u.Run, u.Turns, u.Usage.InputTokens, u.Usage.OutputTokens, u.Usage.CachedTokens, u.Usage.Cost,
 		u.Own.InputTokens, u.Own.OutputTokens, u.Own.CachedTokens, u.Own.Cost)
 	if err != nil {
@@ -149,13 +150,18 @@ func (s *Store) usage(ctx context.Context, filter UsageFilter) (UsageReport, err
 	return report, nil
 }
 
-// The columns that are summed up: what runs used themselves, and with their children.
-const (
-	ownUsage = `sum(run.own_input_tokens), sum(run.own_output_tokens), sum(run.own_cached_tokens),
-		ifnull(sum(run.own_cost), 0), sum(run.own_cost IS NULL), sum(run.own_cost IS NULL)`
-	wholeUsage = `sum(run.input_tokens), sum(run.output_tokens), sum(run.cached_tokens),
-		ifnull(sum(ifnull(run.cost, run.own_cost)), 0), sum(run.cost IS NULL), sum(run.own_cost IS NULL)`
+// The columns that are summed up: what runs used themselves, and with their children. Rows of former versions may hold
+// figures without bounds, of which a sum fails, so each is kept between 0 and 2^40 tokens, or a trillion dollars.
+var (
+	ownUsage = bounded("own_input_tokens") + ", " + bounded("own_output_tokens") + ", " + bounded("own_cached_tokens") + `,
+		ifnull(sum(min(max(run.own_cost, 0), 1e12)), 0), sum(run.own_cost IS NULL), sum(run.own_cost IS NULL)`
+	wholeUsage = bounded("input_tokens") + ", " + bounded("output_tokens") + ", " + bounded("cached_tokens") + `,
+		ifnull(sum(min(max(ifnull(run.cost, run.own_cost), 0), 1e12)), 0), sum(run.cost IS NULL), sum(run.own_cost IS NULL)`
 )
+
+func bounded(column string) string {
+	return fmt.Sprintf("sum(min(max(run.%s, 0), %d))", column, event.MaxTokens)
+}
 
 // usageQuery returns the statement that sums up columns by a key, and its arguments.
 func usageQuery(key, columns string, filter UsageFilter) (string, []any) {
@@ -172,7 +178,7 @@ func usageQuery(key, columns string, filter UsageFilter) (string, []any) {
 		conditions, args = append(conditions, "run.created >= ?"), append(args, micros{&filter.Since})
 	}
 	return with + "SELECT " + key + ` AS key, count(*), sum(run.status IN ('completed', 'failed', 'timeout')),
-		sum(run.status = 'completed'), sum(run.turns), sum(run.duration_ms), ` + columns +
+		sum(run.succeeded), sum(run.turns), sum(run.duration_ms), ` + columns +
 		" FROM run WHERE " + strings.Join(conditions, " AND ") + " GROUP BY key", args
 }
 
@@ -203,12 +209,13 @@ func (s *Store) usageRows(ctx context.Context, key, columns string, filter Usage
 
 // DelegatedRun is how a child's run went.
 type DelegatedRun struct {
-	Status   event.Status
-	Turns    int
-	Duration time.Duration
+	// Succeeded says that it has done its whole task.
+	Succeeded bool
+	Turns     int
+	Duration  time.Duration
 }
 
-const delegatedRuns = `SELECT run.status, run.turns, run.duration_ms FROM run
+const delegatedRuns = `SELECT run.succeeded, run.turns, run.duration_ms FROM run
 	WHERE run.agent = ?1 AND run.parent_run IS NOT NULL AND run.status IN ('completed', 'failed', 'timeout')
 	AND run.turns > 0 AND (SELECT roots FROM session WHERE id = run.session) = ?2
 	ORDER BY run.created DESC LIMIT ?3`
@@ -229,7 +236,7 @@ func (s *Store) delegatedRuns(ctx context.Context, agent string, roots []string,
 	var runs []DelegatedRun
 	for rows.Next() {
 		var r DelegatedRun
-		if err := rows.Scan(&r.Status, &r.Turns, millis{&r.Duration}); err != nil {
+		if err := rows.Scan(&r.Succeeded, &r.Turns, millis{&r.Duration}); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -223,7 +225,7 @@ func TestDelegatedRuns(t *testing.T) {
 	add("s2", "r6", "explore", event.StatusCompleted)
 	mustCommit(t, s, b)
 	const each = 1500 * time.Millisecond
-	want := []DelegatedRun{{event.StatusFailed, 5, each}, {event.StatusTimeout, 3, each}, {event.StatusCompleted, 1, each}}
+	want := []DelegatedRun{{false, 5, each}, {false, 3, each}, {true, 1, each}}
 	for limit := range 4 {
 		got := must(s.DelegatedRuns(testContext(t), "explore", []string{"/w"}, limit))(t)
 		expect := want
@@ -232,6 +234,49 @@ func TestDelegatedRuns(t *testing.T) {
 		}
 		if diff := cmp.Diff(expect, got); diff != "" {
 			t.Errorf("the latest %d (-want +got):\n%s", limit, diff)
+		}
+	}
+}
+
+// TestSuccessIsMoreThanTheStatus: a run that was cut off by a limit, or handed over that it failed or left something,
+// is no success, in sums and in what is told of former delegations; event.Outcome says the same of it.
+func TestSuccessIsMoreThanTheStatus(t *testing.T) {
+	s := newStore(t)
+	b := Batch{Sessions: []Session{{ID: "s1", Roots: []string{"/w"}}}}
+	root := worked("r0", "s1", "", "coder", "m", event.StatusCompleted, event.NoUsage(), event.NoUsage())
+	b.Runs = append(b.Runs, root)
+	var want []DelegatedRun
+	for i, test := range []struct {
+		status  event.Status
+		reason  string
+		handed  event.ChildStatus
+		success bool
+	}{
+		{event.StatusCompleted, "", "", true},
+		{event.StatusCompleted, "", event.ChildStatusCompleted, true},
+		{event.StatusCompleted, "", event.ChildStatusFailed, false},
+		{event.StatusCompleted, "", event.ChildStatusPartial, false},
+		{event.StatusCompleted, "max_turns", "", false},
+		{event.StatusCompleted, "repeats", event.ChildStatusCompleted, false},
+		{event.StatusTimeout, "timeout", event.ChildStatusCompleted, false},
+	} {
+		r := worked(event.RunID(fmt.Sprint("c", i)), "s1", "r0", "tester", "m", test.status, event.NoUsage(), event.NoUsage())
+		r.Created, r.Reason = r.Created.Add(-time.Duration(i)*time.Second), test.reason
+		handed := event.ChildResult{Status: test.handed}
+		r.Result = must(json.Marshal(handed))(t)
+		b.Runs = append(b.Runs, r)
+		want = append(want, DelegatedRun{test.success, 2, r.Duration})
+		if got := event.Outcome(test.status, test.reason, &handed) == event.ChildStatusCompleted; got != test.success {
+			t.Errorf("the outcome of %+v: %t", test, got)
+		}
+	}
+	mustCommit(t, s, b)
+	if diff := cmp.Diff(want, must(s.DelegatedRuns(testContext(t), "tester", []string{"/w"}, 0))(t)); diff != "" {
+		t.Errorf("delegated runs (-want +got):\n%s", diff)
+	}
+	for _, row := range must(s.Usage(testContext(t), UsageFilter{By: UsageByAgent}))(t).Rows {
+		if row.Key == "tester" && (row.Ended != 7 || row.Completed != 2) {
+			t.Errorf("the usage is %+v", row)
 		}
 	}
 }
@@ -301,4 +346,45 @@ func BenchmarkUsage(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestUsageWithoutBounds sums up figures that no run can have, from this version and in rows of former ones.
+func TestUsageWithoutBounds(t *testing.T) {
+	s := newStore(t)
+	wild := event.Usage{InputTokens: math.MaxInt64, OutputTokens: -1, CachedTokens: math.MinInt64, Cost: dollars(math.Inf(1))}
+	less := event.Usage{InputTokens: 7, OutputTokens: 2, Cost: dollars(-1)}
+	mustCommit(t, s, Batch{
+		Sessions: []Session{{ID: "s1", Roots: []string{"/w"}}},
+		Runs: []Run{
+			worked("r1", "s1", "", "coder", "a", event.StatusCompleted, wild, wild), worked("r2", "s1", "", "coder", "a", event.StatusCompleted, wild, wild),
+			worked("r3", "s1", "", "coder", "a", event.StatusRunning, less, less),
+		},
+		Usages: []RunUsage{{Run: "r3", Usage: wild, Own: wild}},
+	})
+	check := func(when string) {
+		t.Helper()
+		report, err := s.Usage(t.Context(), UsageFilter{By: UsageByAgent})
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		u := report.Total.Usage
+		if u.InputTokens <= 0 || u.OutputTokens < 0 || u.OutputTokens > 2 || u.CachedTokens != 0 || math.IsInf(report.Total.KnownCost, 0) {
+			t.Errorf("%s: the sum is %+v, %g", when, u, report.Total.KnownCost)
+		}
+		overviews, err := s.Overviews(t.Context(), []event.SessionID{"s1"}, "hidden")
+		if u := overviews["s1"].Usage; err != nil || u.InputTokens <= 0 || u.OutputTokens < 0 || u.CachedTokens != 0 {
+			t.Errorf("%s: the session used %+v, %v", when, u, err)
+		}
+	}
+	check("as they are stored now")
+	former, err := openDatabase(s.path, time.Second, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer former.Close()
+	if _, err := former.Exec(`UPDATE run SET own_input_tokens = 9223372036854775807, own_output_tokens = -1, input_tokens = 9223372036854775807,
+		output_tokens = -5, own_cost = 9e999, cost = 9e999`); err != nil {
+		t.Fatal(err)
+	}
+	check("as a former version stored them")
 }

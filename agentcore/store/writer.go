@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -268,8 +269,14 @@ func (w *writer) applyRows(b *Batch) error {
 			return err
 		}
 	}
+	for i := range b.Prompts {
+		if err := w.insert(promptTable, "prompt", string(b.Prompts[i].ID), b.Prompts[i].fields()); err != nil {
+			return err
+		}
+	}
 	for i := range b.Runs {
 		run := ownedRun{Run: b.Runs[i]}
+		run.Usage, run.Own = run.Usage.Bounded(), run.Own.Bounded()
 		if !run.Status.Final() {
 			run.owner = w.store.owner.id
 		}
@@ -443,19 +450,26 @@ func (s *Store) explain(what string, err error) error {
 	if code == 0 && isDamage(err) {
 		code = sqlite3.SQLITE_CORRUPT // what a check found
 	}
-	switch code {
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, filepath.Dir(s.path), err)
-	case sqlite3.SQLITE_IOERR: // also where a quota or a limit of file sizes is reached
-		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what, ErrDisk, filepath.Dir(s.path), err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%s: %w: make %s writable: %w", what, ErrDisk, filepath.Dir(s.path), err)
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("%s: %w (%s): end what else uses it, or try again: %w", what, ErrLocked, s.path, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	if code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
 		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what, ErrDamaged, s.path, err)
 	}
-	return fmt.Errorf("%s in %s: %w", what, s.path, err)
+	return refused(what, s.path, err)
+}
+
+// refused says what the system or another process refused, and what to do.
+func refused(what, path string, err error) error {
+	dir := filepath.Dir(path)
+	switch code := sqliteCode(err); {
+	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, dir, err)
+	case code == sqlite3.SQLITE_IOERR: // also where a quota or a limit of file sizes is reached
+		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what, ErrDisk, dir, err)
+	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%s: %w: make %s writable: %w", what, ErrDisk, dir, err)
+	case code == sqlite3.SQLITE_BUSY, code == sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: %w (%s): end what else uses it, or try again: %w", what, ErrLocked, path, err)
+	}
+	return fmt.Errorf("%s in %s: %w", what, path, err)
 }
 
 // sqliteCode returns the primary result code in err (sqlite.org/rescode.html), 0 if there is none.

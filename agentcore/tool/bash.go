@@ -71,8 +71,8 @@ type bashArguments struct {
 func bashTool() Tool {
 	return New(Definition[bashArguments]{
 		Name: "bash",
-		Description: "Run a bash command line in the workspace folder. Nothing stays from the call before (folder, variables); nobody can type. " +
-			"Read, search and edit files by the tools for that. Changes of text files are proposed, as edits are.",
+		Description: "Run a bash command line in the workspace folder, each afresh; nobody can type. " +
+			"Read, search and edit files by the tools for that.",
 		Effect:  Acts,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
 		Title: func(a bashArguments) string {
@@ -115,7 +115,7 @@ func bash(ctx context.Context, host Host, a bashArguments) (Result, error) {
 		return Result{}, err
 	}
 	view := host.Files().View()
-	told := Result{Text: result.Output, Summary: result.ending()}
+	told := Result{Text: result.Output, Summary: result.ending(), ExitCode: &result.Exit}
 	if result.Output == "" {
 		told.Text = "(no output)"
 	}
@@ -164,10 +164,10 @@ func (r CommandResult) report(view *workspace.View) string {
 			more++
 			continue
 		}
-		name := view.Relative(file.Path)
+		name := view.Shown(file.Path)
 		switch {
 		case file.MovedFrom != "":
-			name += fmt.Sprintf(" (moved from %s)", view.Relative(file.MovedFrom))
+			name += fmt.Sprintf(" (moved from %s)", view.Shown(file.MovedFrom))
 		case file.Created:
 			name += " (new)"
 		case file.Deleted:
@@ -190,7 +190,7 @@ func (r CommandResult) report(view *workspace.View) string {
 			fmt.Fprintln(&b, "there is more of this kind; run the command on fewer files to see it")
 			break
 		}
-		name := view.Relative(file.Path)
+		name := view.Shown(file.Path)
 		if file.Problem != nil {
 			fmt.Fprintf(&b, "left out: %s\n", problemOf(name, file.Problem))
 		}
@@ -246,7 +246,11 @@ func bashOutputTool() Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			return state.result(host), nil
+			told := state.result(host)
+			if state.Ended {
+				told.ExitCode = &state.Result.Exit
+			}
+			return told, nil
 		},
 	})
 }
@@ -258,7 +262,7 @@ type bashKillArguments struct {
 func bashKillTool() Tool {
 	return New(Definition[bashKillArguments]{
 		Name:        "bash_kill",
-		Description: "End a background command with all that it started.",
+		Description: "End a background command.",
 		Effect:      Notes,
 		Example:     bashKillArguments{ID: "bash-1"},
 		Title:       func(a bashKillArguments) string { return "end " + a.ID },

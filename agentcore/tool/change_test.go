@@ -32,6 +32,7 @@ func TestEdit(t *testing.T) {
 	same(t, "all", call(t, h, "edit", `{"path":"twice.txt","old_string":"x","new_string":"z","replace_all":true}`).Text, "Edited twice.txt at line 1, 3.")
 	same(t, "new", call(t, h, "edit", `{"path":"lib/new.go","old_string":"","new_string":"package lib\n"}`).Text, "Created lib/new.go.")
 	same(t, "the new file", h.Text("lib/new.go"), "package lib\n")
+	same(t, "new", call(t, h, "edit", `{"path":"lib/two.go","new_string":"package lib\n"}`).Text, "Created lib/two.go.")
 	call(t, h, "edit", `{"path":"empty.txt","old_string":"","new_string":"full\n"}`)
 	same(t, "the file that was empty", h.Text("empty.txt"), "full\n")
 	refused(t, h, "edit", `{"path":"a.go","old_string":"nowhere to be found","new_string":"x"}`, "a.go: old_string does not occur")
@@ -134,7 +135,7 @@ func TestEditCommands(t *testing.T) {
 	refused(t, h, "str_replace_editor", `{"command":"undo_edit","path":"a.go"}`, "no undo", "edit the text back")
 	refused(t, h, "str_replace_editor", `{"command":"frob","path":"a.go"}`, "command: ", "expected one of str_replace, create, insert")
 	// The members are not offered.
-	refused(t, h, "edit", `{"path":"a.go","colour":"x"}`, "known: path, old_string, new_string, replace_all, edits\n")
+	refused(t, h, "edit", `{"path":"a.go","colour":"x"}`, "known: path, old_string, new_string, replace_all\n")
 }
 
 // TestErrorsSayWhatToDo: each failure of the tools that edit says what happened, where, and what to do.
@@ -157,7 +158,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"edit", `{"path":"bin.dat","old_string":"x","new_string":"y"}`, "bin.dat", "is not a text file", "UTF-8"},
 		{"edit", `{"path":"typed.go","old_string":"two","new_string":"y"}`, "2\ttwo // typed", "changed since you read it", "make it again"},
 		{"edit", `{"path":"typed.go","old_string":"nowhere at all","new_string":"y"}`, "typed.go", "changed since you read it", "read it again"},
-		{"edit", `{"path":"a.go","new_string":"y"}`, "", "old_string is missing", "give the text to replace"},
+		{"edit", `{"path":"a.go","new_string":"y"}`, "a.go", "old_string is empty or missing", "give the text to replace"},
+		{"edit", `{"path":"a.go"}`, "", "old_string is missing", "give the text to replace"},
 		{"edit", `{"path":"a.go","old_string":"one"}`, "", "new_string is missing", `"" to take old_string away`},
 		{"edit", `{"path":"a.go","old_string":"one","new_string":"y","edits":[{"old_string":"one","new_string":"y"}]}`, "", "both edits and old_string", "put all into edits"},
 		{"edit", `{"path":"a.go","edits":[{"old_string":"one"}]}`, "edits[0].new_string", "missing", "a right call"},

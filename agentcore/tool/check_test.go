@@ -175,6 +175,7 @@ var telling = []string{
 	"new_source", "patch", "cell_type", "subagent_type", "max_turns", "allowed_tools", "context_files", "success_criteria", "thoroughness", "mode",
 	"files_modified", "files_created", "tests_run", "tests_passed", "suggestions", "questions", "question", "options", "label", "description", "multiple", "reason", "plan", "status",
 	"items", "fix", "model", "cell_id", "url", "query", "kind", "content", "line", "column",
+	"limit", "depth", "rule", "run_in_background", "wait_ms",
 }
 
 // described checks that every member says what it is, by its name at least.

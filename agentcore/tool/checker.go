@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -86,7 +86,7 @@ func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, e
 	}
 	table := checkers()
 	outcomes := make([]outcome, len(table))
-	var group sync.WaitGroup
+	var group beside.Group
 	for i, c := range table {
 		outcomes[i] = outcome{checker: c, err: errNotApplicable}
 		if !c.knows(file) {

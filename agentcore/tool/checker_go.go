@@ -366,7 +366,7 @@ func (v *vet) detail(text string) string {
 			continue
 		}
 		for temp, original := range v.overlay.original {
-			l = strings.ReplaceAll(l, filepath.Join(v.overlay.dir, temp), v.host.Files().View().Relative(original))
+			l = strings.ReplaceAll(l, filepath.Join(v.overlay.dir, temp), v.host.Files().View().Shown(original))
 		}
 		return clip(l, 200)
 	}

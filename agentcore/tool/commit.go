@@ -43,7 +43,7 @@ func commit(host Host, steps []step) error {
 		var left []string
 		for k := i - 1; k >= 0; k-- {
 			if steps[k].undone().do(layer, author) != nil {
-				left = append(left, layer.View().Relative(steps[k].path))
+				left = append(left, layer.View().Shown(steps[k].path))
 			}
 		}
 		err = explain(host, s.path, err)

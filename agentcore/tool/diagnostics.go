@@ -46,7 +46,7 @@ func diagnostics(ctx context.Context, host Host, a diagnosticsArguments) (Result
 		return Result{}, err
 	}
 	var out strings.Builder
-	shown := host.Files().View().Relative(path)
+	shown := host.Files().View().Shown(path)
 	counts := map[event.Severity]int{}
 	for i, diagnostic := range d.Diagnostics {
 		counts[diagnostic.Severity]++

@@ -11,10 +11,10 @@ import (
 
 type editArguments struct {
 	Path       string     `json:"path" alias:"file_path,file,filename,target_file"`
-	OldString  *string    `json:"old_string,omitempty" jsonschema:"exactly as in the file, without line numbers; empty for a new file" alias:"old_str,old_text,search"`
+	OldString  *string    `json:"old_string,omitempty" jsonschema:"exactly as in the file; empty for a new one" alias:"old_str,old_text,search"`
 	NewString  *string    `json:"new_string,omitempty" alias:"new_str,new_text"`
 	ReplaceAll bool       `json:"replace_all,omitempty"`
-	Edits      []textEdit `json:"edits,omitempty" jsonschema:"instead: several, made in order, all or none" alias:"changes,replacements"`
+	Edits      []textEdit `json:"edits,omitempty" jsonschema:"instead: several, made in order, all or none" hidden:"true" alias:"changes,replacements"`
 
 	// What editors with one tool for everything send: see command.
 	Command    string  `json:"command,omitempty" enum:"str_replace,create,insert,view,undo_edit" hidden:"true"`
@@ -34,8 +34,8 @@ func editTool() Tool {
 	old, new := "return nil\n", "return err\n"
 	return New(Definition[editArguments]{
 		Name: "edit",
-		Description: "Propose replacing a text in a file. old_string must occur exactly once, so include neighbouring " +
-			"lines, or set replace_all. The user takes it later or not; you see it as done.",
+		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, so include " +
+			"neighbouring lines, or set replace_all.",
 		Effect:  Proposes,
 		Example: editArguments{Path: "main.go", OldString: &old, NewString: &new},
 		Title:   func(a editArguments) string { return "edit " + a.Path },
@@ -50,6 +50,8 @@ func (a editArguments) all() ([]textEdit, error) {
 		return nil, errors.New("there are both edits and old_string or new_string: put all into edits, each as {old_string, new_string}")
 	case len(a.Edits) > 0:
 		return a.Edits, nil
+	case a.OldString == nil && a.NewString != nil:
+		return []textEdit{{"", *a.NewString, false}}, nil // a new file
 	case a.OldString == nil:
 		return nil, errors.New("old_string is missing: give the text to replace as in the file, or edits with several")
 	case a.NewString == nil:
@@ -130,7 +132,7 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 	if err != nil {
 		return Result{}, err
 	}
-	shown := layer.View().Relative(path)
+	shown := layer.View().Shown(path)
 	seen, wasRead := layer.Seen(path)
 	file, err := peek(layer, path)
 	var problem *workspace.FileError
@@ -166,7 +168,7 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 // which it may then edit. It has not seen the rest.
 func stale(host Host, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
-	shown := layer.View().Relative(file.Path)
+	shown := layer.View().Shown(file.Path)
 	at, size, now := 0, 1, ""
 	if made, err := edits(file.Text); err == nil {
 		at, size, now = made.lines[0]-1, made.size, made.now

@@ -34,7 +34,7 @@ func peek(layer *workspace.Layer, path string) (workspace.File, error) {
 func gone(layer *workspace.Layer, path string) error {
 	layer.Forget(path)
 	return fmt.Errorf("%s is gone since you read it, renamed or deleted, so nothing was written: look for its text elsewhere, or write it again to make it a new file",
-		layer.View().Relative(path))
+		layer.View().Shown(path))
 }
 
 // explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
@@ -45,7 +45,7 @@ func explain(host Host, path string, err error) error {
 		return err
 	}
 	told := *problem
-	told.Path, told.Cause = host.Files().View().Relative(path), problem
+	told.Path, told.Cause = host.Files().View().Shown(path), problem
 	switch problem.Kind {
 	case workspace.NotFound:
 		told.Detail, told.Hint = "does not exist", "look for it with glob"
@@ -77,7 +77,7 @@ func neighbours(host Host, path string) string {
 		if name == "" {
 			break
 		}
-		near = append(near, host.Files().View().Relative(filepath.Join(filepath.Dir(path), name)))
+		near = append(near, host.Files().View().Shown(filepath.Join(filepath.Dir(path), name)))
 		names = slices.DeleteFunc(names, func(s string) bool { return s == name })
 	}
 	return strings.Join(near, ", ")

@@ -56,7 +56,7 @@ func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		shown := view.Relative(path)
+		shown := view.Shown(path)
 		if total++; listed < globLimit && out.Len() < outputLimit {
 			listed++
 			out.WriteString(shown + "\n")

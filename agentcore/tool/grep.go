@@ -21,10 +21,10 @@ const (
 
 type grepArguments struct {
 	Pattern string `json:"pattern" jsonschema:"RE2; (?i) ignores case" alias:"query,regex,search,regexp"`
-	Path    string `json:"path,omitempty" jsonschema:"folder or file" alias:"directory,dir,target_directory"`
+	Path    string `json:"path,omitempty" alias:"directory,dir,target_directory"`
 	Include string `json:"include,omitempty" jsonschema:"such as *.go or src/**/*.{ts,tsx}" alias:"glob,file_pattern,include_pattern"`
 	Context int    `json:"context,omitempty" jsonschema:"lines around" minimum:"0" alias:"context_lines"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"default 100" minimum:"1" alias:"head_limit,max_results"`
+	Limit   int    `json:"limit,omitempty" minimum:"1" alias:"head_limit,max_results"`
 }
 
 func grepTool() Tool {
@@ -140,7 +140,7 @@ func (s *search) files(ctx context.Context, starts []string, include globPattern
 // named searches a file that was asked for by its name: it is not skipped in silence.
 func (s *search) named(path string) hits {
 	if !s.host.MayRead(path) {
-		return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Relative(path))}
+		return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Shown(path))}
 	}
 	file, err := s.layer.Read(path)
 	if err != nil {
@@ -180,7 +180,7 @@ func (p *grepPage) add(h hits) {
 		if i == 0 {
 			p.files++
 			p.lines = shownLines(h.text)
-			p.out.WriteString(p.view.Relative(h.path) + "\n")
+			p.out.WriteString(p.view.Shown(h.path) + "\n")
 		}
 		p.matches++
 		from := max(next, m.line-p.context)

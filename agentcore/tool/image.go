@@ -70,7 +70,7 @@ func readOther(host Host, name string) (result Result, ok bool) {
 	if err != nil {
 		return Result{}, false
 	}
-	shown := view.Relative(path)
+	shown := view.Shown(path)
 	result.Paths = []string{path}
 	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	switch {

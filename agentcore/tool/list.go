@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 
 type listArguments struct {
 	Path  string `json:"path,omitempty" alias:"directory,dir,target_directory,relative_workspace_path"`
-	Depth int    `json:"depth,omitempty" jsonschema:"default 2" minimum:"1" alias:"max_depth"`
+	Depth int    `json:"depth,omitempty" minimum:"1" alias:"max_depth"`
 }
 
 func listTool() Tool {
@@ -37,7 +39,7 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 	}
 	view := host.Files().View()
 	if len(starts) == 1 && isFile(host.Files(), starts[0]) {
-		return Result{}, fmt.Errorf("%s is a file; use read to see it", view.Relative(starts[0]))
+		return Result{}, fmt.Errorf("%s is a file; use read to see it", view.Shown(starts[0]))
 	}
 	depth := listDepth
 	if a.Depth > 0 {
@@ -48,7 +50,7 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 	for _, start := range starts {
 		indent := 0
 		if len(starts) > 1 {
-			out.WriteString(view.Relative(start) + "/\n")
+			out.WriteString(view.Shown(start) + "/\n")
 			indent = 1
 		}
 		for entry, err := range walk(ctx, host, []string{start}, depth) {
@@ -59,7 +61,11 @@ func list(ctx context.Context, host Host, a listArguments) (Result, error) {
 				continue
 			}
 			listed++
-			out.WriteString(strings.Repeat("  ", indent+strings.Count(entry.relative, "/")) + path.Base(entry.relative))
+			name := path.Base(entry.relative)
+			if permission.Quoted(entry.relative) != entry.relative {
+				name = view.Shown(entry.Path) // the whole path, which can be given back as it is
+			}
+			out.WriteString(strings.Repeat("  ", indent+strings.Count(entry.relative, "/")) + name)
 			if entry.Dir {
 				out.WriteString("/")
 			}

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,8 +16,8 @@ type Replacement struct {
 	Text string
 	// Lines are the 1-based lines of the old text where a match began.
 	Lines []int
-	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces", "indentation" or
-	// "punctuation"; empty for an exact one.
+	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces", "indentation",
+	// "punctuation", "final newline", "line numbers", "blank lines around it" or "lines left out"; empty for an exact one.
 	Tolerated string
 }
 
@@ -24,51 +25,105 @@ type Replacement struct {
 //
 // An exact match comes first. Without one, old may differ from the text in line endings, then also in
 // trailing spaces, then in an indentation that differs by the same amount in every line, then in quotes, dashes and
-// spaces that are not ASCII; only one place may match then (differing line endings alone may match several with all).
+// spaces that are not ASCII, then at last in a first line that begins, and a last one that ends, inside a line; the
+// last two may match one place only. Where nothing matches, old is read without line numbers, without blank lines around it,
+// and with a line "..." standing for the lines between two pieces (see readings and elided). The final newline of old
+// also matches the end of a text that has none.
+//
 // Lines which old and new share stay as they are in the text, byte for byte; the others take the line endings and the
 // indentation of the place. Bytes outside the match never change. An error says what to do instead, for a model;
 // it is a *MatchError.
 func Replace(text, old, new string, all bool) (Replacement, error) {
-	oldLines, newLines := contents(old), contents(new)
-	if old == new || slices.Equal(oldLines, newLines) {
+	if old == new || slices.Equal(contents(old), contents(new)) {
 		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change; give another new_string, or leave the edit out"}
 	}
-	if old == "" {
-		if text != "" {
-			return Replacement{}, &MatchError{Kind: EmptyOld, text: "old_string is empty, which only fits an empty or new file; give the lines to replace, or use write"}
-		}
+	if text == "" && allBlank(contents(old)) {
 		return Replacement{Text: new, Lines: []int{1}}, nil
 	}
-	p := place{text: text, lines: splitLines(text), old: oldLines}
-	for _, level := range []struct {
-		tolerated string
-		find      func(*place) []match
-		several   bool
-	}{
-		{"", func(p *place) []match { return p.exact(old, all) }, true},
-		{"line endings", (*place).anyEnding, true},
-		{"trailing spaces", (*place).anyTrailing, false},
-		{"indentation", func(p *place) []match { return p.anyIndent(levels[2].form) }, false},
-		{"punctuation", func(p *place) []match { return p.anyIndent(levels[3].form) }, false},
-	} {
-		matches := level.find(&p)
-		if len(matches) == 0 {
+	if old == "" {
+		return Replacement{}, &MatchError{Kind: EmptyOld, text: "old_string is empty or missing, " +
+			" which only fits an empty or new file; give the text to replace, or use write"}
+	}
+	added := missingEnding(text, old)
+	p := place{text: text + added, lines: splitLines(text + added), old: contents(old), open: added != ""}
+	result, err := p.replaceAs(old, new, all)
+	if err != nil {
+		return Replacement{}, err
+	}
+	result.Text = strings.TrimSuffix(result.Text, added)
+	if result.Text == text {
+		return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change, so leave the edit out", result.Lines[0], cmp.Or(result.Tolerated, "nothing"))}
+	}
+	return result, nil
+}
+
+// missingEnding returns the line ending that a text lacks at its end and old has at its own; empty for none.
+func missingEnding(text, old string) string {
+	lines := splitLines(text)
+	if last := lines[len(lines)-1]; last.start == last.end || !strings.ContainsAny(old[len(old)-1:], "\r\n") {
+		return ""
+	}
+	if len(lines) > 1 {
+		return text[lines[len(lines)-2].end:lines[len(lines)-2].next]
+	}
+	return "\n"
+}
+
+// replaceAs replaces old as it is first read that matches.
+func (p *place) replaceAs(old, new string, all bool) (Replacement, error) {
+	for _, r := range readings(old, new) {
+		q := *p
+		q.old = contents(r.old)
+		matches, tolerated, several := q.find(r, all)
+		switch {
+		case len(matches) == 0:
 			continue
+		case r.problem != "":
+			return Replacement{}, &MatchError{
+				Kind: Unadaptable, Lines: []int{lineAt(q.lines, matches[0].start) + 1}, text: r.problem,
+			}
+		case len(matches) > 1 && !(all && several):
+			return Replacement{}, q.ambiguous(matches, several)
 		}
-		if len(matches) > 1 && !(all && level.several) {
-			return Replacement{}, p.ambiguous(matches, level.several)
-		}
-		result, err := p.replace(matches, newLines)
+		result, err := q.replace(matches, contents(r.new))
 		if err != nil {
 			return Replacement{}, err
 		}
-		result.Tolerated = level.tolerated
-		if result.Text == text {
-			return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change, so leave the edit out", result.Lines[0], level.tolerated)}
+		result.Tolerated = cmp.Or(r.differs, tolerated, result.Tolerated)
+		if p.open && matches[len(matches)-1].end == len(p.text) {
+			result.Tolerated = cmp.Or(result.Tolerated, "final newline")
 		}
 		return result, nil
 	}
+	if result, err := p.elided(old, new); result != nil || err != nil {
+		if err != nil {
+			return Replacement{}, err
+		}
+		return *result, nil
+	}
 	return Replacement{}, p.notFound()
+}
+
+// find returns the matches of the first level that has any, what they differ in, and whether there may be several.
+func (p *place) find(r reading, all bool) (matches []match, tolerated string, several bool) {
+	for _, level := range []struct {
+		tolerated string
+		find      func() []match
+		several   bool
+	}{
+		{"", func() []match { return p.exact(r.old, all) }, true},
+		{"line endings", p.anyEnding, true},
+		{"trailing spaces", p.anyTrailing, true},
+		{"indentation", func() []match { return p.anyIndent(levels[2].form) }, true},
+		{"punctuation", func() []match { return p.anyIndent(levels[3].form) }, false},
+		{"indentation", p.anyBoundary, false},
+	} {
+		matches = slices.DeleteFunc(level.find(), func(m match) bool { return !r.allows(p, m) })
+		if len(matches) > 0 {
+			return matches, level.tolerated, level.several
+		}
+	}
+	return nil, "", false
 }
 
 // MatchErrorKind sorts why Replace refused.
@@ -80,7 +135,7 @@ const (
 	Ambiguous MatchErrorKind = "ambiguous"
 	NoChange  MatchErrorKind = "no_change"
 	EmptyOld  MatchErrorKind = "empty_old"
-	// Unadaptable means that the place was found, but new cannot take its indentation.
+	// Unadaptable means that the place was found, but new cannot take its indentation, or has line numbers in places.
 	Unadaptable MatchErrorKind = "unadaptable"
 )
 
@@ -99,6 +154,8 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
+	// open says that the text has no line ending at its end but the one that was added for old.
+	open bool
 	// name is what the model knows old by; empty means old_string.
 	name string
 }
@@ -109,6 +166,8 @@ type match struct {
 	start, end int
 	// indent turns the indentation of a line of new into that of the place; nil leaves it.
 	indent func(string) (string, bool)
+	// head says that the match begins inside a line, so that indent is not for the first line of new.
+	head bool
 }
 
 // exact finds old byte for byte. Occurrences do not overlap, except that the only one is checked for a
@@ -248,51 +307,45 @@ func (p *place) anyIndent(form func(string) string) []match {
 	})
 }
 
-// shift is how one line is indented in old and in the file.
-type shift struct{ old, file string }
-
-// uniform returns the one change of indentation that explains all shifts, or nil.
-func uniform(shifts []shift) func(string) (string, bool) {
-	every := func(holds func(shift) bool) bool {
-		return !slices.ContainsFunc(shifts, func(s shift) bool { return !holds(s) })
-	}
-	first := shifts[0]
-	if more, ok := strings.CutSuffix(first.file, first.old); ok && every(func(s shift) bool { return s.file == more+s.old }) {
-		return func(indent string) (string, bool) { return more + indent, true }
-	}
-	if less, ok := strings.CutSuffix(first.old, first.file); ok && every(func(s shift) bool { return s.old == less+s.file }) {
-		return func(indent string) (string, bool) { return strings.CutPrefix(indent, less) }
-	}
-	for _, width := range []int{8, 4, 3, 2} {
-		unit := strings.Repeat(" ", width)
-		if every(func(s shift) bool { return s.old == strings.ReplaceAll(s.file, "\t", unit) }) {
-			return func(indent string) (string, bool) { return strings.ReplaceAll(indent, unit, "\t"), true }
-		}
-		if every(func(s shift) bool { return s.file == strings.ReplaceAll(s.old, "\t", unit) }) {
-			return func(indent string) (string, bool) { return strings.ReplaceAll(indent, "\t", unit), true }
-		}
-	}
-	return otherPrefix(first, every)
-}
-
-// otherPrefix explains shifts by one beginning of the indentation that is another in the file. A line of new that
-// goes deeper can follow only if that does not mix tabs and spaces.
-func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (string, bool) {
-	old, file := first.old, first.file
-	for old != "" && file != "" && old[len(old)-1] == file[len(file)-1] {
-		old, file = old[:len(old)-1], file[:len(file)-1]
-	}
-	same := func(s shift) bool {
-		rest, ok := strings.CutPrefix(s.old, old)
-		return ok && s.file == file+rest
-	}
-	if !every(same) {
+// anyBoundary finds old, of lines with another indentation, whose first line has lost its indentation or begins inside
+// a line of the text, and whose last one may end inside a line.
+func (p *place) anyBoundary() []match {
+	last := len(p.old) - 1
+	if last == 0 || blank(p.old[0]) || indentOf(p.old[0]) != "" || allBlank(p.old[1:]) {
 		return nil
 	}
-	return func(indent string) (string, bool) {
-		rest, ok := strings.CutPrefix(indent, old)
-		return file + rest, ok && strings.Trim(rest, file) == ""
-	}
+	return p.scan(func(i int) (match, bool) {
+		first, wanted := trimRight(p.content(i)), trimRight(p.old[0])
+		if !strings.HasSuffix(first, wanted) {
+			return match{}, false
+		}
+		m := match{start: p.lines[i].start + len(first) - len(wanted), head: true}
+		var shifts []shift
+		for k := 1; k <= last; k++ {
+			content, wanted := p.content(i+k), p.old[k]
+			before, after := indentOf(wanted), indentOf(content)
+			m.end = p.lines[i+k].end
+			switch rest, body := content[len(after):], wanted[len(before):]; {
+			case k == last && wanted == "":
+				m.end = p.lines[i+k].start
+				continue
+			case blank(wanted) && blank(content):
+				continue
+			case trimRight(rest) == trimRight(body):
+			case k == last && body != "" && strings.HasPrefix(rest, body):
+				m.end = p.lines[i+k].start + len(after) + len(body)
+			default:
+				return match{}, false
+			}
+			shifts = append(shifts, shift{old: before, file: after})
+		}
+		if m.indent = uniform(shifts); m.indent == nil {
+			return match{}, false
+		}
+		// Where the other lines lost an indentation too, they lost another one than the first line did.
+		more, _ := m.indent("")
+		return m, more == "" || !blank(first[:len(first)-len(wanted)])
+	})
 }
 
 // replace builds the new text from left to right.
@@ -301,12 +354,19 @@ func (p *place) replace(matches []match, newLines []string) (Replacement, error)
 	var result Replacement
 	from := 0
 	for _, m := range matches {
-		out.WriteString(p.text[from:m.start])
 		at := lineAt(p.lines, m.start)
-		piece, err := p.adapt(m, newLines, at)
+		moved, kept, err := p.framed(m, newLines, at)
 		if err != nil {
 			return Replacement{}, err
 		}
+		if m.indent == nil && (moved.indent != nil || moved.start != m.start) {
+			result.Tolerated = "indentation"
+		}
+		piece, err := p.adapt(moved, newLines, kept, at)
+		if err != nil {
+			return Replacement{}, err
+		}
+		out.WriteString(p.text[from:moved.start])
 		out.WriteString(piece)
 		result.Lines = append(result.Lines, at+1)
 		from = m.end
@@ -316,21 +376,20 @@ func (p *place) replace(matches []match, newLines []string) (Replacement, error)
 	return result, nil
 }
 
-// adapt writes new for one match: lines that old and new share are taken from the file.
-func (p *place) adapt(m match, newLines []string, at int) (string, error) {
+// adapt writes new for one match: lines that old and new share, as kept says, are taken from the file.
+func (p *place) adapt(m match, newLines []string, kept []int, at int) (string, error) {
 	found := p.text[m.start:m.end]
 	lines := splitLines(found)
-	kept := shared(p.old, newLines)
 	ending := p.ending(lines, found, at)
 	var out strings.Builder
 	for k, content := range newLines {
-		if j := kept[k]; j >= 0 {
+		if j := kept[k]; j > 0 || j == 0 && (k == 0 || !m.head) {
 			content = found[lines[j].start:lines[j].end]
-		} else if m.indent != nil && !blank(content) {
+		} else if m.indent != nil && !blank(content) && !(k == 0 && m.head) {
 			before := indentOf(content)
 			after, ok := m.indent(before)
 			if !ok {
-				return "", &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with another indentation, and the lines of new_string cannot be moved there without mixing; read the place again and copy its indentation exactly", at+1)}
+				return "", unadaptable(at)
 			}
 			content = after + content[len(before):]
 		}

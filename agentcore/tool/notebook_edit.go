@@ -16,14 +16,14 @@ type notebookArguments struct {
 	CellNumber *int    `json:"cell_number,omitempty" jsonschema:"or this, from 0" minimum:"0" alias:"cell_index,cell_idx,index"`
 	NewSource  *string `json:"new_source,omitempty" alias:"source,content,new_code,code"`
 	CellType   string  `json:"cell_type,omitempty" enum:"code,markdown,raw" synonym:"md=markdown,python=code"`
-	EditMode   string  `json:"edit_mode,omitempty" jsonschema:"insert: behind the named cell, or first" enum:"replace,insert,delete" synonym:"edit=replace,add=insert,remove=delete" alias:"edit_type,mode"`
+	EditMode   string  `json:"edit_mode,omitempty" jsonschema:"insert: behind that cell, or first" enum:"replace,insert,delete" synonym:"edit=replace,add=insert,remove=delete" alias:"edit_type,mode"`
 }
 
 func notebookEditTool() Tool {
 	number, source := 2, "print(1)\n"
 	return New(Definition[notebookArguments]{
 		Name:        "notebook_edit",
-		Description: "Propose replacing, inserting or deleting one cell of a Jupyter notebook.",
+		Description: "Propose a change of one cell of a Jupyter notebook.",
 		Effect:      Proposes,
 		Example:     notebookArguments{Path: "a.ipynb", CellNumber: &number, NewSource: &source},
 		Title:       func(a notebookArguments) string { return "edit notebook " + a.Path },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -16,10 +17,10 @@ type patchArguments struct {
 func patchTool() Tool {
 	return New(Definition[patchArguments]{
 		Name: "patch",
-		Description: "Propose changes of several places or files; all are made, or none. Between *** Begin Patch and *** End Patch: " +
-			"*** Update File: path (perhaps with *** Move to: path below), *** Add File: path (each line with + before it), " +
+		Description: "Propose changes of several places or files, all or none. Between *** Begin Patch and *** End Patch: " +
+			"*** Update File: path (below it perhaps *** Move to: path), *** Add File: path (+ before each line), " +
 			"*** Delete File: path. An update has chunks in order: @@, then lines that begin with a space (stays), - (goes) or " +
-			"+ (comes), three of context around a change. Where they fit several places, name a line above behind @@: @@ func parse. " +
+			"+ (comes), three of context around. Where they fit several places, name a line above: @@ func parse. " +
 			"*** End of File ends a chunk at the end.",
 		Effect:  Proposes,
 		Example: patchArguments{Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn nil\n+\t\treturn err\n \t}\n*** End Patch"},
@@ -129,7 +130,7 @@ func (p *patchPlan) add(file *fileSection) {
 		p.problem(path, err)
 		return
 	}
-	shown := p.scratch.View().Relative(path)
+	shown := p.scratch.View().Shown(path)
 	if !missing {
 		if err := p.stale(path, file); err != nil {
 			p.problem(path, err)
@@ -139,15 +140,11 @@ func (p *patchPlan) add(file *fileSection) {
 	switch file.action {
 	case addFile:
 		if !missing {
-			p.problem(path, fmt.Errorf("%s exists already, so *** Add File does not fit; change it with *** Update File, or delete it first in the same patch", shown))
+			p.overwrite(file, current)
 			return
 		}
 		if p.try(step{path: path, after: &file.text}) {
-			lines := 0
-			if file.text != "" {
-				lines = len(shownLines(file.text))
-			}
-			p.lines = append(p.lines, fmt.Sprintf("Added %s, %s.", shown, count(lines, "line", "lines")))
+			p.lines = append(p.lines, fmt.Sprintf("Added %s, %s.", shown, lineCount(file.text)))
 		}
 	case deleteFile:
 		if p.try(step{path: path, before: &current.Text}) {
@@ -158,9 +155,59 @@ func (p *patchPlan) add(file *fileSection) {
 	}
 }
 
+// overwrite tries a section that adds a file where one is.
+func (p *patchPlan) overwrite(file *fileSection, current workspace.File) {
+	shown := p.scratch.View().Relative(current.Path)
+	text := workspace.Normalize(file.text, current.Text)
+	err := p.replaceable(current, "change a part of it with *** Update File")
+	if err == nil && text == current.Text {
+		err = fmt.Errorf("%s already reads so; leave its *** Add File out", shown)
+	}
+	if err != nil {
+		p.problem(current.Path, err)
+		return
+	}
+	if p.try(step{path: current.Path, before: &current.Text, after: &text}) {
+		p.lines = append(p.lines, fmt.Sprintf("Replaced %s, %s.", shown, lineCount(text)))
+	}
+}
+
+// replaceable refuses to replace a file that the run does not know as it is now, or that this patch has changed.
+func (p *patchPlan) replaceable(now workspace.File, instead string) error {
+	if slices.ContainsFunc(p.steps, func(s step) bool { return s.path == now.Path || s.moveTo == now.Path }) {
+		return fmt.Errorf("%s is made or changed by the patch above already, so it cannot be replaced by the "+
+			"same patch; say once what is to become of it", p.scratch.View().Relative(now.Path))
+	}
+	return knowsWhole(p.host.Files(), now, instead)
+}
+
+// clear makes room for a file that moves to where another is, which the run has to know.
+func (p *patchPlan) clear(from, to string) bool {
+	there, err := p.scratch.Read(to)
+	if err != nil || strings.EqualFold(from, to) {
+		return true // the move itself tells what is wrong
+	}
+	if err := p.replaceable(there, "choose another name"); err != nil {
+		p.broken[from] = true
+		shown := p.scratch.View().Relative
+		p.problem(to, fmt.Errorf("%s cannot move to %s: %w", shown(from), shown(to), err))
+		return false
+	}
+	return p.try(step{path: to, before: &there.Text})
+}
+
+// lineCount counts the lines of a text, for a model.
+func lineCount(text string) string {
+	lines := 0
+	if text != "" {
+		lines = len(shownLines(text))
+	}
+	return count(lines, "line", "lines")
+}
+
 // update tries a section that updates or moves a file.
 func (p *patchPlan) update(file *fileSection, current workspace.File) {
-	path, shown := current.Path, p.scratch.View().Relative(current.Path)
+	path, shown := current.Path, p.scratch.View().Shown(current.Path)
 	text := newPatchedText(current.Text)
 	for i, c := range file.chunks {
 		if len(p.problems) > patchProblems {
@@ -191,12 +238,12 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 	}
 	line := fmt.Sprintf("Updated %s at line %s.", shown, numbers(text.at, 20))
 	if to != path {
-		if !p.try(step{path: path, before: &current.Text, moveTo: to}) {
+		if !p.clear(path, to) || !p.try(step{path: path, before: &current.Text, moveTo: to}) {
 			return
 		}
-		line = fmt.Sprintf("Moved %s to %s.", shown, p.scratch.View().Relative(to))
+		line = fmt.Sprintf("Moved %s to %s.", shown, p.scratch.View().Shown(to))
 		if after != current.Text {
-			line = fmt.Sprintf("Moved %s to %s, changed at line %s.", shown, p.scratch.View().Relative(to), numbers(text.at, 20))
+			line = fmt.Sprintf("Moved %s to %s, changed at line %s.", shown, p.scratch.View().Shown(to), numbers(text.at, 20))
 		}
 	}
 	if after != current.Text && !p.try(step{path: to, before: &current.Text, after: &after}) {
@@ -230,7 +277,7 @@ func (p *patchPlan) try(s step) bool {
 		path = s.moveTo
 		var problem *workspace.FileError
 		if errors.As(err, &problem) && problem.Kind == workspace.Exists {
-			err = fmt.Errorf("%s cannot move to %s, which exists already; choose another name, or delete it first in the same patch", p.scratch.View().Relative(s.path), p.scratch.View().Relative(path))
+			err = fmt.Errorf("%s cannot move to %s, which exists already; choose another name, or delete it first in the same patch", p.scratch.View().Shown(s.path), p.scratch.View().Shown(path))
 		}
 	}
 	p.broken[s.path] = true
@@ -247,7 +294,7 @@ func (p *patchPlan) stale(path string, file *fileSection) error {
 	if err != nil || !wasRead || seen == now.Stamp {
 		return nil // a file that is not in the layer was made by this patch
 	}
-	shown := layer.View().Relative(path)
+	shown := layer.View().Shown(path)
 	text := newPatchedText(now.Text)
 	if file.action == updateFile {
 		for _, c := range file.chunks {

@@ -92,14 +92,22 @@ func (t *patchedText) apply(c *chunk) error {
 	return nil
 }
 
-// locate finds the lines of a chunk. They are searched below the lines that the chunk names, then behind the chunk
-// before, then over the lines which that one left, then in the whole file; exactly first, then as levels allow.
+// locate finds the lines of a chunk. They are searched below the lines that the chunk names, or where it names none
+// behind the chunk before, then over the lines which that one left, then in the whole file; exactly first, then as
+// levels allow.
 // Where they stand several times, only lines named by the chunk, the end of the file or a line number that fits
-// exactly can decide.
+// exactly can decide. Lines that stand only above what the chunk names are not what it means.
 func (t *patchedText) locate(c *chunk) (spot, error) {
-	above, missing := t.above(c)
+	above, missing := t.above(c, t.from)
+	if missing != "" {
+		return spot{}, t.notFound(c, missing)
+	}
 	if len(c.old(0)) == 0 {
-		return t.insertion(c, above, missing)
+		return t.insertion(c, above)
+	}
+	highest := -1 // each chunk may name its class again
+	if above >= 0 {
+		highest, _ = t.above(c, 0)
 	}
 	for _, skip := range slices.Compact([]int{0, c.soft}) {
 		old := c.old(skip)
@@ -109,8 +117,7 @@ func (t *patchedText) locate(c *chunk) (spot, error) {
 		if i := t.indexOf(c.hint); i >= 0 && t.fits(old, i, 0) != nil {
 			return spot{start: i, count: len(old), skip: skip}, nil
 		}
-		if c.atEnd {
-			start := len(t.lines) - len(old)
+		if start := len(t.lines) - len(old); c.atEnd && start+len(old) > above {
 			for level := range levels {
 				if indent := t.fits(old, start, level); indent != nil {
 					return spot{start, len(old), skip, level, indent, ""}, nil
@@ -131,6 +138,7 @@ func (t *patchedText) locate(c *chunk) (spot, error) {
 		for level := range levels {
 			for domain, from := range []int{t.from, t.overlap, 0} {
 				starts := t.search(old, from, level)
+				starts = slices.DeleteFunc(starts, func(i int) bool { return i+len(old) <= highest })
 				if len(starts) > 1 {
 					return spot{}, t.ambiguous(starts, level)
 				}
@@ -141,18 +149,14 @@ func (t *patchedText) locate(c *chunk) (spot, error) {
 				switch {
 				case c.atEnd:
 					note = "was found, though not at the end of the file"
-				case missing != "":
-					note = fmt.Sprintf("was found, though no line %q stands above it", clip(missing, 80))
-				case above >= 0:
-					note = fmt.Sprintf("was found, though not below %q", clip(c.above[len(c.above)-1], 80))
-				case domain == 2:
+				case domain == 2 && above < 0:
 					note = "was found above the chunk before it"
 				}
 				return t.spotAt(old, starts[0], skip, level, note), nil
 			}
 		}
 	}
-	return spot{}, t.notFound(c, missing)
+	return spot{}, t.notFound(c, "")
 }
 
 func (t *patchedText) spotAt(old []string, start, skip, level int, note string) spot {
@@ -160,10 +164,8 @@ func (t *patchedText) spotAt(old []string, start, skip, level int, note string) 
 }
 
 // insertion finds the place of a chunk that has nothing but new lines.
-func (t *patchedText) insertion(c *chunk, above int, missing string) (spot, error) {
+func (t *patchedText) insertion(c *chunk, above int) (spot, error) {
 	switch {
-	case missing != "":
-		return spot{}, t.notFound(c, missing)
 	case above >= 0:
 		return spot{start: above + 1}, nil
 	case c.hint == 0:
@@ -184,13 +186,13 @@ func (t *patchedText) insertion(c *chunk, above int, missing string) (spot, erro
 }
 
 // above returns the line, 0-based, of the last line that the chunk names above its place, -1 if it names none; or
-// the first of them that is missing.
-func (t *patchedText) above(c *chunk) (int, string) {
-	at, from := -1, t.from
+// the first of them that is missing. The lines are looked for from a line on, then in the whole file.
+func (t *patchedText) above(c *chunk, from int) (int, string) {
+	at := -1
 	for _, name := range c.above {
 		i := t.named(name, from)
 		if i < 0 && at < 0 {
-			i = t.named(name, 0) // each chunk may name its class again
+			i = t.named(name, 0)
 		}
 		if i < 0 {
 			return -1, name
@@ -200,7 +202,8 @@ func (t *patchedText) above(c *chunk) (int, string) {
 	return at, ""
 }
 
-// named finds a line at or behind from that reads so, or else begins so.
+// named finds a line at or behind from that reads so, or else begins so, or else did until the chunks before changed
+// it.
 func (t *patchedText) named(name string, from int) int {
 	wanted := strings.TrimSpace(plainPunctuation.Replace(name))
 	prefix := -1
@@ -211,6 +214,13 @@ func (t *patchedText) named(name string, from int) int {
 		}
 		if prefix < 0 && strings.HasPrefix(plainPunctuation.Replace(content), wanted) {
 			prefix = i
+		}
+	}
+	if prefix < 0 && len(t.at) > 0 {
+		original := newPatchedText(t.original)
+		if k := original.named(name, 0); k >= 0 {
+			prefix = slices.IndexFunc(t.lines, func(l patchedLine) bool { return l.number > k+1 }) - 1
+			return max(prefix, -1)
 		}
 	}
 	return prefix
@@ -267,6 +277,9 @@ func (t *patchedText) fits(old []string, start, level int) func(string) (string,
 // put replaces the lines of a chunk. Lines that stay keep their bytes.
 func (t *patchedText) put(c *chunk, place spot) error {
 	ending := t.ending(place.start)
+	if c.comesAsFile(t.lines[place.start : place.start+place.count]) {
+		place.indent = nil
+	}
 	var out []patchedLine
 	k := place.start
 	for _, op := range c.ops[:len(c.ops)-place.skip] {
@@ -318,6 +331,26 @@ func (t *patchedText) put(c *chunk, place spot) error {
 	return nil
 }
 
+// comesAsFile reports whether the lines that come are indented as the lines of the file are, which the chunk has with
+// another indentation. Lines that stay show that it has its own for all.
+func (c *chunk) comesAsFile(found []patchedLine) bool {
+	var old, file, coming []string
+	for _, op := range c.ops {
+		switch {
+		case op.kind == ' ' && !blank(op.text):
+			return false
+		case op.kind == '-':
+			old = append(old, op.text)
+		case op.kind == '+' && !blank(op.text):
+			coming = append(coming, op.text)
+		}
+	}
+	for _, l := range found {
+		file = append(file, l.text)
+	}
+	return len(old) > 0 && len(coming) > 0 && inFile(old, file, coming)
+}
+
 // lead counts the context lines before the first change.
 func (c *chunk) lead() int {
 	return max(slices.IndexFunc(c.ops, func(op patchOp) bool { return op.kind != ' ' }), 0)
@@ -362,19 +395,23 @@ func (t *patchedText) ambiguous(starts []int, level int) error {
 func (t *patchedText) notFound(c *chunk, missing string) error {
 	var out strings.Builder
 	old := c.old(0)
-	p := place{text: t.original, lines: splitLines(t.original), old: old, name: "the patch"}
+	p := place{text: t.original, lines: shownLines(t.original), old: old, name: "the patch"}
 	switch {
-	case t.original == "":
+	case t.original == "" && missing == "":
 		return fmt.Errorf("the file is empty, so there is nothing to match; use lines with + only")
-	case len(old) == 0:
-		p.old = []string{missing}
-		fmt.Fprintf(&out, "no line reads or begins %q, which its @@ line names", clip(missing, 80))
-	case allBlank(old):
+	case allBlank(old) && missing == "":
 		return fmt.Errorf("it has only blank lines as context, which do not stand so in the file; add a line with text")
+	case missing != "":
+		p.old = []string{missing}
+		fmt.Fprintf(&out, "no line reads or begins %q, which its @@ line names; name one "+
+			"that does, or leave the name out where the lines fit one place", clip(missing, 80))
 	default:
 		out.WriteString("its lines do not stand in the file")
-		if missing != "" {
-			fmt.Fprintf(&out, ", and neither does %q, which its @@ line names", clip(missing, 80))
+		if name := len(c.above); name > 0 {
+			if starts := t.search(old, 0, 0); len(starts) > 0 {
+				return fmt.Errorf("its lines stand at line %d, but not below %q, which its @@ line "+
+					"names; name a line that stands above them, or give the lines that you mean", t.number(starts[0]), clip(c.above[name-1], 80))
+			}
 		}
 		if new := c.new(); !allBlank(new) && !slices.Equal(new, old) {
 			if done := newPatchedText(t.original).search(new, 0, 0); len(done) > 0 {

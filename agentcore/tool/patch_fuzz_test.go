@@ -260,6 +260,8 @@ func BenchmarkPatch(b *testing.B) {
 			fmt.Fprintf(&misses, "@@\n-\tresult%d = push(result, transform(item))\n+\tchanged()\n", i)
 		}
 	}
+	fits.WriteString("*** End Patch\n")
+	misses.WriteString("*** End Patch\n")
 	for name, patch := range map[string]string{"fits": fits.String(), "misses": misses.String()} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

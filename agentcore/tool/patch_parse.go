@@ -103,6 +103,10 @@ type patchParser struct {
 func parsePatch(text string) (files []*fileSection, notes, faults []string) {
 	p := &patchParser{lines: contents(text), first: 1}
 	if !p.unwrap() {
+		if once := (&patchParser{lines: contents(unescaped(text)), first: 1}); len(p.lines) < 3 && once.unwrap() {
+			return nil, nil, []string{`it is escaped twice: it has \n, \t, \" or \\ where a line ending, a tab, a quote ` +
+				"or a backslash is meant; send it with one escaping less"}
+		}
 		return nil, nil, []string{"there is no patch in it; a patch looks like this:\n" + patchForm}
 	}
 	if p.diff {
@@ -172,7 +176,7 @@ func isSection(kind marker, _ string) bool {
 
 var (
 	hereDocument  = regexp.MustCompile(`<<-?\s*['"]?([A-Za-z_]+)['"]?`)
-	unifiedHeader = regexp.MustCompile(`^@@+\s*-(\d+)(?:,(\d+))?\s+\+(\d+)(?:,(\d+))?\s*@@`)
+	unifiedHeader = regexp.MustCompile(`^@@+\s*-(\d+)(?:,(\d+))?\s+\+(\d+)(?:,(\d+))?\s*(?:@@|$)`)
 )
 
 // unwrap takes away what models put around a patch: a shell's here-document, a Markdown fence, and the words
@@ -203,11 +207,13 @@ func (p *patchParser) unwrap() bool {
 	}
 	p.lines, p.first = p.lines[begin:], begin+1
 	p.unindent()
+	closed := false
 	for len(p.lines) > 0 {
 		last := p.lines[len(p.lines)-1]
 		if last != "" && !slices.Contains(closing, strings.TrimSpace(last)) {
 			break
 		}
+		closed = closed || last != ""
 		p.lines = p.lines[:len(p.lines)-1]
 	}
 	if p.diff {
@@ -221,8 +227,13 @@ func (p *patchParser) unwrap() bool {
 			end = i
 		}
 	}
-	if end < 0 {
-		p.notes = append(p.notes, "*** End Patch was missing; the end of the text was taken for it.")
+	switch {
+	case end < 0 && closed:
+		p.notes = append(p.notes, "*** End Patch was missing; the end of what is around the patch was taken for it.")
+		return true
+	case end < 0:
+		p.fault(len(p.lines)-1, "the patch ends here without *** End Patch, so it may be cut off; "+
+			"send all of it, with *** End Patch as the last line")
 		return true
 	}
 	for i, s := range p.lines[end+1:] {

@@ -101,7 +101,8 @@ func TestPatchAccepts(t *testing.T) {
 		{"here-document", text, "apply_patch <<'EOF'\n*** Begin Patch\n" + update + "*** End Patch\nEOF\n", at(2), ""},
 		{"here-document without End Patch", text, "cat <<EOF | apply_patch\n*** Begin Patch\n" + update + "EOF", at(2), "End Patch was missing"},
 		{"fence", text, "Here it is:\n```diff\n*** Begin Patch\n" + update + "*** End Patch\n```\nDone.", at(2), ""},
-		{"no envelope", text, update, at(2), "End Patch was missing"},
+		{"no beginning", text, update + "*** End Patch", at(2), ""},
+		{"fence without End Patch", text, "```\n*** Begin Patch\n" + update + "```\n", at(2), "End Patch was missing"},
 		{"padded markers", text, "  *** Begin Patch  \n ***  update file : a.py \n @@ class B:\n@@ def f(self):\n-        return 1\n+        return 2\n  *** End Patch ***\n", at(2), ""},
 		{"indented as a whole", text, "\t*** Begin Patch\n\t" + strings.ReplaceAll(update, "\n", "\n\t") + "*** End Patch\n", at(2), ""},
 		{"CRLF", text, strings.ReplaceAll("*** Begin Patch\n"+update+"*** End Patch\n", "\n", "\r\n"), at(2), ""},
@@ -112,6 +113,7 @@ func TestPatchAccepts(t *testing.T) {
 		{"appended", text, "*** Begin Patch\n*** Update File: a.py\n@@\n+# end\n*** End Patch", text + "# end\n", "put at the end"},
 		{"inserted below a line", text, "*** Begin Patch\n*** Update File: a.py\n@@ class B:\n+    x = 1\n*** End Patch", strings.Replace(text, "class B:\n", "class B:\n    x = 1\n", 1), ""},
 		{"spaces for tabs", "\tif a {\n\t\tb()\n\t}\n", "*** Begin Patch\n*** Update File: a.py\n     if a {\n-        b()\n+        c()\n+\n+            d()\n     }\n*** End Patch", "\tif a {\n\t\tc()\n\n\t\t\td()\n\t}\n", "indentation"},
+		{"lines that come have the file's indentation", "\t\ta()\n\t\tb()\n", "*** Begin Patch\n*** Update File: a.py\n-a()\n-b()\n+\t\tc()\n+\t\t\td()\n*** End Patch", "\t\tc()\n\t\t\td()\n", "indentation"},
 		{"trailing spaces", "a  \nb\nc\t\n", "*** Begin Patch\n*** Update File: a.py\n a\n-b\n+B\n c\n*** End Patch", "a  \nB\nc\t\n", "trailing spaces"},
 		{"punctuation", "say(“a – b”)\nx\n", "*** Begin Patch\n*** Update File: a.py\n say(\"a - b\")\n-x\n+y\n*** End Patch", "say(“a – b”)\ny\n", "punctuation"},
 		{"line endings of the file", "a\r\nb\r\n", "*** Begin Patch\n*** Update File: a.py\n a\n-b\n+c\n+d\n*** End Patch", "a\r\nc\r\nd\r\n", ""},
@@ -120,7 +122,10 @@ func TestPatchAccepts(t *testing.T) {
 		{"chunks out of order", "a\nb\nc\nd\n", "*** Begin Patch\n*** Update File: a.py\n@@\n-d\n+D\n@@\n-a\n+A\n*** End Patch", "A\nb\nc\nD\n", "above the chunk before it"},
 		{"chunks that share context", "a\nb\nc\n", "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+A\n b\n@@\n b\n-c\n+C\n*** End Patch", "A\nb\nC\n", ""},
 		{"context as the chunk before made it", "a\nb\nc\n", "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+A\n@@\n A\n b\n-c\n+C\n*** End Patch", "A\nb\nC\n", ""},
-		{"a line above that is missing", text, "*** Begin Patch\n*** Update File: a.py\n@@ class Z:\n     def g(self):\n-        return 1\n+        return 2\n*** End Patch", at(1), `no line "class Z:" stands above`},
+		{"a line above that the chunk before changed", text, "*** Begin Patch\n*** Update File: a.py\n@@\n-class B:\n+class C:\n@@ class B:\n-        return 1\n+        return 2\n*** End Patch", strings.Replace(at(2), "class B", "class C", 1), ""},
+		{"a line above that is in the chunk", text, "*** Begin Patch\n*** Update File: a.py\n@@ class B:\n \n class B:\n-    def f(self):\n+    def h(self):\n*** End Patch", strings.Replace(text, "class B:\n    def f", "class B:\n    def h", 1), ""},
+		{"chunks out of order below one line", "fn b\n1\n2\n", "*** Begin Patch\n*** Update File: a.py\n@@ fn b\n-2\n+3\n@@ fn b\n-1\n+0\n*** End Patch", "fn b\n0\n3\n", ""},
+		{"an unfinished header of a unified diff", text, "*** Begin Patch\n*** Update File: a.py\n@@ -10,1 +10,1\n-        return 1\n+        return 2\n*** End Patch", at(2), ""},
 		{"headers of a unified diff", text, "*** Begin Patch\n*** Update File: a.py\n--- a.py\n+++ a.py\n@@ -10,1 +10,1 @@ class B:\n-        return 1\n+        return 2\n*** End Patch", at(2), ""},
 		{"a unified diff", text, "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -6 +6 @@\n-        return 1\n+        return 2\n", at(1), ""},
 		{"a unified diff that inserts", "a\nb\n", "--- a/a.py\n+++ b/a.py\n@@ -1,0 +2 @@\n+x\n", "a\nx\nb\n", ""},
@@ -177,10 +182,22 @@ func TestPatchRefuses(t *testing.T) {
 		{"empty file", update("empty.txt", "-a\n+b\n"), []string{"the file is empty", "lines with + only"}},
 		{"missing file", update("b.go", "-a\n+b\n"), []string{"b.go: does not exist", "near it are a.go", "*** Add File"}},
 		{"delete a missing file", "*** Delete File: zzz/none.txt\n*** End Patch", []string{"does not exist", "glob"}},
-		{"add over a file", "*** Add File: a.go\n+x\n*** End Patch", []string{"a.go exists already", "*** Update File", "delete it first"}},
+		{"cut off", "*** Begin Patch\n*** Update File: a.go\n@@ func f() {\n-\tone()\n+\t1()\n@@ func g() {\n-\ttwo()", []string{"line 7 of the patch", "may be cut off", "*** End Patch as the last line"}},
+		{"cut off in a new file", "*** Begin Patch\n*** Add File: b.go\n+package b\n+fu", []string{"line 4 of the patch", "may be cut off"}},
+		{"cut off, without a beginning", "*** Update File: a.go\n-\tone()\n+\t1()\n", []string{"line 3 of the patch", "may be cut off"}},
+		{"lines above what the chunk names", update("a.go", "@@ func g() {\n-\tone()\n+\t1()\n"), []string{"its lines stand at line 4, but not below \"func g() {\"", "name a line that stands above them"}},
+		{"lines above what the chunk names, with other spaces", update("a.go", "@@ func g() {\n-    one()\n+    1()\n"), []string{"do not stand in the file"}},
+		{"the end of the file above what the chunk names", update("a.go", "@@ func h\n-}\n+})\n*** End of File\n"), []string{"no line reads or begins \"func h\""}},
+		{"a line above that is missing", update("a.go", "@@ func h() {\n-\tone()\n+\t1()\n"), []string{"no line reads or begins \"func h() {\"", "name one that does, or leave the name out"}},
+		{"one of two lines above missing", update("a.go", "@@ func g() {\n@@ func f() {\n-\treturn\n+\treturn 1\n"), []string{"no line reads or begins \"func f() {\""}},
+		{"escaped twice", `*** Begin Patch\n*** Update File: a.go\n-\tone()\n+\t1()\n*** End Patch`, []string{"where a line ending", "escaped twice", "one escaping less"}},
+		{"lines escaped twice", update("a.go", "-\\tone()\n+\\t1()\n"), []string{"do not stand in the file; it seems to be escaped twice"}},
+		{"a blank line behind the end", update("a.go", "-func g() {\n-\ttwo()\n-\treturn\n-}\n-\n+b\n"), []string{"The file ends there, but the patch goes on with \"\""}},
+		{"add over a file", "*** Add File: a.go\n+x\n*** End Patch", []string{"a.go exists and you have not read it", "read it first", "*** Update File"}},
+		{"add over a file of the patch", "*** Add File: n.go\n+x\n*** Add File: n.go\n+y\n*** End Patch", []string{"n.go is made or changed by the patch above already", "say once"}},
 		{"add over a folder", "*** Add File: dir\n+x\n*** End Patch", []string{"dir: is a folder"}},
 		{"add below a file", "*** Add File: a.go/b.go\n+x\n*** End Patch", []string{"is a file, not a folder", "choose another folder"}},
-		{"move onto a file", "*** Update File: a.go\n*** Move to: empty.txt\n*** End Patch", []string{"a.go cannot move to empty.txt, which exists already", "choose another name"}},
+		{"move onto a file", "*** Update File: a.go\n*** Move to: empty.txt\n*** End Patch", []string{"a.go cannot move to empty.txt: empty.txt exists and you have not read it", "read it first, or choose another name"}},
 		{"move outside", "*** Update File: a.go\n*** Move to: ../x\n*** End Patch", []string{"outside"}},
 		{"outside", update("../x", "-a\n+b\n"), []string{"outside"}},
 		{"protected", update(".git/config", "-[core]\n+x\n"), []string{"protected"}},
@@ -218,6 +235,42 @@ func TestPatchStale(t *testing.T) {
 	}
 	call(t, h, "patch", strings.Replace(patch, "-y", "-x", 1))
 	same(t, "a.go", h.Text("a.go"), "// new\n"+strings.Replace(patchedGo, "one", "1", 1))
+}
+
+// TestPatchOver: a file is replaced by a new one, or by one that moves there, where the run knows its text as it is now.
+func TestPatchOver(t *testing.T) {
+	for _, test := range []struct {
+		name, patch, says string
+		want              map[string]string
+	}{
+		{"added", "*** Add File: a.txt\n+new\n+text\n", "Replaced a.txt, 2 lines.", map[string]string{"a.txt": "new\r\ntext\r\n", "b.txt": "b\n"}},
+		{"moved", "*** Update File: b.txt\n*** Move to: a.txt\n", "Moved b.txt to a.txt.", map[string]string{"a.txt": "b\n"}},
+		{"moved and changed", "*** Update File: b.txt\n*** Move to: a.txt\n-b\n+c\n", "Moved b.txt to a.txt, changed at line 1.", map[string]string{"a.txt": "c\n"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			patch := arguments(t, "patch", "*** Begin Patch\n"+test.patch+"*** End Patch")
+			h := tooltest.New(t, map[string]string{"a.txt": "a\r\na\r\n", "b.txt": "b\n"})
+			refused(t, h, "patch", patch, "a.txt exists and you have not read it")
+			call(t, h, "read", `{"path":"a.txt","limit":1}`)
+			h.Type("a.txt", "typed\r\na\r\n")
+			refused(t, h, "patch", patch, "a.txt")
+			call(t, h, "read", `{"path":"a.txt"}`)
+			result := call(t, h, "patch", patch)
+			for path, want := range test.want {
+				same(t, path, h.Text(path), want)
+			}
+			if _, moved := test.want["b.txt"]; !moved {
+				refused(t, h, "read", `{"path":"b.txt"}`, "does not exist")
+			}
+			same(t, "the answer", result.Text, test.says)
+			if report, err := h.Files().Merge(); err != nil || len(report.Conflicts) > 0 {
+				t.Errorf("merging it gave %+v, %v", report, err)
+			}
+		})
+	}
+	h := tooltest.New(t, map[string]string{"a.txt": "a\n"})
+	call(t, h, "read", `{"path":"a.txt"}`)
+	refused(t, h, "patch", arguments(t, "patch", "*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch"), "a.txt already reads so")
 }
 
 // interrupted is a Host where something happens between the trial of a call and its first write.

@@ -16,7 +16,7 @@ const readLines = 2000
 type readArguments struct {
 	Path   string `json:"path" alias:"file_path,file,filename,target_file"`
 	Offset int    `json:"offset,omitempty" jsonschema:"first line, from 1" minimum:"0" alias:"start_line,start"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"default 2000" minimum:"1" alias:"max_lines"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" alias:"max_lines"`
 	Raw    bool   `json:"raw,omitempty" jsonschema:"a notebook as JSON, not by cells" hidden:"true"`
 }
 
@@ -62,7 +62,7 @@ func read(_ context.Context, host Host, a readArguments) (Result, error) {
 	}
 	first := slices.IndexFunc(lines, func(l shownLine) bool { return l.number >= a.Offset })
 	if first < 0 {
-		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset, host.Files().View().Relative(file.Path), count(total, "line", "lines"))
+		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset, host.Files().View().Shown(file.Path), count(total, "line", "lines"))
 	}
 	limit := readLines
 	if a.Limit > 0 {

@@ -16,10 +16,10 @@ type fixArguments struct {
 
 type findingArguments struct {
 	Path     string        `json:"path" alias:"file_path,file,filename"`
-	Line     int           `json:"line" jsonschema:"from 1" minimum:"1" alias:"start_line"`
+	Line     int           `json:"line" minimum:"1" alias:"start_line"`
 	EndLine  int           `json:"end_line,omitempty" minimum:"1"`
 	Severity string        `json:"severity,omitempty" enum:"error,warning,information,hint" synonym:"info=information,note=hint,critical=error,high=error,medium=warning,low=information"`
-	Rule     string        `json:"rule,omitempty" jsonschema:"as dropped-error"`
+	Rule     string        `json:"rule,omitempty"`
 	Message  string        `json:"message" jsonschema:"the problem and what to do" alias:"description"`
 	Source   string        `json:"source,omitempty" jsonschema:"the checker that found it" hidden:"true"`
 	Fix      *fixArguments `json:"fix,omitempty"`
@@ -28,7 +28,7 @@ type findingArguments struct {
 func reportFindingTool() Tool {
 	return New(Definition[findingArguments]{
 		Name: "report_finding",
-		Description: "Show the user a problem at its place in the editor, with a fix where you are sure of one. " +
+		Description: "Show the user a problem at its place in the editor, with a fix if you are sure. " +
 			"One call each; do not repeat them in your final text.",
 		Effect: Notes,
 		Example: findingArguments{
@@ -53,7 +53,7 @@ func reportFinding(ctx context.Context, host Host, a findingArguments) (Result, 
 	}
 	span, err := lineSpan(file, a.Line, a.EndLine)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", host.Files().View().Relative(path), err)
+		return Result{}, fmt.Errorf("%s: %w", host.Files().View().Shown(path), err)
 	}
 	message := strings.TrimSpace(a.Message)
 	if message == "" {

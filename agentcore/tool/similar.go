@@ -3,7 +3,6 @@ package tool
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,8 +15,6 @@ const (
 	similarEnough = 0.5
 	similarShown  = 12
 )
-
-var numberedLine = regexp.MustCompile(`^\s*\d+(\t|→|\|)`)
 
 // notFound tells the model where the text comes nearest to old.
 func (p *place) notFound() error {
@@ -36,6 +33,9 @@ func (p *place) called() string { return cmp.Or(p.name, "old_string") }
 
 // nearest ends a sentence about old, which was not found, with the text that comes nearest and what to do.
 func (p *place) nearest() string {
+	if twice := p.escapedTwice(); twice != "" {
+		return twice
+	}
 	var out strings.Builder
 	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) && !allBlank(p.old) {
 		out.WriteString("; it seems to hold the line numbers that read shows: leave them out")
@@ -48,14 +48,22 @@ func (p *place) nearest() string {
 	end := min(start+min(len(p.old), similarShown), len(p.lines))
 	out.WriteString(". The nearest lines are:\n")
 	out.WriteString(p.excerpt(start, end))
-	for k := start; k < end; k++ {
-		if wanted := p.old[k-start]; p.content(k) != wanted {
-			fmt.Fprintf(&out, "Line %d is %q there and %q in %s. ", k+1, clip(p.content(k), 120), clip(wanted, 120), p.called())
-			break
-		}
-	}
+	out.WriteString(p.difference(start))
 	out.WriteString("Copy the text exactly as read shows it")
 	return out.String()
+}
+
+// difference tells of the first line of old that the text, from a line on, has not so.
+func (p *place) difference(start int) string {
+	for k, wanted := range p.old {
+		switch i := start + k; {
+		case i >= len(p.lines):
+			return fmt.Sprintf("The file ends there, but %s goes on with %q. ", p.called(), clip(wanted, 120))
+		case p.content(i) != wanted:
+			return fmt.Sprintf("Line %d is %q there and %q in %s. ", i+1, clip(p.content(i), 120), clip(wanted, 120), p.called())
+		}
+	}
+	return "Only the line endings differ. "
 }
 
 // excerpt writes the lines [start, end), 0-based, as read shows them.
@@ -68,7 +76,7 @@ func (p *place) excerpt(start, end int) string {
 }
 
 // similar finds the 0-based line where a text like old seems to begin: it looks for the line most like the
-// longest one of old.
+// longest one of old, and of several such for the one with the most lines around it as in old.
 func (p *place) similar() (int, bool) {
 	longest := 0
 	for k, s := range p.old {
@@ -77,13 +85,28 @@ func (p *place) similar() (int, bool) {
 		}
 	}
 	wanted := newBigrams(p.old[longest])
-	best, at := similarEnough, -1
+	best, at, around := similarEnough, -1, 0
 	for i := range min(len(p.lines), similarLines) {
-		if score := wanted.dice(p.content(i)); score > best {
-			best, at = score, i
+		score := wanted.dice(p.content(i))
+		if score < best || score == similarEnough {
+			continue
+		}
+		if same := p.alike(i - longest); score > best || same > around {
+			best, at, around = score, i, same
 		}
 	}
 	return max(at-longest, 0), at >= 0
+}
+
+// alike counts the lines of old that the text has from a line on.
+func (p *place) alike(start int) int {
+	n := 0
+	for k, wanted := range p.old[:min(len(p.old), similarShown)] {
+		if i := start + k; i >= 0 && i < len(p.lines) && p.content(i) == wanted {
+			n++
+		}
+	}
+	return n
 }
 
 // bigrams counts the pairs of neighbouring bytes of a line without its indentation.

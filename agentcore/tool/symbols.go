@@ -59,15 +59,15 @@ const (
 type symbolsArguments struct {
 	Kind   string `json:"kind" enum:"definition,references,document,workspace" alias:"action,operation,query,type"`
 	Path   string `json:"path,omitempty" alias:"file_path,file,filename"`
-	Line   int    `json:"line,omitempty" jsonschema:"from 1" minimum:"1"`
+	Line   int    `json:"line,omitempty" minimum:"1"`
 	Column int    `json:"column,omitempty" minimum:"1" alias:"character,col"`
-	Name   string `json:"name,omitempty" jsonschema:"or this: the symbol" alias:"symbol,identifier,text"`
+	Name   string `json:"name,omitempty" jsonschema:"or this" alias:"symbol,identifier,text"`
 }
 
 func symbolsTool() Tool {
 	return New(Definition[symbolsArguments]{
 		Name:        "symbols",
-		Description: "Find by the language's rules where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
+		Description: "Find where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
 		Effect:      Reads,
 		Example:     symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {
@@ -102,7 +102,7 @@ func symbols(ctx context.Context, host Host, a symbolsArguments) (Result, error)
 			return Result{}, err
 		}
 		if !host.MayRead(l.path) {
-			return Result{}, fmt.Errorf("%s may not be read", host.Files().View().Relative(l.path))
+			return Result{}, fmt.Errorf("%s may not be read", host.Files().View().Shown(l.path))
 		}
 		if _, err := peek(host.Files(), l.path); err != nil {
 			return Result{}, explain(host, l.path, err)
@@ -328,7 +328,7 @@ func (l *lookup) position() (line, column int, word string, err error) {
 		}
 	}
 	if !found {
-		where := l.host.Files().View().Relative(l.path)
+		where := l.host.Files().View().Shown(l.path)
 		if l.a.Line > 0 {
 			where = fmt.Sprintf("line %d of %s", l.a.Line, where)
 		}
@@ -427,7 +427,7 @@ func (l *lookup) answer(list []Symbol) Result {
 				paths = append(paths, s.Path)
 			}
 		}
-		fmt.Fprintf(&out, "%s:%d:%d:", view.Relative(s.Path), s.Span.StartLine+1, s.Span.StartColumn+1)
+		fmt.Fprintf(&out, "%s:%d:%d:", view.Shown(s.Path), s.Span.StartLine+1, s.Span.StartColumn+1)
 		if named := strings.TrimSpace(s.Kind + " " + s.Name); named != "" {
 			out.WriteString(" " + named)
 		}

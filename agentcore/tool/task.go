@@ -1,13 +1,14 @@
 package tool
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/price"
 )
 
 // Task is a job that a run gives to another agent.
@@ -48,17 +49,19 @@ type TaskState struct {
 	Conflicts []string
 	// Output is the file that its result goes to, where it is in the background.
 	Output string
+	// Bounded says which limit was asked for and not given, in words for the model; empty for none.
+	Bounded string
 }
 
 type taskArguments struct {
 	Agent        string   `json:"subagent_type" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
 	Prompt       string   `json:"prompt" jsonschema:"the whole job; it knows nothing else" alias:"task,message,instructions,input,objective"`
 	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
-	Background   bool     `json:"run_in_background,omitempty" jsonschema:"you are told of its end" alias:"background,async"`
+	Background   bool     `json:"run_in_background,omitempty" alias:"background,async"`
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
 	Model        string   `json:"model,omitempty"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
-	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"tools beside its own, if the user agrees" alias:"tools"`
+	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
 	Criteria     string   `json:"success_criteria,omitempty" alias:"criteria,acceptance_criteria"`
 	Thoroughness string   `json:"thoroughness,omitempty" enum:"quick,medium,very thorough" synonym:"thorough=very thorough"`
@@ -67,7 +70,7 @@ type taskArguments struct {
 func taskTool() Tool {
 	return New(Definition[taskArguments]{
 		Name:        "task",
-		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. Its edits become part of what you see.",
+		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. You see its edits.",
 		Effect:      Delegates,
 		Example:     taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
 		Title: func(a taskArguments) string {
@@ -83,7 +86,12 @@ func taskTool() Tool {
 
 func task(ctx context.Context, host Host, a taskArguments) (Result, error) {
 	if strings.TrimSpace(a.Prompt) == "" {
-		return Result{}, errors.New("the prompt is empty; say what the agent shall do")
+		about, err := host.DescribeAgent(a.Agent)
+		if err != nil {
+			return Result{}, err
+		}
+		text := "nothing was started, since the prompt is empty; to start it, say what it shall do\n" + about
+		return Result{Text: text, Summary: "tells of " + a.Agent}, nil
 	}
 	state, err := host.Delegate(ctx, Task{
 		Agent: a.Agent, Prompt: a.Prompt, Title: a.Description, Background: a.Background, MaxTurns: a.MaxTurns, Model: a.Model,
@@ -103,14 +111,26 @@ func (s TaskState) started() string {
 	if s.Output != "" {
 		text += fmt.Sprintf(" Its result will be in %s.", s.Output)
 	}
+	if s.Bounded != "" {
+		text += " Its limit: " + s.Bounded + "."
+	}
 	return text
 }
 
 // summary is the outcome in one line for people.
 func (s TaskState) summary() string {
 	r := s.Result
-	took := (time.Duration(r.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
-	return fmt.Sprintf("%s, %s, %s", r.Status, count(r.Turns, "turn", "turns"), took)
+	outcome := cmp.Or(string(r.Outcome), string(r.Status))
+	return fmt.Sprintf("%s, %s, %s", outcome, count(r.Turns, "turn", "turns"), took(r.DurationMs))
+}
+
+// took is a duration as people and models read it: "0.4s", "12.3s", "4m30s".
+func took(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
 }
 
 // Report is the end of a run as the agent hears of it that started it.
@@ -148,7 +168,15 @@ func (s TaskState) Report() string {
 	for _, conflict := range s.Conflicts {
 		fmt.Fprintf(&b, "conflict: %s\n", conflict)
 	}
-	fmt.Fprintf(&b, "cost: %s, %d tokens in, %d out\n", count(r.Turns, "turn", "turns"), r.Usage.InputTokens+r.Usage.CachedTokens, r.Usage.OutputTokens)
+	if s.Bounded != "" {
+		fmt.Fprintf(&b, "limit: %s\n", s.Bounded)
+	}
+	fmt.Fprintf(&b, "cost: %s, %s, %d tokens in, %d out",
+		count(r.Turns, "turn", "turns"), took(r.DurationMs), r.Usage.InputTokens+r.Usage.CachedTokens, r.Usage.OutputTokens)
+	if r.Usage.Cost != nil {
+		b.WriteString(", " + price.Dollars(*r.Usage.Cost))
+	}
+	b.WriteByte('\n')
 	if body == "" {
 		body = "(it said nothing)"
 	}

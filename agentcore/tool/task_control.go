@@ -27,7 +27,7 @@ type (
 	taskWaitArguments struct {
 		IDs    []string `json:"ids,omitempty" alias:"task_ids,id,task_id"`
 		Mode   string   `json:"mode,omitempty" enum:"any,all"`
-		WaitMs int      `json:"wait_ms,omitempty" jsonschema:"default 300000" minimum:"1" alias:"timeout,timeout_ms"`
+		WaitMs int      `json:"wait_ms,omitempty" minimum:"1" alias:"timeout,timeout_ms"`
 	}
 	taskSendArguments struct {
 		ID      string `json:"id" alias:"task_id,agent_id,to"`

@@ -20,7 +20,7 @@ type todoArguments struct {
 func todoTool() Tool {
 	return New(Definition[todoArguments]{
 		Name:        "todo",
-		Description: "Replace the list of work, which the user sees; for three steps or more. Keep one item in_progress.",
+		Description: "Replace the list of work that the user sees; for three steps or more.",
 		Effect:      Notes,
 		Example:     todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
 		Title:       func(a todoArguments) string { return "todo " + todoSummary(a.Items) },

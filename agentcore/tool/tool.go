@@ -71,6 +71,8 @@ type Result struct {
 	Paths []string
 	// Images go to the model beside the text, where it sees; the text says what they are.
 	Images []Image
+	// ExitCode is that of the command that the call ran to its end, or saw the end of; nil for none.
+	ExitCode *int
 }
 
 // Diagnostic is what the editor or a checker says about a place.
@@ -157,6 +159,8 @@ type Host interface {
 	// Delegate starts another agent and returns at its end, or at once where it is in the background. The error says what of the task
 	// cannot be, and what can; how a run ended is no error.
 	Delegate(ctx context.Context, task Task) (TaskState, error)
+	// DescribeAgent tells what an agent is for that the run can start. The error names those that it can.
+	DescribeAgent(name string) (string, error)
 	// Tasks returns how far tasks of the run are, all of them where no id is given. The error names those that there are.
 	Tasks(ctx context.Context, ids []event.RunID) ([]TaskState, error)
 	// WaitTasks waits until any or all of the tasks have ended, or the time is over; without ids those that run in the background. Of

@@ -34,7 +34,7 @@ const (
 
 type webfetchArguments struct {
 	URL      string `json:"url" alias:"uri,link,address"`
-	MaxBytes int    `json:"max_bytes,omitempty" jsonschema:"2 MiB" minimum:"1" alias:"max_length"`
+	MaxBytes int    `json:"max_bytes,omitempty" minimum:"1" alias:"max_length" hidden:"true"`
 	// What models bring along that know such a tool from elsewhere: the page is always answered, as Markdown.
 	Prompt string `json:"prompt,omitempty" hidden:"true"`
 	Format string `json:"format,omitempty" hidden:"true"`

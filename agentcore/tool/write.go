@@ -30,7 +30,7 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	shown := layer.View().Relative(path)
+	shown := layer.View().Shown(path)
 	file, err := peek(layer, path)
 	var problem *workspace.FileError
 	switch {
@@ -42,15 +42,8 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	case err != nil:
 		return Result{}, explain(host, path, err)
 	default:
-		seen, ok := layer.SeenWhole(path)
-		if _, partly := layer.Seen(path); partly && !ok {
-			return Result{}, fmt.Errorf("you have seen only a part of %s as it is now, so nothing was written: read it again, then write", shown)
-		}
-		if !ok {
-			return Result{}, fmt.Errorf("%s exists and you have not read it: read it first, or change a part of it with edit", shown)
-		}
-		if seen != file.Stamp {
-			return Result{}, fmt.Errorf("%s changed since you read it, so nothing was written: read it again, then write", shown)
+		if err := knowsWhole(layer, file, "change a part of it with edit"); err != nil {
+			return Result{}, err
 		}
 	}
 	text := a.Content
@@ -63,17 +56,31 @@ func write(_ context.Context, host Host, a writeArguments) (Result, error) {
 	if _, err := layer.Write(path, text, file.Stamp, host.Author("")); err != nil {
 		return Result{}, explain(host, path, err)
 	}
-	lines := 0
-	if text != "" {
-		lines = len(shownLines(text))
-	}
 	verb := "Wrote"
 	if file.Stamp == "" {
 		verb = "Created"
 	}
 	return Result{
-		Text:    fmt.Sprintf("%s %s, %s.", verb, shown, count(lines, "line", "lines")),
+		Text:    fmt.Sprintf("%s %s, %s.", verb, shown, lineCount(text)),
 		Summary: changeSummary(file.Text, text),
 		Paths:   []string{path},
 	}, nil
+}
+
+// knowsWhole refuses to put another text in the place of one that the run has not read, in whole and as it is now.
+// The error also names what to do instead.
+func knowsWhole(layer *workspace.Layer, now workspace.File, instead string) error {
+	shown := layer.View().Relative(now.Path)
+	seen, whole := layer.SeenWhole(now.Path)
+	_, partly := layer.Seen(now.Path)
+	switch {
+	case partly && !whole:
+		return fmt.Errorf("you have seen only a part of %s as it is now, so nothing was written: "+
+			"read it again, then write", shown)
+	case !whole:
+		return fmt.Errorf("%s exists and you have not read it: read it first, or %s", shown, instead)
+	case seen != now.Stamp:
+		return fmt.Errorf("%s changed since you read it, so nothing was written: read it again, then write", shown)
+	}
+	return nil
 }

@@ -116,6 +116,28 @@ func (l *Layer) View() *View { return l.view }
 // Fork makes a layer above this one. It costs the same however much there is below.
 func (l *Layer) Fork() *Layer { return newLayer(l.view, l.session, l) }
 
+// Rehearse is a fork for trying a call of the run itself: it knows the files that the run has seen. The fork is dropped
+// afterwards; what its run was shown by it can be kept with [Layer.Learn].
+func (l *Layer) Rehearse() *Layer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow()
+	fork := l.Fork()
+	maps.Copy(fork.seen, l.seen)
+	maps.Copy(fork.learned, l.learned)
+	return fork
+}
+
+// Learn notes what the run was shown by a layer of [Layer.Rehearse], so that it knows it from its next turn on.
+func (l *Layer) Learn(rehearsed *Layer) {
+	rehearsed.mu.Lock()
+	learned := maps.Clone(rehearsed.learned)
+	rehearsed.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(l.learned, learned)
+}
+
 // below returns a file as it is without the layer's edits.
 func (l *Layer) below(path string) (content, error) {
 	if l.parent != nil {
@@ -378,6 +400,7 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 			return c, changedSince(path, c, "was changed since it was deleted")
 		}
 	}
+	l.view.expected.write(path, next)
 	key, own := l.writing(s)
 	f := newLayerFile(own.write(next, author))
 	if g := l.files[key]; g != nil && next != nil {

@@ -199,7 +199,7 @@ func (l *Layer) place(from, to spot, movers []Author) {
 		movers = slices.Concat(f.movers, movers)
 	}
 	authors := authorsOf(own.hunks, []*hunk{{authors: movers}})
-	l.view.renames.add(rename{from: from.path, to: to.path, layer: l, session: l.session})
+	l.view.renamed(rename{from: from.path, to: to.path, layer: l, session: l.session})
 	if to.path == key {
 		l.set(key, newLayerFile(own)) // it is back
 		return
@@ -235,9 +235,7 @@ func (p patch) writeBy(next *text, authors []Author) patch {
 		return p
 	}
 	result := p.write(next, Author{})
-	for _, h := range result.hunks {
-		h.authors = authors
-	}
+	sign(result.hunks, authors)
 	return result
 }
 

@@ -246,8 +246,7 @@ func composeWhole(base, next *text, old, over []*hunk) []composed {
 	}
 	// The file was deleted and written anew.
 	result := []composed{}
-	for i, h := range hunksBetween(base, next, Author{}) {
-		h.authors = authors
+	for i, h := range hunksBy(base, next, authors) {
 		c := composed{hunk: h, fresh: true}
 		if i == 0 {
 			c.from = old

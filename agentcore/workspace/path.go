@@ -67,6 +67,8 @@ func (v *View) rootsHint() string {
 // only then does Resolve look at the disk. Symbolic links that lead out are refused later, when the file
 // is read or written. A document that is open is found by its own path wherever it lies.
 //
+// A name that is quoted as by [View.Shown] means what it quotes.
+//
 // The error is a *FileError of kind Outside, or NotFound, whose hint names the roots. It may be called
 // from any goroutine.
 func (v *View) Resolve(name string) (string, error) {
@@ -76,6 +78,7 @@ func (v *View) Resolve(name string) (string, error) {
 	if open {
 		return name, nil
 	}
+	name = permission.Unquoted(name)
 	switch {
 	case strings.ContainsRune(name, 0):
 		return "", &FileError{Kind: NotFound, Path: strings.ReplaceAll(name, "\x00", "\\0"), Detail: "is no file name", Hint: v.rootsHint()}
@@ -162,6 +165,10 @@ func (v *View) Relative(name string) string {
 	return path.Join(r.name, rel)
 }
 
+// Shown is Relative for whoever reads it: a name that could be taken for several, or for something else, is quoted. This
+// is how every tool and message has to write the names of files.
+func (v *View) Shown(name string) string { return permission.Quoted(v.Relative(name)) }
+
 // nameRoots gives each root the name that tells it apart: the editor's, or its last path element; where
 // two would be the same, a number is added.
 func nameRoots(roots []*root) {
@@ -184,29 +191,8 @@ func (v *View) secretError(name string) error {
 	}
 }
 
-// protected reports why a slash path below the root acts by itself, if it does. It may look at the disk.
-func (r *root) protected(rel string) (why string, ok bool) {
-	dir, err := r.open()
-	if err != nil {
-		return permission.Protected(rel)
-	}
-	if fsys, ok := dir.FS().(permission.Reader); ok {
-		return permission.ProtectedBelow(fsys, filepath.ToSlash(r.Path), rel)
-	}
-	return permission.Protected(rel)
-}
-
-// Protected reports why a file acts by itself, as the disk tells, if it does: git, the editor or an agent would run
-// what it says. It may look at the disk.
-func (v *View) Protected(path string) (why string, ok bool) {
-	r, rel := v.locate(cleanPath(path))
-	if r == nil {
-		return "", false
-	}
-	return r.protected(filepath.ToSlash(rel))
-}
-
-// writable returns why a path may not be written, or nil. Links are followed as far as they exist.
+// writable returns why a path may not be written, or nil. Links are followed as far as they exist. From then on the path
+// counts as one that there will be.
 func (v *View) writable(name string) error {
 	r, rel := v.locate(name)
 	if r == nil {
@@ -222,12 +208,11 @@ func (v *View) writable(name string) error {
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	for _, at := range []string{filepath.ToSlash(rel), real} {
-		if why, ok := r.protected(at); ok {
-			return &FileError{
-				Kind: Protected, Path: name, Detail: "is protected: " + why,
-				Hint: "leave it as it is, and tell the user what to change there",
-			}
+	v.Expect(name) // before it is judged, so that of two runs that write at once one sees the other
+	if why, ok := v.Protected(name, nil); ok {
+		return &FileError{
+			Kind: Protected, Path: name, Detail: "is protected: " + why,
+			Hint: "leave it as it is, and tell the user what to change there",
 		}
 	}
 	if permission.Secret(filepath.ToSlash(rel)) || permission.Secret(real) {

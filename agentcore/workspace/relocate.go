@@ -127,7 +127,7 @@ func (s *Session) place(a *anchor, from, to shownFile, movers []Author) (*Confli
 		h.settle(event.StateSuperseded, "a later move takes its place")
 	}
 	if to.path == a.path {
-		v.renames.add(moved)
+		v.renamed(moved)
 		return nil, nil
 	}
 	b := v.anchor(to.path, to.content)
@@ -142,7 +142,7 @@ func (s *Session) place(a *anchor, from, to shownFile, movers []Author) (*Confli
 		v.drop(b, s)
 		return &c, nil
 	}
-	v.renames.add(moved)
+	v.renamed(moved)
 	var ids []event.HunkID
 	switch {
 	case b.text != nil && !alias:
@@ -200,10 +200,22 @@ func (s *Session) unmove(a *anchor, p *pile) []event.HunkID {
 // hunksBy is hunksBetween for several authors.
 func hunksBy(cur, next *text, authors []Author) []*hunk {
 	hunks := hunksBetween(cur, next, Author{})
+	sign(hunks, authors)
+	return hunks
+}
+
+// sign makes hunks those of authors together. Which of several hunks fixes which finding is not known.
+func sign(hunks []*hunk, authors []Author) {
+	if len(hunks) > 1 {
+		unknown := make([]Author, len(authors))
+		for i, a := range authors {
+			unknown[i] = Author{Run: a.Run, Agent: a.Agent, Reason: a.Reason}
+		}
+		authors = authorsOf([]*hunk{{authors: unknown}})
+	}
 	for _, h := range hunks {
 		h.authors = authors
 	}
-	return hunks
 }
 
 // link lets the anchor of a path know of a file that a session wants to move there. The lock is held.
@@ -334,7 +346,7 @@ func (v *View) Rename(from, to string) {
 			v.cache.drop(at)
 		}
 	}
-	v.renames.add(rename{from: from, to: to, editor: true})
+	v.renamed(rename{from: from, to: to, editor: true})
 	for _, path := range slices.Sorted(maps.Keys(v.anchors)) {
 		at := renamed(path, from, to)
 		a := v.anchors[path]
@@ -351,7 +363,7 @@ func (v *View) Rename(from, to string) {
 		for s, p := range maps.Clone(a.piles) {
 			// A folder takes the targets of moves along below.
 			if h := p.mover(); h != nil && path == from && h.moveTo != to {
-				v.renames.add(rename{from: h.moveTo, to: to, session: s})
+				v.renamed(rename{from: h.moveTo, to: to, session: s})
 				h.settle(event.StateSuperseded, "the user renamed the file to "+filepath.Base(to))
 				s.publish(a, p)
 			}
@@ -400,7 +412,7 @@ func (v *View) join(a, b *anchor) {
 		}
 		s.publish(a, p)
 	}
-	v.renames.add(rename{from: a.path, to: b.path})
+	v.renamed(rename{from: a.path, to: b.path})
 	if !a.text.same(b.text) {
 		from := a.path
 		v.move(a, b.text, b.seq)

@@ -56,6 +56,12 @@ func (n *renames) add(r rename) {
 	n.list = append(n.list, r)
 }
 
+// renamed adds to the renames; what is expected of the files follows.
+func (v *View) renamed(r rename) {
+	v.renames.add(r)
+	v.expected.rename(r.from, r.to)
+}
+
 func (n *renames) len() int {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -24,7 +24,9 @@ func (s *Session) Restore(hunks []Hunk) {
 	targets := make(map[string]content) // of moves
 	for _, h := range hunks {
 		path := cleanPath(h.Path)
+		v.expected.add(path)
 		if h.MoveTo != "" {
+			v.expected.add(cleanPath(h.MoveTo))
 			h.Path, h.MoveTo = path, cleanPath(h.MoveTo)
 			if targets[h.MoveTo] = v.seen(h.MoveTo); h.State == event.StateAccepted {
 				switch old := v.seen(path); {
@@ -88,7 +90,7 @@ func (s *Session) restore(path string, c content, hunks []Hunk, targets map[stri
 		}
 		h := &hunk{
 			id: r.ID, state: event.StateOpen, before: r.Before, after: r.After, moveTo: r.MoveTo,
-			create: r.Create, delete: r.Delete, authors: []Author{r.Author}, notify: true,
+			create: r.Create, delete: r.Delete, authors: r.authors(), notify: true,
 		}
 		if r.State == event.StateOpen {
 			h.detail = r.Detail
@@ -108,6 +110,17 @@ func (s *Session) restore(path string, c content, hunks []Hunk, targets map[stri
 	if b := s.view.anchors[to]; to != "" && b != nil {
 		s.view.join(a, b)
 	}
+}
+
+// authors are those of a hunk of a former process, as far as they are known.
+func (h *Hunk) authors() []Author {
+	authors := []Author{h.Author}
+	for _, finding := range h.Fixes {
+		fix := h.Author
+		fix.Finding = finding
+		authors = append(authors, fix)
+	}
+	return authors
 }
 
 // restoreMove adopts a hunk that moves the file; made says that the file is there already. The lock is held.
@@ -141,7 +154,7 @@ func (h *hunk) same(g *hunk) bool {
 // restoreUndo adopts an accepted hunk. It reports false where its text is not there, but what it replaced. The lock is
 // held.
 func (s *Session) restoreUndo(a *anchor, p *pile, r Hunk) bool {
-	h := &hunk{id: r.ID, authors: []Author{r.Author}}
+	h := &hunk{id: r.ID, authors: r.authors()}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
 	if r.MoveTo != "" {
 		h.reverse.moveTo, h.reverse.gone = r.Path, a.text == nil

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
 )
 
 // LayerFile is what a layer does to one file, in a form that survives the process: [Layer.Load] makes the same layer
@@ -23,6 +25,33 @@ type LayerFile struct {
 	Stamp Stamp
 	// Authors wrote the edits, oldest first.
 	Authors []Author
+	// Fixes are the places of the edits that fix a finding.
+	Fixes []FixPlace
+}
+
+// FixPlace is where an edit that fixes a finding replaces lines of the base, 0-based, the end exclusive.
+type FixPlace struct {
+	Finding            event.FindingID
+	StartLine, EndLine int
+}
+
+// fixPlaces are those of hunks.
+func fixPlaces(hunks []*hunk) (places []FixPlace) {
+	for _, h := range hunks {
+		for _, finding := range fixesOf(h.authors) {
+			places = append(places, FixPlace{finding, h.start, h.end})
+		}
+	}
+	return places
+}
+
+// authorsAt are the authors of a hunk: all who made no fix, and those whose fix is there or touches it.
+func (f *LayerFile) authorsAt(h *hunk) []Author {
+	return slices.DeleteFunc(slices.Clone(f.Authors), func(a Author) bool {
+		return a.Finding != "" && !slices.ContainsFunc(f.Fixes, func(p FixPlace) bool {
+			return p.Finding == a.Finding && p.StartLine <= h.end && h.start <= p.EndLine
+		})
+	})
 }
 
 // Saved returns all that the layer does to files, sorted by path. It reads no file. Conflicts that only the next Merge
@@ -67,6 +96,7 @@ func (f *layerFile) saved(key string) LayerFile {
 		Base: f.base.string(), Text: own.string(),
 		Created: f.base == nil, Deleted: own == nil,
 		Stamp: f.base.stamp(), Authors: authorsOf(f.hunks, []*hunk{{authors: f.movers}}),
+		Fixes: fixPlaces(f.hunks),
 	}
 }
 
@@ -83,10 +113,11 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 		}
 		if !saved.Deleted {
 			own = newText(saved.Text)
+			l.view.expected.write(path, own)
 		}
 		edits := patch{base: base, hunks: hunksBetween(base, own, Author{})}
 		for _, h := range edits.hunks {
-			h.authors = slices.Clone(saved.Authors)
+			h.authors = saved.authorsAt(h)
 		}
 		f, key := newLayerFile(edits), path
 		if saved.MovedFrom != "" {

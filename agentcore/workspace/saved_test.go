@@ -1,11 +1,16 @@
 package workspace
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/agentls/agentls/agentcore/event"
 )
 
 func TestSavedLayer(t *testing.T) {
@@ -78,5 +83,39 @@ func TestSavedLayer(t *testing.T) {
 	}
 	if _, dropped, _ := later.SavedSince(5); len(dropped) != 5 {
 		t.Errorf("the merge dropped %v", dropped)
+	}
+}
+
+// The edits that fix findings are told apart in the next process.
+func TestSavedFixes(t *testing.T) {
+	v, dir := open(t, map[string]string{"a": five})
+	path := filepath.Join(dir, "a")
+	s := v.NewSession(SessionOptions{})
+	layer := s.Fork()
+	author := Author{Run: "r1", Agent: "a", Reason: "the same", Finding: "f1"}
+	for _, step := range []struct {
+		base, text string
+		finding    event.FindingID
+	}{
+		{five, "one\ntwo\nthree\nfour\nFIVE\n", "f1"},
+		{"one\ntwo\nthree\nfour\nFIVE\n", "ONE\ntwo\nthree\nfour\nFIVE\n", "f2"},
+	} {
+		author.Finding = step.finding
+		if _, err := layer.Write(path, step.text, StampOf(step.base), author); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := s.Fork()
+	later.Load(layer.Saved())
+	if diff := cmp.Diff(layer.Saved(), later.Saved(), cmpopts.SortSlices(func(a, b Author) bool { return a.Finding < b.Finding })); diff != "" {
+		t.Error(diff)
+	}
+	merge(t, later)
+	var got []string
+	for _, h := range s.Hunks() {
+		got = append(got, strings.TrimSpace(h.After)+fmt.Sprint(h.Fixes))
+	}
+	if want := []string{"ONE[f2]", "FIVE[f1]"}; !slices.Equal(got, want) {
+		t.Errorf("the hunks are %q, want %q", got, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -49,17 +50,22 @@ func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path strin
 		s.more = sync.NewCond(&s.mu)
 		top := &scanFolder[T]{path: dir, rules: l.ignoresAbove(r, dir), done: make(chan struct{})}
 		s.push(func(*scratch) { s.list(top) })
-		var workers sync.WaitGroup
+		var workers beside.Group
 		for range runtime.GOMAXPROCS(0) {
-			workers.Go(s.work)
+			workers.Go(func() {
+				defer cancel() // after a panic nobody waits for the rest
+				s.work()
+			})
 		}
 		defer func() {
 			cancel()
 			s.stop()
+			defer func() {
+				for _, left := range s.stack { // it does nothing any more but let its folder go
+					left(&scratch{})
+				}
+			}()
 			workers.Wait()
-			for _, left := range s.stack { // it does nothing any more but let its folder go
-				left(&scratch{})
-			}
 		}()
 		if s.walk(top, yield) && ctx.Err() != nil {
 			yield(Scanned[T]{}, ctx.Err())

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/beside"
 )
 
 // scannedTexts are the files that Scan yields, with their texts or what is wrong with them.
@@ -234,4 +236,27 @@ func TestIgnoredAgainstCheckIgnore(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestScanPanics: a panic over one file is the caller's, who can answer for it, and the scan ends.
+func TestScanPanics(t *testing.T) {
+	v, dir := open(t, map[string]string{"a/one": "x", "b/two": "x", "c/three": "x"})
+	layer := v.NewSession(SessionOptions{}).Fork()
+	read := func(path string, _ []byte) string {
+		if filepath.Base(path) == "two" {
+			panic("injected")
+		}
+		return path
+	}
+	defer func() {
+		if p, ok := recover().(*beside.Panic); !ok || p.Value != "injected" {
+			t.Errorf("raised is %v", p)
+		}
+	}()
+	for _, err := range Scan(t.Context(), layer, dir, func(string) bool { return true }, read) {
+		if err != nil {
+			break
+		}
+	}
+	t.Error("the scan ended as if nothing had happened")
 }

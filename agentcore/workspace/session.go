@@ -133,7 +133,7 @@ func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Shared: shared(h.authors), Detail: h.detail,
+		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Fixes: fixesOf(h.authors), Shared: shared(h.authors), Detail: h.detail,
 		Place: Place{StartLine: h.start, EndLine: h.end},
 	}
 	if r := h.reverse; r != nil {
@@ -153,6 +153,18 @@ func shared(authors []Author) bool {
 	return slices.ContainsFunc(authors, func(a Author) bool { return a.Run != authors[0].Run })
 }
 
+// fixesOf are the findings that authors fix.
+func fixesOf(authors []Author) []event.FindingID {
+	var list []event.FindingID
+	for _, a := range authors {
+		if a.Finding != "" {
+			list = append(list, a.Finding)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // joinAuthors is the last author with the reasons of all.
 func joinAuthors(authors []Author) Author {
 	if len(authors) == 0 {
@@ -163,7 +175,7 @@ func joinAuthors(authors []Author) Author {
 	for _, a := range authors {
 		reasons = uniqueStrings(reasons, a.Reason)
 	}
-	last.Reason = strings.Join(reasons, "; ")
+	last.Reason, last.Finding = strings.Join(reasons, "; "), ""
 	return last
 }
 
@@ -518,7 +530,7 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 			failures = append(failures, HunkFailure{id, "the editor took it already"})
 		default:
 			if h.moveTo != "" && h.live() {
-				v.renames.add(rename{from: h.moveTo, to: a.path, session: s})
+				v.renamed(rename{from: h.moveTo, to: a.path, session: s})
 			}
 			h.gone = false
 			h.settle(event.StateRejected, "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -263,7 +264,7 @@ func (m *machine) Restart(t *rapid.T) {
 	m.session = m.view.NewSession(m.session.options)
 	m.session.Restore(left)
 	m.layer = m.session.Fork()
-	if after := standing(); !slices.Equal(before, after) {
+	if after := standing(); !reflect.DeepEqual(before, after) {
 		t.Fatalf("before the restart\n%+v\nafter it\n%+v", before, after)
 	}
 }

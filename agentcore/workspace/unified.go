@@ -60,6 +60,22 @@ func (e FileEdit) Unified(name string, format Format) string {
 	return b.String()
 }
 
+// Unified returns what the layer does to the lines of one file, in the unified format, for people to read. A move does
+// not show in it, since both of its names are the given one.
+func (c Change) Unified(name string) string {
+	edit := FileEdit{Create: c.Before == nil, Delete: c.After == nil}
+	if !edit.Create {
+		edit.Before = c.Before.Text
+	}
+	if !edit.Delete {
+		x := NewIndex(edit.Before)
+		for _, h := range Diff(edit.Before, c.After.Text) {
+			edit.Edits = append(edit.Edits, Edit{Start: x.Start(h.Start), End: x.Start(h.End), New: h.After})
+		}
+	}
+	return edit.Unified(name, Format{})
+}
+
 // emptyFile is the diff of a file that comes or goes without a line, which only git's own header can tell.
 func emptyFile(name string, e FileEdit) string {
 	kind := "new"

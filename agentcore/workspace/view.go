@@ -38,6 +38,8 @@ type View struct {
 	notices notices
 	renames renames
 	ended   chan struct{}
+	// expected is what there would be with all that was proposed.
+	expected expected
 
 	mu      sync.Mutex
 	docs    map[string]*document
@@ -191,7 +193,9 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 	v.mu.Lock()
 	former := v.docs[path]
 	opened, saved := former == nil, b
-	if !opened {
+	if opened {
+		v.expected.add(path)
+	} else {
 		saved = former.saved
 	}
 	v.docs[path] = &document{b, version, saved}

@@ -102,6 +102,8 @@ type Author struct {
 	Run    event.RunID
 	Agent  string
 	Reason string
+	// Finding is the one that the edit fixes, empty for none.
+	Finding event.FindingID
 }
 
 // Edit replaces the bytes [Start, End) of a text by New.
@@ -146,6 +148,8 @@ type Hunk struct {
 	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
+	// Fixes are the findings whose fixes went into the hunk, sorted. Who stores hunks stores that with the findings.
+	Fixes []event.FindingID
 	// Shared says that other runs than the author's wrote into the hunk, too.
 	Shared bool
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.

@@ -100,7 +100,7 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 	if err != nil {
 		return nil, err
 	}
-	cfg, problems, dirs, err := p.load(s, "")
+	cfg, problems, dirs, err := p.load(s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,10 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 		return nil, err
 	}
 	files := make([]*agent.File, len(names))
-	var definitions []*agent.Definition
 	for i, full := range p.absolute(names) {
 		files[i], _ = agent.ReadFile(full)
-		definitions = append(definitions, files[i].Definitions...)
 	}
-	known.Registry = registry.With(definitions...)
+	known.Registry = registry.Including(files...)
 	known.Agents = append([]string{}, known.Registry.Names()...)
 	reports := make([]checkReport, len(names))
 	for i, file := range files {
@@ -180,6 +178,21 @@ func reportCheck(name string, file *agent.File) checkReport {
 	return r
 }
 
+// sound says of a file without problems what is in it.
+func (r checkReport) sound() string {
+	switch n := len(r.Definitions); {
+	case n > 1:
+		var slugs []string
+		for _, d := range r.Definitions {
+			slugs = append(slugs, oneLine(d.Slug))
+		}
+		return strings.Join(slugs[:n-1], ", ") + " and " + slugs[n-1] + " are sound"
+	case r.Slug == "":
+		return "there are no agents in it"
+	}
+	return oneLine(r.Slug) + " is sound"
+}
+
 // checkTable is a check for people: a line for each problem, and one for each file without any.
 func checkTable(reports []checkReport) string {
 	var b strings.Builder
@@ -192,7 +205,7 @@ func checkTable(reports []checkReport) string {
 			b.WriteByte('\n')
 		}
 		if len(r.Problems) == 0 {
-			fmt.Fprintf(&b, "%s: %s is sound\n", oneLine(r.File), oneLine(r.Slug))
+			fmt.Fprintf(&b, "%s: %s\n", oneLine(r.File), r.sound())
 		}
 	}
 	return b.String()

@@ -64,12 +64,18 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 	if registry, err = p.agents(ctx, cfg, dirs, projects...); err != nil {
 		return nil, err
 	}
+	for _, problem := range registry.Problems() {
+		if problem.Hides() {
+			p.tell(visible(problem.String()))
+		}
+	}
 	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
 		return registry, nil // nothing was ever registered
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{StateDir: dirs.State, Config: cfg, Agents: registry, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash})
 	if err != nil {
-		return nil, fmt.Errorf("read the registered agents: %w", err)
+		p.tell(fmt.Sprintf("the agents that were registered at run time are not among these: %v", err))
+		return registry, ctx.Err()
 	}
 	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
 	return engine.Agents(), nil

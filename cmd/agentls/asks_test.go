@@ -41,7 +41,7 @@ func TestAsksOnATerminal(t *testing.T) {
 		script.Turn{Expect: []script.Expect{script.Result("write", "denied: the user said no")}, Answer: []script.Step{write("three.json")}},
 		script.Turn{Expect: []script.Expect{script.Result("write", "denied: nobody can be asked here any more")}, Answer: []script.Step{script.Text("done")}},
 	)
-	shown, _ := onTerminal(t, turns, []string{"perhaps\n", "1\n", "4\n", ""}, "run", "--agent", "coder", "Write.")
+	shown, _ := onTerminal(t, turns, []string{"perhaps\n", "1\n", "4\n", ""}, "run", "--ignore-denied", "--agent", "coder", "Write.")
 	for _, want := range []string{"coder wants to write .vscode/one.json\n", "  3) Always allow\n", "Answer with a number from 1 to 4:", "two.json"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q was not shown: %q", want, shown)

@@ -150,16 +150,24 @@ func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config
 	if err != nil {
 		return check{Name: "agents", Outcome: checkFailed, Detail: err.Error(), Hint: "make the folders of definitions readable"}
 	}
-	wrong := map[string]bool{}
+	wrong, hidden := map[string]bool{}, map[string]bool{}
 	for _, problem := range registry.Problems() {
 		if problem.Severity == event.SeverityError {
 			wrong[problem.File] = true
+		} else if problem.Hides() {
+			hidden[problem.File] = true
 		}
 	}
 	result.Detail = fmt.Sprintf("%s in files and built in, by default %s", count(len(registry.List("")), "agent"), cfg.DefaultAgent)
-	if len(wrong) > 0 {
+	for _, of := range []struct {
+		what  string
+		files map[string]bool
+	}{{"with errors", wrong}, {"not used, since others have their names", hidden}} {
+		if len(of.files) == 0 {
+			continue
+		}
 		result.Outcome = checkWarning
-		result.Detail += "; with errors: " + strings.Join(slices.Sorted(maps.Keys(wrong)), ", ")
+		result.Detail += "; " + of.what + ": " + strings.Join(slices.Sorted(maps.Keys(of.files)), ", ")
 		result.Hint = "`agentls agents check FILE` says what is wrong"
 	}
 	if _, err := registry.Find(cfg.DefaultAgent); err != nil && !registeredAgent(ctx, dirs, cfg.DefaultAgent) {

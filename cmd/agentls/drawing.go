@@ -104,9 +104,9 @@ func (d *drawing) line(n *node, before string) string {
 	}
 	state := ""
 	switch {
-	case n.status == event.StatusCompleted, n.status == event.StatusRunning, n.waitsForChildren():
+	case n.outcome == event.ChildStatusCompleted, n.status == event.StatusRunning, n.waitsForChildren():
 	default:
-		state = "  " + string(n.status)
+		state = "  " + cmp.Or(string(n.outcome), string(n.status))
 	}
 	rest := ""
 	for _, fact := range n.facts(d.now) {
@@ -142,7 +142,13 @@ func (d *drawing) fit(text string, width int) string {
 func (d *drawing) mark(n *node) (mark, color string) {
 	switch n.status {
 	case event.StatusCompleted:
-		return d.marks.done, green
+		switch n.outcome {
+		case event.ChildStatusCompleted:
+			return d.marks.done, green
+		case event.ChildStatusFailed:
+			return d.marks.failed, red
+		}
+		return d.marks.cut, yellow
 	case event.StatusFailed, event.StatusTimeout:
 		return d.marks.failed, red
 	case event.StatusCancelled, event.StatusInterrupted:
@@ -192,7 +198,7 @@ const (
 func (n *node) class() class {
 	own := classActive
 	switch {
-	case n.status == event.StatusCompleted:
+	case n.outcome == event.ChildStatusCompleted:
 		own = classDone
 	case n.status.Final():
 		own = classUnfinished
@@ -287,6 +293,14 @@ func (n *node) facts(now time.Time) []string {
 		}
 	}
 	facts = append(facts, duration(max(0, end.Sub(n.created))))
+	if n.status.Final() && n.depth > 0 { // what the user's own run made is printed
+		if n.turns > 0 {
+			facts = append(facts, count(n.turns, "turn"))
+		}
+		if len(n.files) > 0 {
+			facts = append(facts, count(len(n.files), "file"))
+		}
+	}
 	if tokens := n.usage.InputTokens + n.usage.CachedTokens + n.usage.OutputTokens; tokens > 0 {
 		facts = append(facts, thousands(tokens)+" tokens")
 	}

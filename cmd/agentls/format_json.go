@@ -23,6 +23,8 @@ type report struct {
 	Findings []findingReport `json:"findings"`
 	// Edits are the proposed edits, one entry for each file, sorted by path.
 	Edits []fileReport `json:"edits"`
+	// Denied are the calls that were denied, of children too, in their order.
+	Denied []deniedReport `json:"denied"`
 }
 
 // findingReport is a Finding of schema/PROTOCOL.md with its path.
@@ -65,7 +67,7 @@ type hunkReport struct {
 func (r *result) report() report {
 	out := report{
 		Version: version(), Root: r.root.Path, Session: r.session, Run: r.run, Agent: r.agent, Model: r.model,
-		Result: r.outcome, Findings: []findingReport{}, Edits: []fileReport{},
+		Result: r.outcome, Findings: []findingReport{}, Edits: []fileReport{}, Denied: append([]deniedReport{}, r.denied...),
 	}
 	for _, f := range r.findings {
 		out.Findings = append(out.Findings, findingReport{Finding: f, Path: r.below(event.FilePath(f.URI)), Fixed: r.fixed(f)})

@@ -34,6 +34,7 @@ const (
 	exitFindings    = 1
 	exitUsage       = 2
 	exitFailed      = 3
+	exitDenied      = 4
 	exitInterrupted = 130
 	exitTerminated  = 143
 )

@@ -227,7 +227,7 @@ func decisionText(r decisionReport) string {
 
 // withEngine opens the engine with the configuration of a folder, as far as the user trusts it (none where it is empty), and closes it again.
 func (p *process) withEngine(ctx context.Context, s *settings, dir string, do func(*agentcore.Engine) error) error {
-	cfg, problems, dirs, err := p.load(s, "")
+	cfg, problems, dirs, err := p.load(s)
 	if dir != "" {
 		cfg, problems, dirs, _, err = p.loadFolder(ctx, s, dir)
 	}

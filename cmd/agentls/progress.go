@@ -75,8 +75,8 @@ func (d *progress) erase() {
 	}
 }
 
-// up moves the cursor to the first line of the tree. Terminals break lines that have become too long for a window which was
-// made narrower.
+// up moves the cursor to the first line of the tree. Terminals break lines that have become too long for a window
+// which was made narrower.
 func (d *progress) up() string {
 	if len(d.drawn) == 0 {
 		return ""
@@ -114,7 +114,11 @@ func (d *progress) line(e event.Event) string {
 			return fmt.Sprintf("%s: %s: %s: %s", head, oneLine(body.Tool), body.Status, oneLine(body.Summary))
 		}
 	case event.RunFinished:
-		return fmt.Sprintf("%s: %s: %s, %s", head, oneLine(n.title), body.Status, strings.Join(n.facts(e.Time), ", "))
+		line := fmt.Sprintf("%s: %s: %s, %s", head, oneLine(n.title), n.outcome, strings.Join(n.facts(e.Time), ", "))
+		if n.message != "" && n.message != string(n.outcome) {
+			line += ": " + oneLine(n.message)
+		}
+		return line
 	}
 	return ""
 }

@@ -130,16 +130,30 @@ func TestRenderStates(t *testing.T) {
 		}
 		at(1, id, finished)
 	}
+	for i, handed := range []event.ChildStatus{"failed", "partial", "completed"} {
+		id, reason := event.RunID(fmt.Sprint("handed", i)), ""
+		if handed == event.ChildStatusPartial {
+			reason = "max_turns"
+		}
+		at(0, id, event.RunCreated{Parent: "deep", Depth: 2, Agent: "tester", Title: "hand"})
+		at(1, id, event.RunFinished{Status: event.StatusCompleted, Reason: reason, Result: event.RunResult{
+			Turns: 3, Output: "It builds.\nAll of it.",
+			Files: []string{"a.go", "b.go"}, Result: &event.ChildResult{Status: handed},
+		}})
+	}
 	at(0, "new", event.RunCreated{Parent: "deep", Depth: 2, Agent: "tester", Title: "new"})
 	at(0, "asks", event.RunCreated{Parent: "root", Depth: 1, Agent: "bash", Title: "asks"})
 	at(0, "asks", event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for your answer"})
 	want := `⠋ coder  do  0/2  2.0s
-├─ ⠋ general  mend  5/6  2.0s
+├─ ⠋ general  mend  8/9  2.0s
 │  ├─ ✓ tester  completed  1.0s
 │  ├─ ✗ tester  failed  failed  1.0s  the key is wrong
 │  ├─ ✗ tester  timeout  timeout  1.0s  timeout
 │  ├─ ⊘ tester  cancelled  cancelled  1.0s  cancelled by the user
 │  ├─ ⊘ tester  interrupted  interrupted  1.0s
+│  ├─ ✗ tester  hand  failed  1.0s  3 turns  2 files  It builds.
+│  ├─ ⊘ tester  hand  partial  1.0s  3 turns  2 files  max_turns: It builds.
+│  ├─ ✓ tester  hand  1.0s  3 turns  2 files  It builds.
 │  └─ ○ tester  new  pending  2.0s
 └─ ◌ bash  asks  waiting  2.0s  waits for your answer`
 	if diff := cmp.Diff(want, strings.Join(tr.render(began.Add(2*time.Second), 100, 20, style{}), "\n")); diff != "" {

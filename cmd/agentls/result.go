@@ -25,6 +25,7 @@ type result struct {
 	// partial says that some run of the tree did not complete.
 	partial bool
 
+	denied   []deniedReport
 	findings []event.Finding  // by place
 	hunks    []workspace.Hunk // open or in conflict, by place
 	edits    []workspace.FileEdit
@@ -40,7 +41,7 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 	r := &result{
 		root: session.View().Roots()[0], dir: dir, session: session.ID, run: run,
 		files: map[string]workspace.File{}, written: map[string]bool{}, refused: map[string]bool{},
-		partial: w.progress.tree.unfinished(),
+		partial: w.progress.tree.unfinished(), denied: w.denials.list,
 	}
 	if n := w.progress.tree.root; n != nil {
 		r.agent, r.model = n.agent, n.model

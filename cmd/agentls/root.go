@@ -183,14 +183,14 @@ func exactly(n int) cobra.PositionalArgs {
 	}
 }
 
-// load reads the configuration for a workspace folder ("" for none) and the folders of agentls.
-func (p *process) load(s *settings, root string) (*config.Config, []config.Problem, config.Dirs, error) {
+// load reads the configuration without that of a workspace folder, and the folders of agentls.
+func (p *process) load(s *settings) (*config.Config, []config.Problem, config.Dirs, error) {
 	dirs, err := config.FindDirs(p.getenv, p.home)
 	if err != nil {
 		return nil, nil, dirs, &exitError{exitUsage, err}
 	}
 	cfg, problems := config.Load(config.Sources{
-		Getenv: p.getenv, Home: p.home, UserFile: dirs.File, ProjectDir: root, Flags: s.set,
+		Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set,
 	})
 	return cfg, problems, dirs, nil
 }

@@ -28,6 +28,7 @@ func editorFlags(c *cobra.Command) {
 
 func (p *process) serveCommand(s *settings) *cobra.Command {
 	var logFile, level string
+	var noParent bool
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve an editor over standard input and output (the default without a terminal)",
@@ -48,6 +49,7 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 			defer signal.Stop(broken)
 			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
 				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Redactor: p.redactor(), Crash: p.crash, Logger: logger,
+				IgnoreParent: noParent,
 			})
 			err = errors.Join(err, done())
 			if err != nil || code != 0 {
@@ -57,6 +59,8 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 		},
 	}
 	editorFlags(c)
+	c.Flags().BoolVar(&noParent, "no-parent-check", false,
+		"go on when the process that the editor names has ended; for an editor outside of the server's container")
 	c.Flags().StringVar(&logFile, "log", "", "append the log to `FILE` instead of writing it to standard error")
 	c.Flags().StringVar(&level, "log-level", "warn", "least level to log: debug, info, warn or error")
 	return c

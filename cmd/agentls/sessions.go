@@ -22,6 +22,7 @@ import (
 type sessionReport struct {
 	ID      event.SessionID `json:"id"`
 	Title   string          `json:"title"`
+	Summary string          `json:"summary,omitzero"` // of what was done in it
 	Folders []string        `json:"folders"`
 	Created time.Time       `json:"created"`
 	Updated time.Time       `json:"updated"`
@@ -79,6 +80,7 @@ type callReport struct {
 	Tool       string           `json:"tool"`
 	Arguments  string           `json:"arguments"`
 	Status     event.CallStatus `json:"status,omitzero"`
+	ExitCode   *int             `json:"exitCode,omitzero"` // of the command that it ran to its end
 	Output     string           `json:"output,omitzero"`
 	DurationMs int64            `json:"durationMs,omitzero"`
 	Child      event.RunID      `json:"child,omitzero"`
@@ -99,7 +101,7 @@ func (p *process) sessionsCommand(s *settings) *cobra.Command {
 
 func reportOf(i agentcore.SessionInfo) sessionReport {
 	return sessionReport{
-		i.ID, i.Title, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks, i.Usage, i.ForkedFrom, nil,
+		i.ID, i.Title, i.Summary, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks, i.Usage, i.ForkedFrom, nil,
 	}
 }
 
@@ -113,10 +115,7 @@ func (p *process) sessionsListCommand(s *settings) *cobra.Command {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
 				var filter agentcore.SessionFilter
 				if !all {
-					filter.Roots = []string{p.dir}
-					if top := gitTop(p.dir); top != "" && top != p.dir {
-						filter.Roots = append(filter.Roots, top)
-					}
+					filter.Roots = p.here()
 				}
 				sessions, _, err := engine.Sessions(c.Context(), filter)
 				if err != nil {
@@ -149,7 +148,7 @@ func sessionTable(sessions []agentcore.SessionInfo, folders bool) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, i := range sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status, count(i.Runs, "run"), costOf(i.Usage), oneLine(i.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status, count(i.Runs, "run"), costOf(i.Usage), oneLine(cmp.Or(i.Title, "(nothing was asked yet)")))
 		if folders {
 			fmt.Fprintf(w, "\t%s", oneLine(strings.Join(i.Roots, ", ")))
 		}
@@ -221,6 +220,9 @@ func sessionText(info agentcore.SessionInfo, tree []agentcore.RunInfo) string {
 	if info.OpenHunks > 0 {
 		fmt.Fprintf(&b, "%s for you\n", waits(info.OpenHunks))
 	}
+	if info.Summary != "" {
+		fmt.Fprintf(&b, "\n%s\n", visible(info.Summary))
+	}
 	b.WriteByte('\n')
 	children := map[event.RunID][]agentcore.RunInfo{}
 	known := map[event.RunID]bool{}
@@ -236,11 +238,19 @@ func sessionText(info agentcore.SessionInfo, tree []agentcore.RunInfo) string {
 	var write func(of event.RunID, before string)
 	write = func(of event.RunID, before string) {
 		for _, r := range children[of] {
-			outcome := string(r.Status)
+			outcome := cmp.Or(string(r.Outcome), string(r.Status))
 			if r.Reason != "" && r.Reason != outcome {
 				outcome += ": " + oneLine(r.Reason)
 			}
-			fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", before, r.ID, oneLine(r.Agent), count(r.Turns, "turn"), outcome, oneLine(r.Title))
+			made, said := "", oneLine(r.Title)
+			if len(r.Files) > 0 {
+				made = count(len(r.Files), "file")
+			}
+			if r.Message != "" && r.Status.Final() && r.Depth > 0 {
+				said += ": " + oneLine(r.Message)
+			}
+			fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\t%s\n",
+				before, r.ID, oneLine(r.Agent), count(r.Turns, "turn"), made, outcome, said)
 			write(r.ID, before+"  ")
 		}
 	}
@@ -281,7 +291,7 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 	for _, m := range messages {
 		shown := messageReport{ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Compacted: m.Summary, Reasoning: m.Reasoning}
 		for _, c := range m.Calls {
-			shown.Calls = append(shown.Calls, callReport{c.ID, c.Tool, c.Arguments, c.Status, c.Output, c.Duration.Milliseconds(), c.Child})
+			shown.Calls = append(shown.Calls, callReport{c.ID, c.Tool, c.Arguments, c.Status, c.ExitCode, c.Output, c.Duration.Milliseconds(), c.Child})
 		}
 		report.Messages = append(report.Messages, shown)
 	}
@@ -365,28 +375,45 @@ func parseAge(text string) (time.Duration, error) {
 
 func (p *process) sessionsResumeCommand(s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
+	var last bool
+	var named string
 	c := &cobra.Command{
-		Use:   "resume SESSION|RUN [PROMPT]",
+		Use:   "resume {SESSION|RUN|--last} [PROMPT]",
 		Short: "Go on with a run that has ended, or with the latest one of a session",
 		Long: `Go on with a run that has ended, or with the latest one of a session, as a new run with its conversation. Nothing that had an
 effect is done again. Without a PROMPT the agent goes on where it left off. The folder is that of the session, unless --root names it.
+What the run proposed and nobody decided on is proposed still: --write writes it with what is new. --last takes the session on
+the current folder that was last used.
 
 ` + formatHelp,
 		Example: `  agentls sessions resume s06gztwbxd6zemeez8z
-  agentls sessions resume r06gztwbxfkd3ntmnvr "Now write the tests."`,
+  agentls sessions resume r06gztwbxfkd3ntmnvr "Now write the tests."
+  agentls sessions resume --last --write`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) > 2 {
-				return usage("name one session or run, and then what it is told; write `agentls sessions resume SESSION \"PROMPT\"`")
+			switch {
+			case last && len(args) > 1:
+				return usage("--last names the session; write `agentls sessions resume --last \"PROMPT\"`")
+			case !last && (len(args) == 0 || len(args) > 2):
+				return usage("name one session or run, or --last, and then what it is told; write `agentls sessions resume SESSION \"PROMPT\"`")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			j := job{}
-			if len(args) == 2 {
-				j.prompt = strings.TrimSpace(args[1])
+			if !last {
+				named, args = args[0], args[1:]
+			}
+			if len(args) > 0 {
+				j.prompt = strings.TrimSpace(args[0])
 			}
 			err := p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				info, run, err := findRun(c.Context(), engine, args[0])
+				if last {
+					var err error
+					if named, err = p.lastSession(c.Context(), engine); err != nil {
+						return err
+					}
+				}
+				info, run, err := findRun(c.Context(), engine, named)
 				if err != nil {
 					return err
 				}
@@ -403,7 +430,29 @@ effect is done again. Without a PROMPT the agent goes on where it left off. The 
 		},
 	}
 	f.add(c, "never")
+	c.Flags().BoolVar(&last, "last", false, "go on with the session on the current folder that was last used")
 	return c
+}
+
+// here are the folders whose sessions are meant where none is named: the current one and that of its git repository.
+func (p *process) here() []string {
+	roots := []string{p.dir}
+	if top := gitTop(p.dir); top != "" && top != p.dir {
+		roots = append(roots, top)
+	}
+	return roots
+}
+
+// lastSession is the session on the current folder that was last used.
+func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (string, error) {
+	sessions, _, err := engine.Sessions(ctx, agentcore.SessionFilter{Roots: p.here()})
+	if err != nil {
+		return "", err
+	}
+	if len(sessions) == 0 {
+		return "", usage("nothing has run on this folder; `agentls sessions list --all` lists the sessions on other folders")
+	}
+	return string(sessions[0].ID), nil
 }
 
 // findRun finds a run by its id, or the latest root run of a session, and the session.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -27,6 +28,10 @@ type node struct {
 	usage               event.Usage
 	findings            int
 	failure             *event.Failure
+	turns               int
+	// outcome is how far its task is done, and files are those that it changed, once it has ended.
+	outcome event.ChildStatus
+	files   []string
 }
 
 func newTree() *tree { return &tree{nodes: map[event.RunID]*node{}} }
@@ -54,7 +59,7 @@ func (t *tree) apply(e event.Event) {
 	case event.RunStatusChanged:
 		n.status, n.message = body.Status, body.Reason
 	case event.RunProgress:
-		n.usage, n.message = body.Usage, body.Message
+		n.usage, n.message, n.turns = body.Usage, body.Message, body.Turn
 	case event.ToolCallStarted:
 		n.message = body.Title
 	case event.ToolCallProgress:
@@ -62,11 +67,16 @@ func (t *tree) apply(e event.Event) {
 	case event.RetryScheduled:
 		n.message = fmt.Sprintf("asks again in %s: %s", duration(time.Duration(body.DelayMs)*time.Millisecond), body.Reason)
 	case event.RunFinished:
-		n.status, n.message = body.Status, ""
-		if body.Status != event.StatusCompleted {
+		n.status, n.message, n.outcome = body.Status, "", event.Outcome(body.Status, body.Reason, body.Result.Result)
+		if n.outcome != event.ChildStatusCompleted {
 			n.message = body.Reason
 		}
+		line, _, _ := strings.Cut(strings.TrimSpace(body.Result.Output), "\n")
+		if line != "" && n.depth > 0 { // what the user's own run answers is printed
+			n.message = strings.TrimPrefix(n.message+": "+line, ": ")
+		}
 		n.usage, n.finished, n.failure = body.Usage, e.Time, body.Result.Error
+		n.turns, n.files = body.Result.Turns, body.Result.Files
 	}
 }
 

@@ -41,6 +41,7 @@ type workFlags struct {
 	root          string
 	quiet         bool
 	stdinFilename string
+	ignoreDenied  bool
 }
 
 func (f *workFlags) add(c *cobra.Command, failOn string) {
@@ -53,6 +54,7 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
 	flags.StringVar(&f.root, "root", "", "the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 where calls were denied")
 	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
 }
 
@@ -187,7 +189,7 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 // conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts, resume is
 // the run that it goes on with, if any.
 func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest, resume event.RunID) error {
-	session, err := engine.OpenSession(ctx, view, request.Title)
+	session, err := openSession(ctx, engine, view, request.Title, resume)
 	if err != nil {
 		return err
 	}
@@ -235,11 +237,27 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	}
 	switch {
 	case code == exitOK:
-		return nil
+		denied := r.refusal(view.Roots()[0].Path, len(trusted) > 0)
+		if denied == nil || f.ignoreDenied {
+			return nil
+		}
+		return &exitError{exitDenied, denied}
 	case w.cut:
 		return &exitError{code, nil} // who interrupted it knows why
 	}
 	return &exitError{code, r.failure()}
+}
+
+// openSession makes the session of a run, or of one that goes on with another.
+func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.View, title string, resume event.RunID) (*agentcore.Session, error) {
+	if resume == "" {
+		return engine.OpenSession(ctx, view, title)
+	}
+	session, err := engine.ResumeSession(ctx, view, title, resume)
+	if refusal, ok := errors.AsType[*agentcore.Error](err); ok {
+		return nil, &exitError{exitUsage, refusal}
+	}
+	return session, err
 }
 
 // readStdin returns the files with the one that "-" stands for, and the text from standard input if it is
@@ -278,10 +296,26 @@ func readable(view *workspace.View, paths []string) error {
 	var faults []error
 	for _, path := range paths {
 		if _, err := view.Read(path); err != nil {
-			faults = append(faults, err)
+			faults = append(faults, toPerson(err))
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// toPerson gives the hint of a file that cannot be read in words for a person at a shell. The file's own is for models.
+func toPerson(err error) error {
+	problem, ok := errors.AsType[*workspace.FileError](err)
+	if !ok {
+		return err
+	}
+	told := *problem
+	switch told.Kind {
+	case workspace.Directory:
+		told.Hint = "name the files in it that are to be worked on"
+	case workspace.NotFound:
+		told.Hint = "check its name"
+	}
+	return &told
 }
 
 // distinct leaves out what is named again.
@@ -307,6 +341,7 @@ type watch struct {
 	progress progress
 	findings map[event.FindingID]reported
 	asks     terminalAsks
+	denials  denials
 	// cut says that the run did not come to its own end.
 	cut bool
 }
@@ -394,6 +429,9 @@ func (w *watch) take(e event.Event) {
 	case event.FindingCleared:
 		delete(w.findings, body.Finding)
 		w.recount()
+	}
+	if n := w.progress.tree.nodes[e.Run]; n != nil {
+		w.denials.take(e, n.agent)
 	}
 	switch body := e.Body.(type) {
 	case event.AskOpened:

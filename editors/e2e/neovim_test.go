@@ -128,6 +128,16 @@ func TestTyping(t *testing.T) {
 	scripted(t, "typing", map[string]string{"cart.go": cart}, "free", "--cmd", "set runtimepath^="+plugin(t))
 }
 
+// TestAccept accepts an edit on a narrow screen, with the plugin and without, and goes on without another key.
+func TestAccept(t *testing.T) {
+	scripted(t, "accept", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestManners shows what the plugin leaves to its user: his keys, his menus, his lines.
+func TestManners(t *testing.T) {
+	scripted(t, "manners", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
+}
+
 // plugin is the folder of the Neovim plugin.
 func plugin(t *testing.T) string {
 	t.Helper()

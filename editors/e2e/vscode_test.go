@@ -54,6 +54,32 @@ func TestCodeBrokenServer(t *testing.T) {
 	s.play(t)
 }
 
+// TestCodeTrouble sees what is told of trouble. A program of the server's name on PATH is not started.
+func TestCodeTrouble(t *testing.T) {
+	t.Parallel()
+	s := newCodeStory(t, "trouble.mjs")
+	s.onPath(t, "exit 1")
+	s.write(t, "cart.go", cart)
+	s.write(t, "book.ipynb", `{"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":["print(1)"]}],`+
+		`"metadata":{},"nbformat":4,"nbformat_minor":5}`)
+	check := s.serve(t, "trouble", "")
+	s.play(t)
+	check()
+}
+
+// TestCodeOldProgram names a program that speaks a former version of the protocol.
+func TestCodeOldProgram(t *testing.T) {
+	t.Parallel()
+	s := newCodeStory(t, "old.mjs")
+	former, err := filepath.Abs("testdata/vscode/former.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.onPath(t, fmt.Sprintf("exec '%s' '%s' '%s' \"$@\"", s.node, former, setting(t, "AGENTLS_BIN")))
+	s.write(t, "cart.go", cart)
+	s.play(t)
+}
+
 // TestCodeQuestions answers what an agent wants to know: by a button, from a list, and in the user's own words.
 func TestCodeQuestions(t *testing.T) {
 	scriptedCode(t, "questions", map[string]string{"cart.go": cart}, "")
@@ -93,6 +119,20 @@ func TestCodeWalkthrough(t *testing.T) {
 func scriptedCode(t *testing.T, name string, files map[string]string, gate string) {
 	t.Helper()
 	t.Parallel()
+	s := newCodeStory(t, name+".mjs")
+	check := s.serve(t, name, gate)
+	for file, text := range files {
+		s.write(t, file, text)
+	}
+	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
+	s.play(t)
+	traffic.judge(t)
+	check()
+}
+
+// serve has the story's model answer as a script says. The function that it returns checks that all of it was played.
+func (s *codeStory) serve(t *testing.T, name, gate string) func() {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "vscode", name+".script"))
 	if err != nil {
 		t.Fatalf("read the model's script: %v", err)
@@ -102,18 +142,30 @@ func scriptedCode(t *testing.T, name string, files map[string]string, gate strin
 		t.Fatal(err)
 	}
 	provider := httptest.NewServer(wiretest.AnthropicHandler(turns))
-	defer provider.Close()
-	s := newCodeStory(t, name+".mjs")
+	t.Cleanup(provider.Close)
 	s.env = append(s.env, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+provider.URL)
-	for file, text := range files {
-		s.write(t, file, text)
-	}
 	s.output.notify("let the other go on", func() { turns.Release(gate) })
-	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
-	s.play(t)
-	traffic.judge(t)
-	if err := turns.Check(); err != nil {
-		t.Error(err)
+	return func() {
+		if err := turns.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// onPath puts a program agentls, a line of sh, in front of all others on PATH.
+func (s *codeStory) onPath(t *testing.T, line string) {
+	t.Helper()
+	folder := filepath.Join(s.home, "programs")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "agentls"), []byte("#!/bin/sh\n"+line+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// The editor takes PATH from a login shell.
+	profile := fmt.Sprintf("PATH='%s':\"$PATH\"\nexport PATH\n", folder)
+	if err := os.WriteFile(filepath.Join(s.home, ".profile"), []byte(profile), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

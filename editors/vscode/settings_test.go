@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func settings(t *testing.T) map[string]json.RawMessage {
 		t.Fatal(err)
 	}
 	all := map[string]json.RawMessage{
-		"agentls.path":         json.RawMessage(`{"description": "The program agentls. Empty: the one on PATH, else the one that came with the extension.", "type": "string", "default": "", "scope": "machine"}`),
+		"agentls.path":         json.RawMessage(`{"description": "The program agentls: a path, or a name on PATH. Empty: the one that came with the extension, else agentls on PATH.", "type": "string", "default": "", "scope": "machine"}`),
 		"agentls.trace.server": json.RawMessage(`{"description": "What of the conversation with the server is written to the log.", "type": "string", "enum": ["off", "messages", "verbose"], "default": "off", "scope": "window"}`),
 	}
 	var add func(prefix string, raw json.RawMessage)
@@ -76,14 +77,53 @@ func settings(t *testing.T) map[string]json.RawMessage {
 		if slices.Contains(shared, prefix) {
 			members["scope"] = json.RawMessage(`"window"`)
 		}
-		setting, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
+		if description := members["description"]; bytes.Contains(description, []byte("`")) {
+			members["markdownDescription"] = description
+			delete(members, "description")
 		}
-		all["agentls."+prefix] = setting
+		all["agentls."+camel(prefix)] = encoded(t, members)
+		if camel(prefix) != prefix {
+			all["agentls."+prefix] = encoded(t, map[string]json.RawMessage{
+				"type": members["type"], "scope": members["scope"],
+				"deprecationMessage": json.RawMessage(`"Its name is agentls.` + camel(prefix) + ` now."`),
+			})
+		}
 	}
 	add("", text)
 	return all
+}
+
+// camel is a key of config.toml as VS Code names settings. It shows ask_timeout as "Ask_timeout", and askTimeout as "Ask Timeout".
+// What stands under the name as in config.toml is still read.
+func camel(key string) string {
+	head, rest, _ := strings.Cut(key, "_")
+	for part := range strings.SplitSeq(rest, "_") {
+		if part != "" {
+			head += strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return head
+}
+
+func encoded(t *testing.T, members map[string]json.RawMessage) json.RawMessage {
+	t.Helper()
+	setting, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return setting
+}
+
+// TestSettingsReadWell expects of each setting that VS Code shows a label of words for it, which it makes of the name.
+func TestSettingsReadWell(t *testing.T) {
+	for name, setting := range manifestSettings(t) {
+		if strings.Contains(name, "_") && setting["deprecationMessage"] == nil {
+			t.Errorf("%s reads badly on the page of settings: its words are not to be joined by _", name)
+		}
+		if strings.Contains(fmt.Sprint(setting["description"]), "`") {
+			t.Errorf("%s shows backticks: its description is Markdown", name)
+		}
+	}
 }
 
 // TestSettingsAreFresh compares the settings of the extension with the configuration's schema.
@@ -121,6 +161,26 @@ func TestSettingsAreFresh(t *testing.T) {
 	if diff := cmp.Diff(decoded(t, want), decoded(t, properties)); diff != "" {
 		t.Errorf("the settings in package.json do not fit schema/config.schema.json: run go generate ./editors/vscode (-schema +package.json):\n%s", diff)
 	}
+}
+
+// manifestSettings are the settings that package.json declares.
+func manifestSettings(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Contributes struct {
+			Configuration struct {
+				Properties map[string]map[string]any `json:"properties"`
+			} `json:"configuration"`
+		} `json:"contributes"`
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	return manifest.Contributes.Configuration.Properties
 }
 
 func decoded(t *testing.T, raw json.RawMessage) any {

@@ -57,8 +57,19 @@ type codeActionContext struct {
 // Actions asks for the code actions at a range of an open document, as the menu of an editor does: with
 // the diagnostics that touch the range.
 func (e *Editor) Actions(ctx context.Context, path string, r Range, only ...string) ([]Action, error) {
+	return e.triggered(ctx, invoked, path, r, only)
+}
+
+// The triggers of the protocol's CodeActionTriggerKind.
+const (
+	invoked   = 1
+	automatic = 2
+)
+
+// triggered asks for the code actions at a range by a trigger: the user's choice of the menu, or the cursor's move.
+func (e *Editor) triggered(ctx context.Context, trigger int, path string, r Range, only []string) ([]Action, error) {
 	e.mu.Lock()
-	context := codeActionContext{Diagnostics: []Diagnostic{}, Only: only, TriggerKind: 1}
+	context := codeActionContext{Diagnostics: []Diagnostic{}, Only: only, TriggerKind: trigger}
 	for _, d := range append(slices.Clone(e.foreign[e.URI(path)]), e.diagnostics[e.URI(path)].list...) {
 		if !before(d.Range.End, r.Start) && !before(r.End, d.Range.Start) {
 			context.Diagnostics = append(context.Diagnostics, d)

@@ -170,6 +170,9 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 	}
 	if edit.ChangeAnnotations != nil {
 		e.needs(base+"changeAnnotationSupport", what)
+		if e.profile.PrintsEdits {
+			e.fault("%s: the client prints change annotations, for which the user has to press a key", what)
+		}
 	}
 	for _, list := range edit.Changes {
 		for _, t := range list {

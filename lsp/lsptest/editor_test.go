@@ -244,6 +244,8 @@ func TestFaults(t *testing.T) {
 		{"no status", "neovim", []send{{"agent/status", `{"health":"ok","quiescent":true}`}}, "did not announce experimental.agentls"},
 		{"resource operations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"kind":"explode","uri":"$A"}]}}`}}, `did not announce the resource operation "explode"`},
 		{"annotations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`}}, "changeAnnotationSupport"},
+		{"printed annotations", "neovim", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`}}, "has to press a key"},
+		{"printed label", "neovim", []send{{"!workspace/applyEdit", `{"label":"l","edit":{"changes":{}}}`}}, "may have to press a key"},
 		{"edit outside", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{"$A":[{"range":{"start":{"line":9,"character":0},"end":{"line":9,"character":0}},"newText":""}]}}}`}}, "line 9 (0-based) is outside"},
 		{"both forms", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{},"documentChanges":[]}}`}}, "both changes and documentChanges"},
 		{"diagnostics outside", "rich", []send{{"textDocument/publishDiagnostics", `{"uri":"$A","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":99}},"message":"m"}]}`}}, "character 99 is beyond the end"},

@@ -60,15 +60,18 @@ func (r registration) selects(u string) bool {
 
 // serves reports whether the server announced a feature for a document. The lock is held.
 func (e *Editor) serves(method, u string) bool {
-	if truthy(lookup(e.server, languageProviders[method])) {
-		return true
-	}
+	return truthy(lookup(e.server, languageProviders[method])) || e.selecting(method, u) > 0
+}
+
+// selecting is how many registrations of a feature select a document. The lock is held.
+func (e *Editor) selecting(method, u string) int {
+	count := 0
 	for _, r := range e.registered {
 		if r.method == method && r.selects(u) {
-			return true
+			count++
 		}
 	}
-	return false
+	return count
 }
 
 // ask asks for a feature at a place of a document.
@@ -89,6 +92,9 @@ func (p *play) ask(method string, args []string, result any) error {
 	// A registration is on its way while the server starts; one that never comes is for the scenario to expect.
 	e.mu.Lock()
 	serves := e.serves(method, u)
+	if n := e.selecting(method, u); n > 1 {
+		e.fault("%s: %d registrations select %s, so that a user would see each answer more than once", method, n, u)
+	}
 	e.mu.Unlock()
 	if !serves {
 		return errUnserved

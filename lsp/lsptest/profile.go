@@ -26,6 +26,9 @@ type Profile struct {
 	ChangeAfterAnswer bool `json:"changeAfterAnswer,omitempty"`
 	// SkipsStaleEdits is Neovim's habit of leaving out an edit for an old version, and saying that all was applied.
 	SkipsStaleEdits bool `json:"skipsStaleEdits,omitempty"`
+	// PrintsEdits is Neovim's habit of printing what names an edit, and in several lines its change annotations: the user
+	// has to press a key before he sees the edit. The server is to send such an editor neither.
+	PrintsEdits bool `json:"printsEdits,omitempty"`
 	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
 	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
 	// CommandOfUnresolvedOnly is Helix's habit of not running the command that codeAction/resolve brings.

@@ -262,6 +262,9 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 	if lookup(params, "metadata") != nil {
 		e.needs("workspace.workspaceEdit.metadataSupport", "workspace/applyEdit")
 	}
+	if e.profile.PrintsEdits && record.Label != "" {
+		e.fault("workspace/applyEdit: the client prints the label %q, for which the user may have to press a key", record.Label)
+	}
 	if do := e.onEdit; do != nil {
 		e.onEdit = nil
 		e.mu.Unlock()

@@ -295,8 +295,16 @@ func section(args []string, i int, otherwise string) string {
 	return otherwise
 }
 
-// actionsAre compares the code actions at a place with a section: PATH PLACE [want/actions].
+// actionsAre compares the code actions at a place with a section: PATH PLACE [want/actions [KIND]].
 func (p *play) actionsAre(args []string) error {
+	return p.triggeredAre(invoked, args, "want/actions")
+}
+
+// bulbIs compares what stands behind the light bulb of a place, which an editor asks for by itself, with a section:
+// PATH PLACE [want/bulb].
+func (p *play) bulbIs(args []string) error { return p.triggeredAre(automatic, args, "want/bulb") }
+
+func (p *play) triggeredAre(trigger int, args []string, want string) error {
 	r, err := p.place(args[0], args[1])
 	if err != nil {
 		return err
@@ -305,7 +313,7 @@ func (p *play) actionsAre(args []string) error {
 	if len(args) > 3 {
 		only = args[3:]
 	}
-	list, err := p.editor.Actions(p.ctx, args[0], r, only...)
+	list, err := p.editor.triggered(p.ctx, trigger, args[0], r, only)
 	if err != nil {
 		return err
 	}
@@ -320,7 +328,7 @@ func (p *play) actionsAre(args []string) error {
 		}
 		out.WriteString("\n")
 	}
-	return p.compare(section(args, 2, "want/actions"), p.masked(out.String()))
+	return p.compare(section(args, 2, want), p.masked(out.String()))
 }
 
 // hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the variables hunk1, hunk2 and

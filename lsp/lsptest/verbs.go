@@ -68,7 +68,7 @@ func (p *play) do(l line) error {
 		// What is waited for.
 		"wait": {1, 4, p.wait},
 		// What has to be seen.
-		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
+		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "bulb": {2, 3, p.bulbIs}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
 		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
 		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
 		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},

@@ -40,7 +40,7 @@ func TestDecodeNamesTheWrongMember(t *testing.T) {
 		"beyond exact":          {`{"prompt":"x","limits":{"maxTokens":9007199254740993}}`, "limits.maxTokens", &RunParams{}},
 		"beyond all":            {`{"prompt":"x","limits":{"maxTokens":1e400}}`, "limits.maxTokens", &RunParams{}},
 		"string for a number":   {`{"prompt":"x","limits":{"maxCost":"1"}}`, "limits.maxCost", &RunParams{}},
-		"string for a boolean":  {`{"prompt":"x","background":"true"}`, "background", &RunParams{}},
+		"string for a boolean":  {`{"proposal":"p","overwrite":"true"}`, "overwrite", &AcceptParams{}},
 		"token":                 {`{"run":"r","workDoneToken":{}}`, "workDoneToken", &WaitParams{}},
 		"fraction for a token":  {`{"run":"r","workDoneToken":1.5}`, "workDoneToken", &WaitParams{}},
 		"time":                  {`{"since":"yesterday"}`, "since", &UsageParams{}},

@@ -101,6 +101,8 @@ const (
 	CommandDelegate        = "agentls.delegate"
 	CommandRunComment      = "agentls.request"
 	CommandFix             = "agentls.fix"
+	CommandOtherFiles      = "agentls.proposal.others"
+	CommandInterrupted     = "agentls.interrupted"
 )
 
 // Server answers the requests of a client that are served. Its methods are called from many goroutines
@@ -123,6 +125,8 @@ type Server interface {
 	CheckAgent(ctx context.Context, params *CheckAgentParams) (*AgentProblems, error)
 	// Run answers `agent/run`. Starts an agent and answers at once, as soon as the run is stored. The
 	// server itself creates the progress of the run: a token of the caller would end with the answer.
+	// Where the window is closed, the run is cut off and left to the next window on the folder, which
+	// tells of it and can go on by `agent/resume`.
 	Run(ctx context.Context, params *RunParams) (*RunStarted, error)
 	// Wait answers `agent/wait`. Waits for the end of a run. Cancelling this request ends the waiting, not
 	// the run.
@@ -320,6 +324,15 @@ type CommandServer interface {
 	// Fix executes `agentls.fix`. Starts a run that proposes an edit which resolves a finding, or a
 	// diagnostic that another server made.
 	Fix(ctx context.Context, params *FixParams) (*RunStarted, error)
+	// OtherFiles executes `agentls.proposal.others`. Asks the user about the edits that are proposed for
+	// other files than a document: which of the files, and whether to show, accept or reject its edits.
+	// Nothing is decided where the user chooses nothing; the error is `not_found` where no other file has
+	// a proposed edit.
+	OtherFiles(ctx context.Context, params *OtherFilesParams) (*OtherFilesResult, error)
+	// Interrupted executes `agentls.interrupted`. Asks the user about the runs that were cut off with a
+	// former server: whether to resume them, or to show what they had done. Nothing is done where the user
+	// chooses nothing; the error is `not_found` where no such run is left.
+	Interrupted(ctx context.Context, params *NoParams) (*InterruptedResult, error)
 }
 
 // Commands returns the commands that are served, for the capability executeCommandProvider.
@@ -333,6 +346,8 @@ func Commands() []string {
 		CommandDelegate,
 		CommandRunComment,
 		CommandFix,
+		CommandOtherFiles,
+		CommandInterrupted,
 		CommandListAgents,
 		CommandGetAgent,
 		CommandRegisterAgent,
@@ -476,6 +491,10 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		result, err = call(ctx, argument, s.RunComment)
 	case CommandFix:
 		result, err = call(ctx, argument, s.Fix)
+	case CommandOtherFiles:
+		result, err = call(ctx, argument, s.OtherFiles)
+	case CommandInterrupted:
+		result, err = call(ctx, argument, s.Interrupted)
 	default:
 		result, _, err = Dispatch(ctx, s, CommandMethod(command), argument)
 	}
@@ -484,7 +503,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 
 func commandOnly(command string) bool {
 	switch command {
-	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandDelegate, CommandRunComment, CommandFix:
+	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandDelegate, CommandRunComment, CommandFix, CommandOtherFiles, CommandInterrupted:
 		return true
 	}
 	return false

@@ -214,6 +214,14 @@ func (d *documented) Fix(_ context.Context, p *FixParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandFix, p)
 }
 
+func (d *documented) OtherFiles(_ context.Context, p *OtherFilesParams) (*OtherFilesResult, error) {
+	return answer[OtherFilesResult](d, CommandOtherFiles, p)
+}
+
+func (d *documented) Interrupted(_ context.Context, p *NoParams) (*InterruptedResult, error) {
+	return answer[InterruptedResult](d, CommandInterrupted, p)
+}
+
 var (
 	section = regexp.MustCompile("(?s)### `([^`]+)`\n(.*?)(?:\n##|$)")
 	block   = regexp.MustCompile("(?s)(Example|Its result):\n\n```json\n(.*?)```")
@@ -444,7 +452,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 		want  string
 	}{
 		{&AcceptResult{}, `{"applied":[],"failed":[]}`},
-		{&ProposalList{Proposals: []Proposal{{Files: []ProposalFile{{}}}}}, `{"proposals":[{"id":"","session":"","run":"","agent":"","title":"","state":"","files":[{"uri":"","state":"","hunks":[]}]}]}`},
+		{&ProposalList{Proposals: []Proposal{{Files: []ProposalFile{{}}}}}, `{"proposals":[{"id":"","session":"","run":"","agent":"","title":"","state":"","files":[{"uri":"","state":"","hunks":[]}]}],"undoable":[]}`},
 	} {
 		sameJSON(t, "nil lists", []byte(test.want), test.value)
 	}

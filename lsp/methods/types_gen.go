@@ -289,6 +289,10 @@ type Support struct {
 	Diagnostics bool `json:"diagnostics,omitzero"`
 	// Client: it answers `agent/symbols`. Server: it can send it.
 	Symbols bool `json:"symbols,omitzero"`
+	// Client: it tells the user itself how runs have ended, as `agent/event` says, and which were
+	// interrupted, by `agentls.interrupted` at its start. The server then sends no `window/showMessage` of
+	// these.
+	Endings bool `json:"endings,omitzero"`
 }
 
 // DefinitionSource is where a definition comes from.
@@ -566,8 +570,6 @@ type RunParams struct {
 	// with its rights. Absent means that a pass which says that the task is done, and had nothing to
 	// change, is the last.
 	Until string `json:"until,omitzero"`
-	// Keep the run when the session is closed.
-	Background bool `json:"background,omitzero"`
 }
 
 // RunStarted is a run was created. It goes on after the answer.
@@ -584,7 +586,8 @@ type WaitParams struct {
 	Run event.RunID `json:"run"`
 	// Answer with the state of that moment after so long; absent and 0 mean wait for the end.
 	TimeoutMs int64 `json:"timeoutMs,omitzero" min:"0"`
-	// Where to report the run's progress while waiting.
+	// Where to report the run's progress while waiting. It ends with the answer, and the editor cannot
+	// cancel the run by it: `agent/cancel` does.
 	WorkDoneToken protocol.ProgressToken `json:"workDoneToken,omitzero"`
 }
 
@@ -616,6 +619,8 @@ type SessionInfo struct {
 	ID event.SessionID `json:"id"`
 	// A name for people, in one line.
 	Title string `json:"title"`
+	// What was done in it, in a few lines; absent before a run of it has ended.
+	Summary string `json:"summary,omitzero"`
 	// The workspace folders that it works on.
 	Folders []uri.URI `json:"folders"`
 	// When it was created.
@@ -679,6 +684,12 @@ type RunInfo struct {
 	Resumes event.RunID `json:"resumes,omitzero"`
 	// The document that it was launched on, where there was one.
 	URI uri.URI `json:"uri,omitzero"`
+	// How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off.
+	// Absent while it has not ended.
+	Outcome event.ChildStatus `json:"outcome,omitzero"`
+	// Once it has ended, the files that its edits changed or made: paths from the workspace root, with
+	// forward slashes.
+	Files []string `json:"files,omitzero"`
 }
 
 // SessionsParams are the params of `agent/sessions`.
@@ -720,6 +731,8 @@ type SessionDetail struct {
 	ID event.SessionID `json:"id"`
 	// A name for people, in one line.
 	Title string `json:"title"`
+	// What was done in it, in a few lines; absent before a run of it has ended.
+	Summary string `json:"summary,omitzero"`
 	// The workspace folders that it works on.
 	Folders []uri.URI `json:"folders"`
 	// When it was created.
@@ -800,6 +813,9 @@ type TranscriptCall struct {
 	Arguments string `json:"arguments"`
 	// How it ended; absent while it has not, and where no outcome is known.
 	Status event.CallStatus `json:"status,omitzero"`
+	// The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever
+	// the code: the call did what it was asked for.
+	ExitCode *int `json:"exitCode,omitzero"`
 	// What the model was told.
 	Output string `json:"output,omitzero"`
 	// How long it took.
@@ -999,6 +1015,9 @@ type ProposalsParams struct {
 type ProposalList struct {
 	// The proposals, the oldest first; closed ones are not among them.
 	Proposals []Proposal `json:"proposals"`
+	// The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots;
+	// edits of their children count as theirs. Empty for a session that is not the window's own.
+	Undoable []RunInfo `json:"undoable"`
 }
 
 // MarshalJSON writes a list that is nil as an empty one.
@@ -1006,6 +1025,9 @@ func (v ProposalList) MarshalJSON() ([]byte, error) {
 	type plain ProposalList
 	if v.Proposals == nil {
 		v.Proposals = []Proposal{}
+	}
+	if v.Undoable == nil {
+		v.Undoable = []RunInfo{}
 	}
 	return json.Marshal(plain(v))
 }
@@ -1331,7 +1353,8 @@ type UsageRow struct {
 	Runs int `json:"runs" min:"0"`
 	// How many of them came to an end by themselves: neither cancelled nor interrupted.
 	Ended int `json:"ended" min:"0"`
-	// How many of those ended with the status `completed`.
+	// How many of those have done their whole task: no limit cut them off, and none handed over that it
+	// failed or that something is left.
 	Completed int `json:"completed" min:"0"`
 	// How many requests to models.
 	Turns int `json:"turns" min:"0"`
@@ -1845,4 +1868,50 @@ type FixParams struct {
 	URI uri.URI `json:"uri,omitzero"`
 	// The diagnostic to fix, whoever made it.
 	Diagnostic *EditorDiagnostic `json:"diagnostic,omitzero"`
+}
+
+// OtherFilesParams is the argument of the command `agentls.proposal.others`.
+type OtherFilesParams struct {
+	// The document whose own edits are left out.
+	URI uri.URI `json:"uri"`
+}
+
+// OtherFilesResult is the result of the command `agentls.proposal.others`.
+type OtherFilesResult struct {
+	// The hunks that the user accepted, and that are in the editor's documents now.
+	Applied []event.HunkID `json:"applied"`
+	// The hunks that the user rejected.
+	Rejected []event.HunkID `json:"rejected"`
+	// The hunks that stay as they were, and why.
+	Failed []HunkFailure `json:"failed"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v OtherFilesResult) MarshalJSON() ([]byte, error) {
+	type plain OtherFilesResult
+	if v.Applied == nil {
+		v.Applied = []event.HunkID{}
+	}
+	if v.Rejected == nil {
+		v.Rejected = []event.HunkID{}
+	}
+	if v.Failed == nil {
+		v.Failed = []HunkFailure{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// InterruptedResult is the result of the command `agentls.interrupted`.
+type InterruptedResult struct {
+	// The runs that go on with those that were cut off; none where the user only looked.
+	Started []RunStarted `json:"started"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v InterruptedResult) MarshalJSON() ([]byte, error) {
+	type plain InterruptedResult
+	if v.Started == nil {
+		v.Started = []RunStarted{}
+	}
+	return json.Marshal(plain(v))
 }

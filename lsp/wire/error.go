@@ -66,12 +66,9 @@ func RequestFailed(err error) *Error {
 	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "failed"}, Err: err}
 }
 
-// ContentModified says that what was asked about has changed meanwhile (-32801).
-func ContentModified() *Error {
-	return &Error{
-		Code: protocol.CodeContentModified, Message: "the content was modified meanwhile",
-		Data: Data{Kind: "content_modified"},
-	}
+// ContentModified says what of that which was asked about has changed meanwhile (-32801).
+func ContentModified(what string) *Error {
+	return &Error{Code: protocol.CodeContentModified, Message: what, Data: Data{Kind: "content_modified"}}
 }
 
 // RequestCancelled says that the client cancelled the request (-32800).

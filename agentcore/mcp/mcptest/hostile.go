@@ -196,7 +196,10 @@ func (h *villain) list(m message) {
 			h.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i)
 		}
 	case "deaf":
-		select {}
+		// A bare select would end a program of one goroutine as a deadlock.
+		hangUp := make(chan os.Signal, 1)
+		signal.Notify(hangUp, syscall.SIGHUP)
+		<-hangUp
 	}
 }
 

@@ -22,8 +22,6 @@ type reviewed struct {
 	lines    int
 	checkers checkers
 	findings []finding
-	// left is how many findings were over the bound.
-	left int
 }
 
 // review reads the files and their diagnostics, reports what it finds, and sums up.
@@ -89,10 +87,16 @@ func (t *task) judge(path string) reviewed {
 	}
 	r.findings = combine(r.checkers.found, own)
 	r.findings = slices.DeleteFunc(r.findings, func(found finding) bool { return !t.within(found.line, found.endLine) })
-	if r.left = max(len(r.findings)-maxFindings, 0); r.left > 0 {
+	var more []finding
+	if surplus := len(r.findings) - maxFindings; surplus > 0 {
 		r.findings = mostSevere(r.findings, maxFindings)
+		more = []finding{{
+			line: max(t.first, 1), severity: information, rule: "more-findings", source: ownSource,
+			message: fmt.Sprintf("%d more findings of this file, less severe, are not shown: mend some of those that are, and review it again.", surplus),
+		}}
 	}
 	f.fixes(r.findings)
+	r.findings = append(more, r.findings...)
 	return r
 }
 
@@ -190,9 +194,6 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 			fmt.Fprintf(&b, ", %d with a fix", fixable)
 		}
 		b.WriteString(".\n")
-		if r.left > 0 {
-			fmt.Fprintf(&b, "  %d more, less severe, are not shown.\n", r.left)
-		}
 		if r.lines < r.source.total {
 			fmt.Fprintf(&b, "  Only its first %d of %d lines were read.\n", r.lines, r.source.total)
 		}

@@ -461,6 +461,9 @@ func (h *Host) SetTasks(states map[string]tool.TaskState) {
 	h.tasks = states
 }
 
+// DescribeAgent implements tool.Host.
+func (h *Host) DescribeAgent(name string) (string, error) { return name + ": An agent of a test.", nil }
+
 // Delegate implements tool.Host.
 func (h *Host) Delegate(_ context.Context, task tool.Task) (tool.TaskState, error) {
 	h.mu.Lock()

@@ -94,6 +94,11 @@ s.wait_hints(2)
 s.kill()
 s.start(s.buffer)
 s.wait_hints(2)
+local offered = s.menu(s.line('func ThirdOne'))
+check(vim.list_contains(offered, 'agentls: 1 proposed edit in 1 other file…'), 'the other file is no entry of %s', vim.inspect(offered))
+for _, title in ipairs(offered) do
+  check(not title:find('total.txt', 1, true), 'what belongs to another file is in the menu: %s', vim.inspect(offered))
+end
 s.menu(s.line('func ThirdOne'), 'agentls: Accept all edits (2 in 2 files)')
 s.wait('the edits of before the crash', function()
   return s.text():find('func Total', 1, true)

@@ -20,9 +20,14 @@ export function answerAsks(server: Server, sessions: Sessions): void {
   server.answer('agent/question', (question, token) => untilCancelled(token, askQuestion(sessions, question, token)));
 }
 
+/** The choices that hold for an ask: those for longer than once only where it names what they would allow. */
+function offers(ask: Ask): typeof choices {
+  return ask.always ? choices : choices.filter((choice) => choice.answer.scope === 'once');
+}
+
 async function askPermission(ask: Ask): Promise<AskAnswer | null> {
   const message = ask.title + whole(ask); // which begins with the agent's path
-  const offered = choices.filter((choice) => choice.answer.scope !== 'project' || ask.always);
+  const offered = offers(ask);
   const chosen = await vscode.window.showWarningMessage(message, ...offered.map((choice) => choice.title));
   return offered.find((choice) => choice.title === chosen)?.answer ?? null;
 }
@@ -93,9 +98,11 @@ export async function answerAsk(server: Server, sessions: Sessions, id: AskID | 
     return;
   }
   if (!answer) {
-    const items = choices
-      .filter((choice) => choice.answer.scope !== 'project' || ask.always)
-      .map((choice) => ({ label: choice.title, answer: choice.answer, ...(choice.answer.scope === 'project' && ask.always ? { detail: ask.always } : {}) }));
+    const items = offers(ask).map((choice) => ({
+      label: choice.title,
+      answer: choice.answer,
+      ...(choice.answer.scope === 'project' && ask.always ? { detail: ask.always } : {}),
+    }));
     answer = (await vscode.window.showQuickPick(items, { title: ask.title, placeHolder: shortened(ask.detail ?? ask.title, 200) }))?.answer;
   }
   if (answer) {

@@ -3,10 +3,10 @@ import { answerAsk } from './asks';
 import { listed, plural, shortened } from './format';
 import { diagnostic } from './lend';
 import { pickAgent, pickRun } from './picker';
-import { here, lastFile } from './place';
+import { here, lastFile, ours, sourceOf, subject } from './place';
 import type { Proposals } from './proposals';
 import type { AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
-import { attempt, readable, type Server } from './server';
+import { attempt, explained, readable, tellError, tellFailure, type Server } from './server';
 import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
 import type { Transcripts } from './transcript';
 
@@ -54,14 +54,28 @@ export function registerCommands(
     await conclude(started.run);
   };
 
+  // The server asks about runs that a former one left, where there are some; what goes on is followed to its end.
+  server.support.endings = true;
+  server.onDidStart(async () => {
+    try {
+      const { started } = await server.execute('agentls.interrupted', {});
+      await Promise.all(started.map((each) => launched(each, true)));
+    } catch (error) {
+      server.log.debug(`No interrupted run was resumed: ${readable(error)}`);
+    }
+  });
+
   const run = async (agent: string | undefined, prompt: string, about: RunContext | undefined, showAnswer: boolean) => {
     await sessions.followOwn();
     const params = { prompt, ...(agent === undefined ? {} : { agent }), ...(about === undefined ? {} : { context: about }) };
     await launched(await server.request('agent/run', params), showAnswer);
   };
   const review = async (selection: boolean, uri?: vscode.Uri) => {
-    const file = uri ?? lastFile();
-    const place = uri ? undefined : here(selection);
+    const place = uri ? undefined : subject(selection);
+    const file = uri ?? (place ? undefined : lastFile());
+    if (file && !ours(file)) {
+      throw new Error(`${file.toString()} is no file that agentls can read.`);
+    }
     if (place ?? file) {
       await server.command('agentls.review', place ?? { uri: file?.toString() });
     } else if (await vscode.window.showInformationMessage('Open the file to be reviewed.', 'Open File…')) {
@@ -106,23 +120,24 @@ export function registerCommands(
       await server.command('agentls.plan', { ...here(true), prompt });
     }
   });
-  register('explainCode', () => server.command('agentls.explain', { ...here(true) }));
+  register('explainCode', () => server.command('agentls.explain', { ...subject(true) }));
   register('rewriteSelection', async () => {
+    const place = subject(true);
     const prompt = await vscode.window.showInputBox({ title: 'Rewrite Selection', placeHolder: 'How? Leave it empty to have it written more clearly.', ignoreFocusOut: true });
     if (prompt !== undefined) {
-      await server.command('agentls.rewrite', { ...here(true), ...(prompt.trim() ? { prompt: prompt.trim() } : {}) });
+      await server.command('agentls.rewrite', { ...place, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) });
     }
   });
   register('fixProblem', async () => {
-    const problem = await pickProblem();
+    const problem = subject(false) && (await pickProblem());
     if (problem) {
       await server.command('agentls.fix', problem);
     }
   });
-  register('writeTests', () => server.command('agentls.tests', { ...here(true) }));
+  register('writeTests', () => server.command('agentls.tests', { ...subject(true) }));
 
   register('stopRun', async (target) => {
-    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Stop a Run'));
+    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Stop a Run', 'No agent is at work.'));
     if (chosen) {
       await server.request('agent/cancel', { run: chosen.id });
     }
@@ -131,7 +146,7 @@ export function registerCommands(
     await Promise.all(sessions.active().filter((run) => run.depth === 0).map((run) => server.request('agent/cancel', { run: run.id })));
   });
   register('steerRun', async (target) => {
-    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Tell a Run Something'));
+    const chosen = target?.run ?? (await pickRun(sessions.active(), 'Tell a Run Something', 'No agent is at work.'));
     const message = chosen && (await asked(`Tell ${sessions.agentTitle(chosen.agent)} something`, 'It arrives at the next turn.'));
     if (chosen && message) {
       await server.request('agent/steer', { run: chosen.id, message });
@@ -139,8 +154,7 @@ export function registerCommands(
     }
   });
   register('resumeRun', async (target) => {
-    const all = sessions.list().flatMap((session) => [...session.runs.values()]).filter((run) => ended(run.status));
-    const chosen = target?.run ?? (await pickRun(all, 'Resume a Run'));
+    const chosen = target?.run ?? (await pickRun(resumable(await sessions.latestRuns()), 'Resume a Run', 'There is no run to resume.'));
     if (!chosen) {
       return;
     }
@@ -151,14 +165,17 @@ export function registerCommands(
     }
   });
   register('showTranscript', async (target) => {
-    const chosen = target?.run ?? (await pickRun(sessions.list().flatMap((session) => [...session.runs.values()]).reverse(), 'Show a Transcript'));
+    const chosen = target?.run ?? (await pickRun(await sessions.latestRuns(), 'Show a Transcript', 'No agent has worked here yet.'));
     if (chosen) {
       await transcripts.show(chosen);
     }
   });
   register('undoRun', async (target) => {
-    const roots = sessions.list().flatMap((session) => [...session.runs.values()]).filter((run) => run.depth === 0 && ended(run.status));
-    const chosen = target?.run ?? (await pickRun(roots.reverse(), 'Undo the Accepted Edits of a Run'));
+    const pick = async () => {
+      const { undoable } = await server.request('agent/proposals', {});
+      return pickRun(undoable, 'Undo the Accepted Edits of a Run', 'No accepted edit can be undone.');
+    };
+    const chosen = target?.run ?? (await pick());
     if (chosen) {
       const result = await server.request('agent/undo', { run: chosen.id });
       tellOfFailures(result, 'undone');
@@ -184,10 +201,11 @@ export function registerCommands(
       await server.command(command, { proposal: chosen.proposal.id });
       return;
     }
-    // The diff editor hands over the document with the proposed text.
-    const shown = vscode.window.activeTextEditor?.document.uri;
-    const source = target instanceof vscode.Uri ? vscode.Uri.parse(target.query, true) : shown;
-    const found = chosen.file ? { proposal: chosen.proposal, file: chosen.file } : source && proposals.fileOf(source);
+    // The diff editor hands over the document with the proposed text; that of several files itself, where the focus says which.
+    const shown = [target instanceof vscode.Uri ? target : undefined, vscode.window.activeTextEditor?.document.uri];
+    const found = chosen.file
+      ? { proposal: chosen.proposal, file: chosen.file }
+      : shown.map((uri) => uri && proposals.fileOf(sourceOf(uri))).find((at) => at);
     if (found?.proposal) {
       await server.command(command, { proposal: found.proposal.id, files: [found.file.uri] });
     } else {
@@ -259,10 +277,16 @@ export function registerCommands(
       }
       return result;
     } catch (error) {
-      void vscode.window.showErrorMessage(`agentls: ${readable(error)}`);
+      void tellError(error);
       return undefined;
     }
   };
+}
+
+/** The runs that can be gone on with, and were not yet: children go on with those that started them. */
+function resumable(runs: RunInfo[]): RunInfo[] {
+  const done = new Set(runs.map((run) => run.resumes));
+  return runs.filter((run) => run.depth === 0 && ended(run.status) && !done.has(run.id));
 }
 
 /** The server's commands that start a run, and whether the user waits for its words: those of others are offered at its end. */
@@ -304,8 +328,9 @@ async function tellOfEnd(
     return; // the user did that
   }
   if (run.status !== 'completed') {
-    const why = event.result.error?.detail ?? event.reason ?? run.status;
-    const chosen = await vscode.window.showErrorMessage(`${who} ended early: ${shortened(why, 200)}`, 'Show Transcript', 'Resume');
+    const failure = event.result.error;
+    const why = explained(failure) ?? event.reason ?? run.status;
+    const chosen = await tellFailure(`${who} ended early: ${shortened(why, 300)}`, failure?.kind, 'Show Transcript', 'Resume');
     if (chosen) {
       await vscode.commands.executeCommand(chosen === 'Resume' ? 'agentls.resumeRun' : 'agentls.showTranscript', { run });
     }

@@ -78,7 +78,7 @@ function failed(model: vscode.LanguageModelChat, error: unknown): ResponseError<
     code === vscode.LanguageModelError.NoPermissions.name
       ? { kind: 'auth', detail, hint: 'Let agentls use it (Accounts > Manage Language Model Access), or choose another model.' }
       : code === vscode.LanguageModelError.NotFound.name
-        ? { kind: 'not_found', detail, hint: 'Choose another model in agentls.default_model.' }
+        ? { kind: 'not_found', detail, hint: 'Choose another model in agentls.defaultModel.' }
         : { kind: /quota|rate.?limit/i.test(detail) ? 'rate_limit' : 'server', detail };
   return new ResponseError(LSPErrorCodes.RequestFailed, detail, failure);
 }
@@ -88,7 +88,7 @@ async function choose(id: string | undefined): Promise<vscode.LanguageModelChat>
   const model = models[0];
   if (!model) {
     const detail = id === undefined ? 'The editor has no language model.' : `The editor has no language model ${id}.`;
-    const hint = 'Install an extension that brings one, such as GitHub Copilot, or set agentls.default_model.';
+    const hint = 'Install an extension that brings one, such as GitHub Copilot, or set agentls.defaultModel.';
     throw new ResponseError<Failure>(LSPErrorCodes.RequestFailed, detail, { kind: 'not_found', detail, hint });
   }
   return model;

@@ -43,11 +43,14 @@ export async function pickAgent(sessions: Sessions, title: string, all: boolean)
   return chosen?.agent;
 }
 
-/** Lets the user choose one of some runs; a single one is chosen without a question. */
-export async function pickRun(runs: RunInfo[], title: string): Promise<RunInfo | undefined> {
+/** Lets the user choose one of some runs, the latest first; a single one is chosen without a question. Where there is none, it says so. */
+export async function pickRun(runs: RunInfo[], title: string, none: string): Promise<RunInfo | undefined> {
+  if (runs.length === 0) {
+    void vscode.window.showInformationMessage(none);
+  }
   if (runs.length <= 1) {
     return runs[0];
   }
-  const items = runs.map((run) => ({ label: run.title, description: dotted(run.agent, run.status), detail: run.message || '', run }));
+  const items = [...runs].sort((a, b) => b.created.localeCompare(a.created)).map((run) => ({ label: run.title, description: dotted(run.agent, run.status), detail: run.message || '', run }));
   return (await vscode.window.showQuickPick(items, { title }))?.run;
 }

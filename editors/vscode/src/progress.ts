@@ -9,15 +9,17 @@ type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEn
 const shortTime = 500;
 
 /**
- * Shows what runs: what the user started as a notification with a Cancel, children in the status bar, since a dozen
- * notifications hide the code. The tree has them all. The tokens of the server are the ids of its runs.
+ * Shows what the user started as a notification with a Cancel. Children are in the tree and in the tooltip of the status bar: a dozen
+ * notifications would hide the code, and a second item in the bar the position. The tokens of the server are the ids of its runs.
  */
 export function showProgress(server: Server, sessions: Sessions): void {
   const shown = new Map<ProgressToken, (value: WorkDoneProgressReport | WorkDoneProgressEnd) => void>();
   const show = (token: ProgressToken, first: WorkDoneProgressBegin, last: WorkDoneProgressBegin | WorkDoneProgressReport) => {
-    const child = (sessions.run(String(token))?.depth ?? 0) > 0;
+    if ((sessions.run(String(token))?.depth ?? 0) > 0) {
+      return;
+    }
     const options: vscode.ProgressOptions = {
-      location: child ? vscode.ProgressLocation.Window : vscode.ProgressLocation.Notification,
+      location: vscode.ProgressLocation.Notification,
       title: first.title.replace(/[.:]$/, ''), // a colon follows
       cancellable: first.cancellable ?? false,
     };

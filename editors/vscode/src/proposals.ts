@@ -1,11 +1,9 @@
 import * as vscode from 'vscode';
 import { dotted, plural, shortened } from './format';
+import { proposedScheme, sourceOf } from './place';
 import type { Hunk, Proposal, ProposalFile } from './protocol';
 import { readable, type Server } from './server';
 import type { Sessions } from './sessions';
-
-/** The scheme of documents with the text that a file would have. */
-export const proposedScheme = 'agentls-proposed';
 
 /** Whether a hunk waits for the user. */
 function undecided(hunk: Hunk): boolean {
@@ -32,6 +30,8 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   private asking: Promise<void> | undefined;
   private again = false;
   private typing: NodeJS.Timeout | undefined;
+  /** The titles of the editors with the diffs of several files. VS Code does not say what such an editor shows. */
+  private readonly several = new Set<string>();
 
   private readonly replaced = decoration('editorOverviewRuler.deletedForeground', { backgroundColor: color('diffEditor.removedLineBackground') });
   private readonly inserted = decoration('editorOverviewRuler.addedForeground', { borderColor: color('charts.green'), borderStyle: 'solid', borderWidth: '2px 0 0 0' });
@@ -54,6 +54,8 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
         provideTextDocumentContent: (uri) => this.proposedText(uri),
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => this.decorate()),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.noteTab()),
+      vscode.window.tabGroups.onDidChangeTabGroups(() => this.noteTab()),
       vscode.workspace.onDidChangeTextDocument((e) => {
         // Line numbers follow the typing at the server.
         if (this.fileOf(e.document.uri)) {
@@ -161,14 +163,27 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   /** Opens the diffs of all files of a proposal in one editor. */
   async showAllDiffs(proposal: Proposal): Promise<void> {
     const files = proposal.files.filter((file) => file.hunks.some(undecided));
+    const title = `Proposed by ${proposal.agent}: ${proposal.title}`;
+    this.several.add(title);
     await vscode.commands.executeCommand(
       'vscode.changes',
-      `Proposed by ${proposal.agent}: ${proposal.title}`,
+      title,
       files.map((file) => {
         const [left, right] = sides(file);
         return [vscode.Uri.parse(file.uri), left, right];
       }),
     );
+  }
+
+  /** Whether a tab shows the diffs of several files that were proposed. */
+  private showsSeveral(tab: vscode.Tab | undefined): boolean {
+    return tab !== undefined && [...this.several].some((title) => tab.label.startsWith(title));
+  }
+
+  /** Has the editor with the diffs of several files bring its buttons along. */
+  private noteTab(): void {
+    const shown = this.showsSeveral(vscode.window.tabGroups.activeTabGroup.activeTab);
+    void vscode.commands.executeCommand('setContext', 'agentls.diffs', shown);
   }
 
   private async ask(): Promise<void> {
@@ -181,11 +196,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
         this.server.log.warn(`The proposed edits could not be asked for: ${readable(error)}`);
       }
     }
-    void vscode.commands.executeCommand(
-      'setContext',
-      'agentls.proposals',
-      this.open.some((proposal) => proposal.files.some((file) => file.hunks.some(undecided))),
-    );
+    void vscode.commands.executeCommand('setContext', 'agentls.proposals', this.waits());
     this.decorate();
     await this.closeDone();
     for (const document of vscode.workspace.textDocuments) {
@@ -196,6 +207,11 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     this.changed.fire();
   }
 
+  /** Whether anything waits for the user. */
+  private waits(): boolean {
+    return this.open.some((proposal) => proposal.files.some((file) => file.hunks.some(undecided)));
+  }
+
   /** Closes the diffs of files of which everything is decided. */
   private async closeDone(): Promise<void> {
     const done = vscode.window.tabGroups.all
@@ -203,7 +219,7 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       .filter((tab) => {
         const { input } = tab;
         const side = input instanceof vscode.TabInputTextDiff ? [input.original, input.modified].find((uri) => uri.scheme === proposedScheme) : undefined;
-        return side && !this.fileOf(vscode.Uri.parse(side.query, true))?.file.hunks.some(undecided);
+        return side ? !this.fileOf(sourceOf(side))?.file.hunks.some(undecided) : this.showsSeveral(tab) && !this.waits();
       });
     if (done.length > 0) {
       await vscode.window.tabGroups.close(done, true);

@@ -58,7 +58,7 @@ export type LSPAny = string | number | number | number | boolean | null | LSPObj
 export type LSPArray = LSPAny[];
 
 /** Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know. */
-export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | EventsTrimmed | RunFinished;
+export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | SessionChanged | EventsTrimmed | RunFinished;
 
 /** How far a child says that its task is done. */
 export type ChildStatus =
@@ -68,6 +68,12 @@ export type ChildStatus =
   | 'partial'
   /** It could not be done. */
   | 'failed'
+  /** Somebody cancelled it, or a run above it. */
+  | 'cancelled'
+  /** Its time was used up. */
+  | 'timeout'
+  /** The server ended before it did. */
+  | 'interrupted'
   /** Others may come from a newer peer. */
   | (string & {});
 
@@ -416,7 +422,7 @@ export interface CallSummary {
 
 /** The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims. */
 export interface ChildResult {
-  /** How far its task is done: what it says, else what its end says. Absent in what was stored by former versions. */
+  /** How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored by former versions. */
   status?: ChildStatus;
   /** The outcome in a sentence or two. */
   summary: string;
@@ -468,6 +474,10 @@ export interface RunResult {
   children: RunID[];
   /** The proposal that holds its edits, where there are any. */
   proposal?: ProposalID;
+  /** How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended. */
+  outcome?: ChildStatus;
+  /** Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes. */
+  files?: string[];
 }
 
 /** One remark of a run on a place in a file. */
@@ -558,7 +568,7 @@ export interface RunProgress extends EventHeader {
   toolCalls: number;
   /** The last five things that it did, the latest last, each in one line. */
   activities: string[];
-  /** What it is doing, in one line. */
+  /** What it is doing, in one line; once it has ended, the first line of its result. */
   message: string;
 }
 
@@ -632,6 +642,8 @@ export interface ToolCallFinished extends EventHeader {
   tool: string;
   /** How it ended. */
   status: CallStatus;
+  /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
+  exitCode?: number;
   /** The outcome in one line, such as `120 lines`. */
   summary: string;
   /** How long it took. */
@@ -740,6 +752,16 @@ export interface Notice extends EventHeader {
   hint?: string;
 }
 
+/** The session has a better title, or another summary. */
+export interface SessionChanged extends EventHeader {
+  /** The event's name. */
+  type: 'SessionChanged';
+  /** What it is about, in one line. */
+  title: string;
+  /** What was done in it, in a few lines; absent before a run of it has ended. */
+  summary?: string;
+}
+
 /** This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored. */
 export interface EventsTrimmed extends EventHeader {
   /** The event's name. */
@@ -792,6 +814,8 @@ export interface Support {
   diagnostics?: boolean;
   /** Client: it answers `agent/symbols`. Server: it can send it. */
   symbols?: boolean;
+  /** Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by `agentls.interrupted` at its start. The server then sends no `window/showMessage` of these. */
+  endings?: boolean;
 }
 
 /** Where a definition comes from. */
@@ -990,8 +1014,6 @@ export interface RunParams {
   iterations?: number;
   /** The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last. */
   until?: string;
-  /** Keep the run when the session is closed. */
-  background?: boolean;
 }
 
 /** A run was created. It goes on after the answer. */
@@ -1008,7 +1030,7 @@ export interface WaitParams {
   run: RunID;
   /** Answer with the state of that moment after so long; absent and 0 mean wait for the end. */
   timeoutMs?: Milliseconds;
-  /** Where to report the run's progress while waiting. */
+  /** Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by it: `agent/cancel` does. */
   workDoneToken?: ProgressToken;
 }
 
@@ -1040,6 +1062,8 @@ export interface SessionInfo {
   id: SessionID;
   /** A name for people, in one line. */
   title: string;
+  /** What was done in it, in a few lines; absent before a run of it has ended. */
+  summary?: string;
   /** The workspace folders that it works on. */
   folders: string[];
   /** When it was created. */
@@ -1094,6 +1118,10 @@ export interface RunInfo {
   resumes?: RunID;
   /** The document that it was launched on, where there was one. */
   uri?: string;
+  /** How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended. */
+  outcome?: ChildStatus;
+  /** Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes. */
+  files?: string[];
 }
 
 /** Params of `agent/sessions`. */
@@ -1176,6 +1204,8 @@ export interface TranscriptCall {
   arguments: string;
   /** How it ended; absent while it has not, and where no outcome is known. */
   status?: CallStatus;
+  /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
+  exitCode?: number;
   /** What the model was told. */
   output?: string;
   /** How long it took. */
@@ -1314,6 +1344,8 @@ export interface ProposalsParams {
 export interface ProposalList {
   /** The proposals, the oldest first; closed ones are not among them. */
   proposals: Proposal[];
+  /** The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their children count as theirs. Empty for a session that is not the window's own. */
+  undoable: RunInfo[];
 }
 
 /** Chooses hunks of a proposal. Without `files` and `hunks` it means everything open; with both, the hunks of either. */
@@ -1576,7 +1608,7 @@ export interface UsageRow {
   runs: number;
   /** How many of them came to an end by themselves: neither cancelled nor interrupted. */
   ended: number;
-  /** How many of those ended with the status `completed`. */
+  /** How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that something is left. */
   completed: number;
   /** How many requests to models. */
   turns: number;
@@ -1956,6 +1988,28 @@ export interface FixParams {
   diagnostic?: EditorDiagnostic;
 }
 
+/** Argument of the command `agentls.proposal.others`. */
+export interface OtherFilesParams {
+  /** The document whose own edits are left out. */
+  uri: string;
+}
+
+/** Result of the command `agentls.proposal.others`. */
+export interface OtherFilesResult {
+  /** The hunks that the user accepted, and that are in the editor's documents now. */
+  applied: HunkID[];
+  /** The hunks that the user rejected. */
+  rejected: HunkID[];
+  /** The hunks that stay as they were, and why. */
+  failed: HunkFailure[];
+}
+
+/** Result of the command `agentls.interrupted`. */
+export interface InterruptedResult {
+  /** The runs that go on with those that were cut off; none where the user only looked. */
+  started: RunStarted[];
+}
+
 /** The requests that the client sends. */
 export interface Requests {
   /** Lists the agents that the user can start or that can be delegated to. */
@@ -1970,7 +2024,7 @@ export interface Requests {
   'agent/unregister': { params: AgentParams; result: null };
   /** Checks a definition without registering it. */
   'agent/check': { params: CheckAgentParams; result: AgentProblems };
-  /** Starts an agent and answers at once, as soon as the run is stored. The server itself creates the progress of the run: a token of the caller would end with the answer. */
+  /** Starts an agent and answers at once, as soon as the run is stored. The server itself creates the progress of the run: a token of the caller would end with the answer. Where the window is closed, the run is cut off and left to the next window on the folder, which tells of it and can go on by `agent/resume`. */
   'agent/run': { params: RunParams; result: RunStarted };
   /** Waits for the end of a run. Cancelling this request ends the waiting, not the run. */
   'agent/wait': { params: WaitParams; result: RunResult };
@@ -2068,4 +2122,8 @@ export interface Commands {
   'agentls.request': { params: RequestParams; result: RunStarted };
   /** Starts a run that proposes an edit which resolves a finding, or a diagnostic that another server made. */
   'agentls.fix': { params: FixParams; result: RunStarted };
+  /** Asks the user about the edits that are proposed for other files than a document: which of the files, and whether to show, accept or reject its edits. Nothing is decided where the user chooses nothing; the error is `not_found` where no other file has a proposed edit. */
+  'agentls.proposal.others': { params: OtherFilesParams; result: OtherFilesResult };
+  /** Asks the user about the runs that were cut off with a former server: whether to resume them, or to show what they had done. Nothing is done where the user chooses nothing; the error is `not_found` where no such run is left. */
+  'agentls.interrupted': { params: NoParams; result: InterruptedResult };
 }

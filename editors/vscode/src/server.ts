@@ -12,13 +12,20 @@ import {
   ResponseError,
   State,
   type CloseHandlerResult,
+  type InitializeResult,
   type Middleware,
   type StaticFeature,
 } from 'vscode-languageclient/node';
-import type { Failure, Requests, ServerNotifications, ServerRequests, Support, Version } from './protocol';
+import type { Commands, Failure, Requests, ServerNotifications, ServerRequests, Support, Version } from './protocol';
 
 /** The version of the protocol that the extension speaks; the compiler compares it with the generated one. */
 const version: Version = '0.1.0';
+
+/** The program to start, and whether it is the one that came with the extension. */
+interface Program {
+  command: string;
+  bundled: boolean;
+}
 
 /** How many crashes within crashTime are answered by another start. */
 const maxRestarts = 3;
@@ -99,6 +106,15 @@ export class Server implements vscode.Disposable {
     return client.sendRequest<Requests[M]['result']>(method, params);
   }
 
+  /** Carries out one of the server's commands; it fails as request does. */
+  async execute<C extends keyof Commands>(command: C, argument: Commands[C]['params']): Promise<Commands[C]['result']> {
+    const client = this.client;
+    if (!client || client.state !== State.Running) {
+      throw new Error(notRunning);
+    }
+    return client.sendRequest<Commands[C]['result']>('workspace/executeCommand', { command, arguments: [argument] });
+  }
+
   /** Has the server carry out one of its commands, as a code action would. */
   async command(name: string, argument: object): Promise<void> {
     if (!this.running) {
@@ -152,10 +168,11 @@ export class Server implements vscode.Disposable {
   }
 
   private async launch(): Promise<void> {
-    const command = await this.findProgram();
-    if (!command) {
+    const program = await this.findProgram();
+    if (!program) {
       return;
     }
+    const { command } = program;
     this.log.info(`Starting ${command}`);
     // That the program has ended is noticed in two places.
     let told = false;
@@ -210,6 +227,26 @@ export class Server implements vscode.Disposable {
       await client.start();
     } catch (error) {
       failed(readable(error));
+      return;
+    }
+    if (!program.bundled) {
+      void this.warnOfVersion(command, client.initializeResult);
+    }
+  }
+
+  /** Says where a program that the user has named, or that was found, is not of the extension's version. */
+  private async warnOfVersion(command: string, result: InitializeResult | undefined): Promise<void> {
+    const spoken = (result?.capabilities.experimental as { agentls?: Support } | undefined)?.agentls?.version;
+    const own = (this.context.extension.packageJSON as { version: string }).version;
+    const theirs = result?.serverInfo?.version ?? 'of an unknown version';
+    if (spoken === version && !older(theirs, own)) {
+      return;
+    }
+    const message = `${command} (${theirs}) is another version than the extension (${own}): some of what it offers may not work.`;
+    this.log.warn(message);
+    const chosen = await vscode.window.showWarningMessage(`${message} Update it, or leave agentls.path empty for the one that came with the extension.`, 'Open Setting');
+    if (chosen) {
+      await openSetting('agentls.path');
     }
   }
 
@@ -243,33 +280,36 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  /** The setting, then PATH, then what is in the extension itself. */
-  private async findProgram(): Promise<string | undefined> {
+  /** What the setting names, else the program in the extension itself, else the one on PATH. */
+  private async findProgram(): Promise<Program | undefined> {
     const name = process.platform === 'win32' ? 'agentls.exe' : 'agentls';
     const setting = vscode.workspace.getConfiguration('agentls').get<string>('path', '').trim();
     if (setting) {
       const path = setting.replace(/^~(?=[/\\])/, homedir());
-      if (await executable(path)) {
-        return path;
+      const command = /[/\\]/.test(path) ? ((await executable(path)) ? path : undefined) : await onPath(path);
+      if (command === undefined) {
+        void this.missing(`agentls.path names ${path}, which is no program.`);
+        return undefined;
       }
-      void this.missing(`agentls.path names ${path}, which is no program.`);
+      return { command, bundled: false };
+    }
+    const bundled = this.context.asAbsolutePath(join('bin', name));
+    if (await executable(bundled)) {
+      return { command: bundled, bundled: true };
+    }
+    const command = await onPath(name);
+    if (command === undefined) {
+      void this.missing('The program agentls came not with the extension, and was not found on PATH.');
       return undefined;
     }
-    const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder);
-    for (const path of [...folders.map((folder) => join(folder, name)), this.context.asAbsolutePath(join('bin', name))]) {
-      if (await executable(path)) {
-        return path;
-      }
-    }
-    void this.missing('The program agentls was not found on PATH.');
-    return undefined;
+    return { command, bundled: false };
   }
 
   private async missing(message: string): Promise<void> {
     this.log.error(message);
     const chosen = await vscode.window.showErrorMessage(`${message} Install it, or say where it is.`, 'Set agentls.path', 'Try Again');
     if (chosen === 'Set agentls.path') {
-      await vscode.commands.executeCommand('workbench.action.openSettings', 'agentls.path');
+      await openSetting('agentls.path');
     } else if (chosen === 'Try Again') {
       await this.start();
     }
@@ -285,16 +325,71 @@ async function executable(path: string): Promise<boolean> {
   }
 }
 
+/** The first program of a name on PATH. */
+async function onPath(name: string): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder)) {
+    const path = join(folder, name);
+    if (await executable(path)) {
+      return path;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a version of the form v1.2.3 is before another. One of any other form, as of a program that somebody built, is not. */
+function older(version: string, than: string): boolean {
+  const numbers = (text: string) => /^v?(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number);
+  const [a, b] = [numbers(version), numbers(than)];
+  const at = a && b ? a.findIndex((n, i) => n !== b[i]) : -1;
+  return at >= 0 && (a?.[at] ?? 0) < (b?.[at] ?? 0);
+}
+
+async function openSetting(name: string): Promise<void> {
+  // What belongs to a machine is among the settings of the one where the server runs.
+  const command = vscode.env.remoteName ? 'workbench.action.openRemoteSettings' : 'workbench.action.openSettings';
+  await vscode.commands.executeCommand(command, { query: `@id:${name}` });
+}
+
 /** What a person is told about an error: the server's words, with what to do about it. */
 export function readable(error: unknown): string {
   if (error instanceof ResponseError) {
     if (gone.includes(error.code)) {
       return noAnswer;
     }
-    const data = error.data as Partial<Failure> | undefined;
-    return data?.detail ? (data.hint ? `${data.detail}; ${data.hint}` : data.detail) : error.message;
+    return explained(error.data as Partial<Failure> | undefined) ?? error.message;
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A failure with what can be done about it, in one line. */
+export function explained(failure: Partial<Failure> | undefined): string | undefined {
+  return failure?.detail ? [failure.detail, failure.hint].filter((part) => part).join('; ') : undefined;
+}
+
+/** What is opened to mend a failure, by its kind: the title of a button, and what it does. */
+const remedies: { [kind: string]: [string, () => Thenable<unknown>] } = {
+  no_model: ['Choose a Model', () => openSetting('agentls.defaultModel')],
+  auth: [
+    'Set a Key',
+    () => vscode.commands.executeCommand('workbench.action.openWalkthrough', { category: 'agentls.agentls#firstReview', step: 'model' }, false),
+  ],
+};
+
+/** Tells of a failure, once, with a button for what mends it beside others. It returns which of the others was pressed. */
+export async function tellFailure(message: string, kind: string | undefined, ...buttons: string[]): Promise<string | undefined> {
+  const remedy = remedies[kind ?? ''];
+  const chosen = await vscode.window.showErrorMessage(message, ...(remedy ? [remedy[0]] : []), ...buttons);
+  if (remedy && chosen === remedy[0]) {
+    await remedy[1]();
+    return undefined;
+  }
+  return chosen;
+}
+
+/** Tells why something that the user asked for was not done. */
+export async function tellError(error: unknown): Promise<void> {
+  const kind = error instanceof ResponseError ? (error.data as Partial<Failure> | undefined)?.kind : undefined;
+  await tellFailure(`agentls: ${readable(error)}`, kind);
 }
 
 /** Runs what the user asked for, and shows an error where it fails. */
@@ -303,7 +398,7 @@ export async function attempt(what: () => Promise<unknown>): Promise<void> {
     await what();
   } catch (error) {
     if (!(error instanceof vscode.CancellationError)) {
-      void vscode.window.showErrorMessage(`agentls: ${readable(error)}`);
+      void tellError(error);
     }
   }
 }

@@ -42,6 +42,9 @@ const quietTime = 100;
 /** The same for how far runs are: lines that are drawn anew swallow a click. */
 const progressTime = 2500;
 
+/** How many sessions the lists of runs go back to. */
+const latestSessions = 10;
+
 /**
  * What this window knows of sessions and their runs: the list of the workspace's sessions, and the live events of those
  * that were launched here. It owns that state; everybody else reads.
@@ -168,6 +171,13 @@ export class Sessions implements vscode.Disposable {
     }
   }
 
+  /** The runs of the latest sessions, as far as they can be read. */
+  async latestRuns(): Promise<RunInfo[]> {
+    const latest = this.list().slice(0, latestSessions);
+    await Promise.all(latest.map((session) => this.load(session)));
+    return latest.flatMap((session) => [...session.runs.values()]);
+  }
+
   async forget(session: SessionID): Promise<void> {
     await this.server.request('agent/session/delete', { session });
     this.followed.delete(session);
@@ -271,6 +281,10 @@ export class Sessions implements vscode.Disposable {
         session.info.openHunks = event.open + event.conflict;
         this.proposed.fire();
         break;
+      case 'SessionChanged':
+        session.info.title = event.title;
+        optional(session.info, 'summary', event.summary);
+        break;
       case 'Notice':
         this.server.log[event.level === 'error' ? 'error' : event.level === 'warning' ? 'warn' : 'info'](
           [run?.title, event.message, event.hint].filter((part) => part).join(': '),
@@ -282,6 +296,10 @@ export class Sessions implements vscode.Disposable {
           run.finished = event.time;
           run.usage = event.usage;
           optional(run, 'reason', event.reason);
+          optional(run, 'outcome', event.result.outcome);
+          optional(run, 'files', event.result.files);
+          run.turns = event.result.turns;
+          run.message = event.result.output.trim().split('\n', 1)[0] ?? '';
           if (run.depth === 0) {
             session.info.status = event.status;
           }

@@ -4,6 +4,11 @@ import type { Server } from './server';
 /** Settings of the extension itself, of which the server knows nothing. */
 const own = new Set(['path', 'trace.server']);
 
+/** The key in config.toml of a setting, which has its name in VS Code's manner: askTimeout is ask_timeout. */
+function keyOf(setting: string): string {
+  return setting.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /**
  * Gives the server the settings that the user has set. Defaults are left out: they would hide what the user's
  * config.toml says.
@@ -12,7 +17,8 @@ export function lendSettings(server: Server, context: vscode.ExtensionContext): 
   const manifest = context.extension.packageJSON as { contributes: { configuration: { properties: object } } };
   const keys = Object.keys(manifest.contributes.configuration.properties)
     .map((key) => key.slice('agentls.'.length))
-    .filter((key) => !own.has(key));
+    .filter((key) => !own.has(key))
+    .sort((a, b) => Number(b.includes('_')) - Number(a.includes('_'))); // a former name, as in config.toml, yields to the present one
   server.middleware.workspace = {
     ...server.middleware.workspace,
     configuration: (params) => params.items.map((item) => (item.section === 'agentls' ? chosen(keys) : null)),
@@ -40,7 +46,7 @@ function chosen(keys: string[]): Section {
     if (value === undefined) {
       continue;
     }
-    const path = key.split('.');
+    const path = keyOf(key).split('.');
     const last = path.pop() ?? key;
     let place = section;
     for (const part of path) {

@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 import { State } from 'vscode-languageclient/node';
-import { plural } from './format';
+import { plural, shortened } from './format';
 import type { StatusParams } from './protocol';
 import type { Server } from './server';
 import type { Sessions } from './sessions';
+
+/** How long the item may be, so that there is room for those of the editor. */
+const longest = 32;
 
 /** The item in the status bar: how the server is, what runs, and whether somebody waits for an answer. */
 export function showStatus(server: Server, sessions: Sessions): vscode.Disposable {
@@ -27,11 +30,11 @@ export function showStatus(server: Server, sessions: Sessions): vscode.Disposabl
       item.tooltip = 'An agent waits for your answer.';
       item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
     } else if (busy > 0) {
-      item.text = `$(loading~spin) ${line || plural(busy, 'agent')}`;
-      item.tooltip = sessions.active().map((run) => `${run.agent}: ${run.message || run.title}`).join('\n');
+      item.text = `$(loading~spin) ${shortened(line || plural(busy, 'agent'), longest)}`;
+      item.tooltip = [line, ...sessions.active().map((run) => `${run.agent}: ${run.message || run.title}`)].filter((text) => text).join('\n');
     } else {
-      item.text = `$(${state === State.Running ? 'robot' : 'loading~spin'}) ${line || 'agentls'}`;
-      item.tooltip = status?.message ? new vscode.MarkdownString(status.message) : 'agentls: no agent is at work';
+      item.text = `$(${state === State.Running ? 'robot' : 'loading~spin'}) ${shortened(line || 'agentls', longest)}`;
+      item.tooltip = status?.message ? new vscode.MarkdownString(status.message) : `${line || 'agentls'}: no agent is at work`;
       if (status?.health === 'error') {
         item.backgroundColor = new vscode.ThemeColor('statusBarItem.errorBackground');
       } else if (status?.health === 'warning') {

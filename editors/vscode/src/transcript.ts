@@ -134,7 +134,10 @@ const marks: { [status: string]: string } = { ok: '✓', error: '✗', denied: '
 
 function call(c: TranscriptCall): string {
   const took = c.durationMs === undefined ? '' : `${c.durationMs} ms`;
-  const title = `${marks[c.status ?? ''] ?? '…'} <b>${escaped(c.tool)}</b> ${escaped(dotted(about(c.arguments), c.status === 'ok' ? '' : c.status, took))}`;
+  // A call whose command failed has done what it was asked for, and is no success.
+  const failed = c.status === 'ok' && c.exitCode ? `exit code ${c.exitCode}` : '';
+  const mark = failed ? '✗' : (marks[c.status ?? ''] ?? '…');
+  const title = `${mark} <b>${escaped(c.tool)}</b> ${escaped(dotted(about(c.arguments), c.status === 'ok' ? failed : c.status, took))}`;
   const output = c.output ?? '';
   const cut = output.length > shownOutput ? `${output.slice(0, shownOutput)}\n…` : output;
   return folded(title, `${fenced(c.arguments, 'json')}${cut ? `\n\n${fenced(cut, '')}` : ''}`);

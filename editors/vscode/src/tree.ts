@@ -37,14 +37,18 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
 
   async getChildren(node?: Node): Promise<Node[]> {
     if (!node) {
-      return this.sessions.list().map((session) => ({ kind: 'session', session }));
+      // What former sessions left open belongs to a session in which nothing has run yet: it has no line of its own.
+      const sessions = this.sessions.list();
+      const listed = new Set(sessions.map((session) => session.info.id));
+      const left = this.proposalNodes((proposal) => !listed.has(proposal.session));
+      return [...left, ...sessions.map((session): Node => ({ kind: 'session', session }))];
     }
     switch (node.kind) {
       case 'session': {
         await this.sessions.load(node.session);
         const roots = [...node.session.runs.values()].filter((run) => run.parent === undefined || !node.session.runs.has(run.parent));
         return [
-          ...this.proposalsOf(node.session),
+          ...this.proposalNodes((proposal) => proposal.session === node.session.info.id),
           ...roots.reverse().map((run): Node => ({ kind: 'run', session: node.session, run })),
         ];
       }
@@ -76,9 +80,10 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     }
   }
 
-  private proposalsOf(session: KnownSession): Node[] {
+  /** The lines of the proposals that something is open in. */
+  private proposalNodes(which: (proposal: Proposal) => boolean): Node[] {
     return this.proposals.open
-      .filter((proposal) => proposal.session === session.info.id)
+      .filter(which)
       .map((proposal): Node & { kind: 'proposal' } => ({
         kind: 'proposal',
         proposal,
@@ -106,14 +111,18 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     );
     // A line that once had nothing below it stays closed: with something below it is another one.
     item.id = item.collapsibleState === vscode.TreeItemCollapsibleState.None ? run.id : `${run.id} parent`;
-    item.iconPath = asks > 0 ? waitsForUser : icons[run.status] ?? new vscode.ThemeIcon('circle-outline');
+    const status = run.outcome ?? run.status;
+    item.iconPath = asks > 0 ? waitsForUser : icons[status] ?? new vscode.ThemeIcon('circle-outline');
     const findings = [...session.findings.values()].filter(({ by }) => by === run.id).length;
     item.description = dotted(
       run.agent,
-      over ? (run.status === 'completed' ? '' : run.status) : asks > 0 ? 'waits for you' : run.status === 'waiting' ? run.reason : run.message,
+      over ? (status === 'completed' ? '' : status) : asks > 0 ? 'waits for you' : run.status === 'waiting' ? run.reason : run.message,
       findings > 0 ? plural(findings, 'finding') : '',
+      over ? plural(run.turns, 'turn') : '',
+      run.files?.length ? plural(run.files.length, 'file') : '',
       elapsed(run.created, run.finished ?? (over ? run.created : undefined)),
       tokens(run.usage),
+      over ? run.message : '',
     );
     const about = new vscode.MarkdownString();
     about.appendMarkdown(`**${this.sessions.agentTitle(run.agent)}** · ${run.model} · ${run.status}\n\n`);
@@ -121,6 +130,9 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     about.appendMarkdown(`\n\n`);
     if (run.reason) {
       about.appendText(`${run.reason}\n`);
+    }
+    if (run.files?.length) {
+      about.appendText(`Changed ${run.files.join(', ')}\n`);
     }
     about.appendMarkdown(`\n\n${dotted(plural(run.turns, 'turn'), tokens(run.usage), cost(run.usage), over ? '' : `${run.budgetUsed}% of its budget`)}`);
     item.tooltip = about;
@@ -149,6 +161,7 @@ const icons: { [status: string]: vscode.ThemeIcon } = {
   running: new vscode.ThemeIcon('loading~spin', new vscode.ThemeColor('charts.blue')),
   waiting: new vscode.ThemeIcon('watch', new vscode.ThemeColor('charts.blue')),
   completed: new vscode.ThemeIcon('pass', new vscode.ThemeColor('charts.green')),
+  partial: new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('charts.orange')),
   failed: new vscode.ThemeIcon('error', new vscode.ThemeColor('charts.red')),
   cancelled: new vscode.ThemeIcon('circle-slash', new vscode.ThemeColor('disabledForeground')),
   timeout: new vscode.ThemeIcon('clock', new vscode.ThemeColor('charts.orange')),
@@ -169,6 +182,7 @@ function sessionItem(session: KnownSession): vscode.TreeItem {
     plural(Math.max(session.info.runs, session.runs.size), 'run'),
     session.info.openHunks > 0 ? plural(session.info.openHunks, 'open edit') : '',
   );
+  item.tooltip = session.info.summary;
   item.contextValue = 'session';
   return item;
 }

@@ -241,7 +241,7 @@ func (x *Exchange) Failed(err error) error {
 	}
 	failure := x.failure(model.ErrNetwork, reason, err)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		failure.Hint = "nothing listens there: start the server, or correct the address; " + x.upstream.URLHint
+		failure.Hint = "nothing listens there: start the server; " + x.upstream.URLHint
 	}
 	return failure
 }
@@ -255,7 +255,7 @@ func (x *Exchange) refused(response *http.Response) error {
 	if response.StatusCode < 400 {
 		failure := x.failure(model.ErrInvalid, "the server redirects to "+response.Header.Get("Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
 		failure.Status = response.StatusCode
-		failure.Hint = "set the base URL to the final address; " + x.upstream.URLHint
+		failure.Hint = "name the final address; " + x.upstream.URLHint
 		return failure
 	}
 	fault, ok := ParseFault(raw)
@@ -340,13 +340,13 @@ func (u *Upstream) hint(kind model.ErrorKind) string {
 	case model.ErrOverloaded, model.ErrServer:
 		return "the provider has trouble: wait, or choose another model"
 	case model.ErrNetwork:
-		return "check the network and the address; " + u.URLHint
+		return "check the network; " + u.URLHint
 	case model.ErrProtocol:
-		return "check that the address is that of the model server, and not of a proxy's page; " + u.URLHint
+		return "what answered is no model server, perhaps a proxy; " + u.URLHint
 	case model.ErrAuth:
 		return u.KeyHint
 	case model.ErrNotFound:
-		return "check the model's name and the address; " + u.URLHint
+		return "check the model's name; " + u.URLHint
 	case model.ErrContext:
 		return "the conversation is too long for the model: start a new one, name fewer files, or choose a model with a larger context"
 	}

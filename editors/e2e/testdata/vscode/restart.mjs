@@ -1,7 +1,7 @@
-// A server that is killed comes back, once it may; what was done is still known.
-import { story } from './editor.mjs';
+// A server that is killed comes back, once it may; what was done and proposed is still known, and what was cut off is asked about.
+import { check, story } from './editor.mjs';
 
-await story(process.cwd(), {}, async (editor) => {
+await story(process.cwd(), {}, async (editor, page) => {
   const say = (text) => console.log(text);
 
   say('work');
@@ -17,8 +17,23 @@ await story(process.cwd(), {}, async (editor) => {
   await editor.row('Greet me.').first().waitFor();
   await editor.picture('restart-1-again');
 
+  say('propose an edit, and be cut off in another run: both are there again');
+  await editor.run('Coder', 'Mend the comments.');
+  await editor.notification('Coder: done, 1 proposed edit').waitFor();
+  await editor.run('Coder', 'Take your time.');
+  await editor.row('Take your time.').first().waitFor();
+  await editor.kill('agentls serve');
+  await editor.notification('“coder: Take your time.” was interrupted').waitFor();
+  await editor.row('Proposed edits').first().waitFor();
+  await editor.row('cart.go').first().waitFor();
+  await editor.picture('restart-3-left');
+  const told = await page.locator('.notification-toast', { hasText: 'interrupted' }).allInnerTexts();
+  check(told.length === 1, `it is told more than once: ${told.join('; ')}`);
+  await editor.press('was interrupted', 'Resume');
+  await editor.row('Go on with the task').locator('.codicon-pass').first().waitFor();
+
   say('kill it again and again: it is not started for ever, which is said in the end');
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     await editor.agents();
     await editor.kill('agentls serve');
   }

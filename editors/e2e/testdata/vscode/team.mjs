@@ -22,7 +22,11 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.row('look for ever').first().waitFor();
   await editor.row('mend the comments').first().waitFor();
   await editor.notification(/coder: Share the work: waits for 2 children/s).waitFor();
-  await page.locator('.statusbar-item', { hasText: /coder ▸ (general: mend the comments|explore: look for ever)/ }).first().waitFor();
+  const items = page.locator('.statusbar-item', { hasText: /coder|explore|general|question/ });
+  await editor.until('one short item in the status bar', async () => {
+    const texts = await items.allInnerTexts();
+    return texts.length === 1 && texts[0].trim().length <= 32;
+  });
   await editor.notification('coder ▸ general wants to write .vscode/settings.json').waitFor();
   await editor.row('waits for you').first().waitFor();
   await editor.picture('team-3-question');
@@ -34,7 +38,21 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.notification('Coder: done, 3 proposed edits').waitFor();
   await editor.picture('team-4-done');
 
+  say('look at the diffs of all files');
+  await editor.command('agentls: Show the Proposed Edits');
+  const toolbar = page.locator('.editor-group-container.active .editor-actions');
+  await toolbar.locator('.action-label[aria-label^="Accept All Edits"]').waitFor();
+  await toolbar.locator('.action-label[aria-label^="Reject All Edits"]').waitFor();
+  const proposed = page.locator('.multiDiffEntry .modified .view-line', { hasText: 'Third comes last' });
+  await proposed.first().click({ button: 'right' });
+  const menu = page.locator('.monaco-menu');
+  await menu.getByText('Accept the Edits of This File').waitFor();
+  await editor.picture('team-4-diffs');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+F4');
+
   say('accept one edit, reject another');
+  await editor.openFile('cart.go');
   await editor.lens('Accept all 2 edits').waitFor();
   await editor.picture('team-5-proposals');
   await editor.lens(/^\s*Accept$/).first().click();
@@ -58,6 +76,8 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.command('agentls: Undo the Accepted Edits of a Run');
   await editor.notification('1 edit undone').waitFor();
   await editor.hasText('// first\n');
+  await editor.command('agentls: Undo the Accepted Edits of a Run');
+  await editor.notification('No accepted edit can be undone').waitFor();
 
   say('read the transcript of a child');
   await editor.row('mend the comments').first().click();

@@ -37,17 +37,19 @@ function M.look(id, slug)
   return icon .. (' '):rep(2 - vim.fn.strdisplaywidth(icon)), agent and group(agent) or 'AgentlsAgent'
 end
 
----The agents that are known, for completion; nothing is waited for.
+---The agents, for completion. The server is asked, and started where it does not run; if it does not answer within a
+---second there are none.
 function M.slugs(category)
-  local found = client.find()
-  local list = {}
-  for slug, agent in pairs(found and known[found.id] or {}) do
-    if vim.list_contains(agent.categories, category) then
-      table.insert(list, slug)
-    end
-  end
-  table.sort(list)
-  return list
+  local slugs
+  async.go(function()
+    slugs = vim.tbl_map(function(agent)
+      return agent.slug
+    end, (M.list(client.ready(), category)))
+  end)
+  vim.wait(1000, function()
+    return slugs ~= nil
+  end, 5)
+  return slugs or {}
 end
 
 ---Has the user choose an agent, inside async.go(); nil where he does not.

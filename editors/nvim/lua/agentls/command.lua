@@ -188,10 +188,13 @@ end
 ---@param arguments vim.api.keyset.create_user_command.command_args
 function M.run(arguments)
   local name, rest = vim.trim(arguments.args):match('^(%S*)%s*(.*)$')
+  -- The ! may stand behind either word: ":Agentls! stop", ":Agentls stop!".
+  local plain = name:match('^(.+)!$')
+  name = plain or name
   local call = {
     rest = rest ~= '' and rest or nil,
     words = vim.split(rest, '%s+', { trimempty = true }),
-    bang = arguments.bang,
+    bang = arguments.bang or plain ~= nil,
     line = vim.api.nvim_win_get_cursor(0)[1],
   }
   if arguments.range > 0 then

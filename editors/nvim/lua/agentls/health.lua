@@ -11,7 +11,7 @@ local function doctor(program)
     return
   end
   for _, check in ipairs(report.checks) do
-    local tell = ({ ok = vim.health.ok, warning = vim.health.warn, error = vim.health.error })[check.outcome] or vim.health.info
+    local tell = ({ ok = vim.health.ok, warning = vim.health.warn, failed = vim.health.error })[check.outcome] or vim.health.info
     tell(check.name .. ': ' .. check.detail, check.hint and tell ~= vim.health.ok and { check.hint } or nil)
   end
 end

@@ -137,9 +137,15 @@ function change.ProposalChanged(session, _, event)
   session.info.openHunks = event.open + event.conflict
 end
 
+function change.SessionChanged(session, _, event)
+  session.info.title, session.info.summary = event.title, event.summary
+end
+
 function change.RunFinished(_, run, event)
   run.status, run.reason, run.finished, run.usage = event.status, event.reason, event.time, event.usage
   run.output, run.asks = event.result.output, {}
+  run.turns, run.outcome, run.files = event.result.turns, event.result.outcome, event.result.files
+  run.message = vim.trim(event.result.output):match('^[^\n]*')
 end
 
 local function apply(state, event)
@@ -152,7 +158,7 @@ local function apply(state, event)
   session.info.updated = event.time
   local run = event.run and session.runs[event.run]
   local how = change[event.type]
-  if how and (run or event.type == 'RunCreated' or event.type == 'ProposalChanged') then
+  if how and (run or event.type == 'RunCreated' or event.type == 'ProposalChanged' or event.type == 'SessionChanged') then
     how(session, run, event)
   end
 end

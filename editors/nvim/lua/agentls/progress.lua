@@ -61,7 +61,7 @@ local function render()
       lines[i], facts[i] = { { ('   and %d more'):format(#shown - most + 1), 'AgentlsDetail' } }, ''
       break
     end
-    local sign, colour = ui.sign(run.ended and (run.message and not run.message:find('completed', 1, true) and 'failed' or 'completed') or 'running')
+    local sign, colour = ui.sign(run.ended and (run.message and not run.message:find('^%S+ completed') and 'failed' or 'completed') or 'running')
     facts[i] = ((run.percentage or 0) > 0 and not run.ended and run.percentage .. '% ' or '') .. ui.duration((run.ended or now) - run.began)
     local title = ui.short(run.title, wide - 14)
     local room = wide - vim.fn.strdisplaywidth(title) - #facts[i] - 8

@@ -39,19 +39,25 @@ function M.choose(items, opts, shown)
     end)
   end
   busy = true
-  calm(opts.prompt)
   opts.guarded = true
-  local item = async.await(function(done)
-    local close = ui.select(items, opts, vim.schedule_wrap(done))
-    if shown then
-      shown(close)
-    end
+  -- Whatever fails here, the questions that wait must come.
+  local ok, item = pcall(function()
+    calm(opts.prompt)
+    return async.await(function(done)
+      local close = ui.select(items, opts, vim.schedule_wrap(done))
+      if shown then
+        shown(close)
+      end
+    end)
   end)
   busy = false
   local next_one = table.remove(waiting, 1)
   if next_one then
     busy = true
     vim.schedule(next_one)
+  end
+  if not ok then
+    error(item, 0)
   end
   return item
 end

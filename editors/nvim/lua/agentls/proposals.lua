@@ -12,7 +12,8 @@ local M = {}
 ---@field hunk agentls.Hunk
 
 ---Whether a hunk waits for the user.
-local function undecided(hunk)
+---@param hunk agentls.Hunk
+function M.undecided(hunk)
   return hunk.state == 'open' or hunk.state == 'conflict'
 end
 
@@ -25,7 +26,7 @@ function M.list(lsp, uri)
   for _, proposal in ipairs(client.ask(lsp, methods.Proposals).proposals) do
     for _, file in ipairs(proposal.files) do
       for _, hunk in ipairs(file.hunks) do
-        if (not uri or file.uri == uri) and undecided(hunk) then
+        if (not uri or file.uri == uri) and M.undecided(hunk) then
           table.insert(places, { proposal = proposal, file = file, hunk = hunk })
         end
       end

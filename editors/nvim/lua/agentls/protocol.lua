@@ -94,6 +94,8 @@ M.commands = {
   Delegate = 'agentls.delegate',
   RunComment = 'agentls.request',
   Fix = 'agentls.fix',
+  OtherFiles = 'agentls.proposal.others',
+  Interrupted = 'agentls.interrupted',
 }
 
 ---How far a child says that its task is done.
@@ -101,6 +103,9 @@ M.commands = {
 ---| '"completed"' # All of it is done.
 ---| '"partial"' # Something is left, which its report says.
 ---| '"failed"' # It could not be done.
+---| '"cancelled"' # Somebody cancelled it, or a run above it.
+---| '"timeout"' # Its time was used up.
+---| '"interrupted"' # The server ended before it did.
 
 ---The state of a run: pending, then running and waiting in turn, then one of the five final ones.
 ---@alias agentls.Status string
@@ -317,7 +322,7 @@ M.commands = {
 ---@alias agentls.LSPArray agentls.LSPAny[]
 
 ---Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know.
----@alias agentls.Event agentls.RunCreated|agentls.RunStatusChanged|agentls.RunProgress|agentls.TurnStarted|agentls.TextDelta|agentls.ReasoningDelta|agentls.MessageCommitted|agentls.ToolCallStarted|agentls.ToolCallProgress|agentls.ToolCallFinished|agentls.AskOpened|agentls.AskResolved|agentls.FindingReported|agentls.FindingCleared|agentls.ProposalChanged|agentls.TodoChanged|agentls.RetryScheduled|agentls.Compacted|agentls.Notice|agentls.EventsTrimmed|agentls.RunFinished
+---@alias agentls.Event agentls.RunCreated|agentls.RunStatusChanged|agentls.RunProgress|agentls.TurnStarted|agentls.TextDelta|agentls.ReasoningDelta|agentls.MessageCommitted|agentls.ToolCallStarted|agentls.ToolCallProgress|agentls.ToolCallFinished|agentls.AskOpened|agentls.AskResolved|agentls.FindingReported|agentls.FindingCleared|agentls.ProposalChanged|agentls.TodoChanged|agentls.RetryScheduled|agentls.Compacted|agentls.Notice|agentls.SessionChanged|agentls.EventsTrimmed|agentls.RunFinished
 
 ---A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's `Range`.
 ---@class agentls.Span
@@ -347,7 +352,7 @@ M.commands = {
 
 ---The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims.
 ---@class agentls.ChildResult
----@field status? agentls.ChildStatus How far its task is done: what it says, else what its end says. Absent in what was stored by former versions.
+---@field status? agentls.ChildStatus How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored by former versions.
 ---@field summary string The outcome in a sentence or two.
 ---@field details? string All that the parent needs to go on, in Markdown.
 ---@field filesModified? string[] Paths of changed files, from the workspace root, with forward slashes.
@@ -374,6 +379,8 @@ M.commands = {
 ---@field toolCalls agentls.CallSummary[] Every tool call of the run itself, in order.
 ---@field children agentls.RunID[] The runs that it started, in order.
 ---@field proposal? agentls.ProposalID The proposal that holds its edits, where there are any.
+---@field outcome? agentls.ChildStatus How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended.
+---@field files? string[] Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
 
 ---One remark of a run on a place in a file.
 ---@class agentls.Finding
@@ -425,7 +432,7 @@ M.commands = {
 ---@field usage agentls.Usage What it has cost so far.
 ---@field toolCalls integer How many tool calls it has made.
 ---@field activities string[] The last five things that it did, the latest last, each in one line.
----@field message string What it is doing, in one line.
+---@field message string What it is doing, in one line; once it has ended, the first line of its result.
 
 ---A request goes to the model. What was streamed of the run's former answer and did not become a MessageCommitted is void: no call of it was made.
 ---@class agentls.TurnStarted: agentls.EventHeader
@@ -469,6 +476,7 @@ M.commands = {
 ---@field call agentls.CallID The call's id.
 ---@field tool string The tool's canonical name.
 ---@field status agentls.CallStatus How it ended.
+---@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
 ---@field summary string The outcome in one line, such as `120 lines`.
 ---@field durationMs agentls.Milliseconds How long it took.
 
@@ -532,6 +540,12 @@ M.commands = {
 ---@field message string What happened.
 ---@field hint? string What the user can do.
 
+---The session has a better title, or another summary.
+---@class agentls.SessionChanged: agentls.EventHeader
+---@field type '"SessionChanged"' The event's name.
+---@field title string What it is about, in one line.
+---@field summary? string What was done in it, in a few lines; absent before a run of it has ended.
+
 ---This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored.
 ---@class agentls.EventsTrimmed: agentls.EventHeader
 ---@field type '"EventsTrimmed"' The event's name.
@@ -563,6 +577,7 @@ M.commands = {
 ---@field models? boolean Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send it.
 ---@field diagnostics? boolean Client: it answers `agent/diagnostics`. Server: it can send it.
 ---@field symbols? boolean Client: it answers `agent/symbols`. Server: it can send it.
+---@field endings? boolean Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by `agentls.interrupted` at its start. The server then sends no `window/showMessage` of these.
 
 ---Where a definition comes from.
 ---@class agentls.DefinitionSource
@@ -678,7 +693,6 @@ M.commands = {
 ---@field limits? agentls.Limits Limits that are tighter or wider than the agent's own.
 ---@field iterations? integer Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 ---@field until? string The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last.
----@field background? boolean Keep the run when the session is closed.
 
 ---A run was created. It goes on after the answer.
 ---@class agentls.RunStarted
@@ -689,7 +703,7 @@ M.commands = {
 ---@class agentls.WaitParams
 ---@field run agentls.RunID The run.
 ---@field timeoutMs? agentls.Milliseconds Answer with the state of that moment after so long; absent and 0 mean wait for the end.
----@field workDoneToken? agentls.ProgressToken Where to report the run's progress while waiting.
+---@field workDoneToken? agentls.ProgressToken Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by it: `agent/cancel` does.
 
 ---Params of `agent/cancel`.
 ---@class agentls.CancelParams
@@ -709,6 +723,7 @@ M.commands = {
 ---@class agentls.SessionInfo
 ---@field id agentls.SessionID The session's id.
 ---@field title string A name for people, in one line.
+---@field summary? string What was done in it, in a few lines; absent before a run of it has ended.
 ---@field folders string[] The workspace folders that it works on.
 ---@field created agentls.Timestamp When it was created.
 ---@field updated agentls.Timestamp When its last event happened.
@@ -737,6 +752,8 @@ M.commands = {
 ---@field usage agentls.Usage What it has cost so far.
 ---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
 ---@field uri? string The document that it was launched on, where there was one.
+---@field outcome? agentls.ChildStatus How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended.
+---@field files? string[] Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
 
 ---Params of `agent/sessions`.
 ---@class agentls.SessionsParams
@@ -788,6 +805,7 @@ M.commands = {
 ---@field tool string The tool's canonical name.
 ---@field arguments string The arguments as the model sent them: JSON, if it kept to it.
 ---@field status? agentls.CallStatus How it ended; absent while it has not, and where no outcome is known.
+---@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
 ---@field output? string What the model was told.
 ---@field durationMs? agentls.Milliseconds How long it took.
 ---@field child? agentls.RunID The run that the call started.
@@ -867,6 +885,7 @@ M.commands = {
 ---Result of `agent/proposals`.
 ---@class agentls.ProposalList
 ---@field proposals agentls.Proposal[] The proposals, the oldest first; closed ones are not among them.
+---@field undoable agentls.RunInfo[] The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their children count as theirs. Empty for a session that is not the window's own.
 
 ---Chooses hunks of a proposal. Without `files` and `hunks` it means everything open; with both, the hunks of either.
 ---@class agentls.ProposalParams
@@ -1023,7 +1042,7 @@ M.commands = {
 ---@field key string The run, agent, model, session, day (`2026-01-02`), or project (its folders, joined by `, `).
 ---@field runs integer How many runs.
 ---@field ended integer How many of them came to an end by themselves: neither cancelled nor interrupted.
----@field completed integer How many of those ended with the status `completed`.
+---@field completed integer How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that something is left.
 ---@field turns integer How many requests to models.
 ---@field durationMs agentls.Milliseconds The time of the runs that have ended, together.
 ---@field usage agentls.Usage What they cost; without a cost where that of any is not known.
@@ -1247,5 +1266,19 @@ M.commands = {
 ---@field finding? agentls.FindingID The finding to fix.
 ---@field uri? string The document of the diagnostic.
 ---@field diagnostic? agentls.EditorDiagnostic The diagnostic to fix, whoever made it.
+
+---Argument of the command `agentls.proposal.others`.
+---@class agentls.OtherFilesParams
+---@field uri string The document whose own edits are left out.
+
+---Result of the command `agentls.proposal.others`.
+---@class agentls.OtherFilesResult
+---@field applied agentls.HunkID[] The hunks that the user accepted, and that are in the editor's documents now.
+---@field rejected agentls.HunkID[] The hunks that the user rejected.
+---@field failed agentls.HunkFailure[] The hunks that stay as they were, and why.
+
+---Result of the command `agentls.interrupted`.
+---@class agentls.InterruptedResult
+---@field started agentls.RunStarted[] The runs that go on with those that were cut off; none where the user only looked.
 
 return M

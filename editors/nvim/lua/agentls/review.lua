@@ -16,6 +16,8 @@ local M = {}
 ---@field right integer The buffer of the proposed text.
 ---@field places agentls.Place[] In the order of the text.
 ---@field lines integer[] Where each of them begins in the proposed text, 0-based.
+---@field heights integer[] How many lines of it are theirs.
+---@field keys table[] What the keys of the review did in the file's buffer before, and what they do now.
 ---@field asking boolean
 ---@field stale boolean
 ---@type agentls.Review?
@@ -35,14 +37,44 @@ local function open(r)
   return review == r and vim.api.nvim_tabpage_is_valid(r.tab) and vim.api.nvim_buf_is_valid(r.left) and vim.api.nvim_buf_is_valid(r.right)
 end
 
+-- mapped is what a key does in a buffer, as far as the buffer has a mapping of its own.
+local function mapped(buffer, key)
+  return vim.api.nvim_buf_call(buffer, function()
+    local map = vim.fn.maparg(key, 'n', false, true)
+    return map.buffer == 1 and map or nil
+  end)
+end
+
+-- borrow gives keys of the user's own buffer another meaning, and keeps what they meant.
+local function borrow(r, actions)
+  for key, what in pairs(actions) do
+    table.insert(r.keys, { key = key, action = what[1], before = mapped(r.left, key) })
+  end
+  ui.keys(r.left, actions)
+end
+
+-- give_back lets the keys do again what they did before. One that was mapped anew meanwhile is left alone.
+local function give_back(r)
+  for _, borrowed in ipairs(r.keys) do
+    local now = mapped(r.left, borrowed.key)
+    if now and now.callback == borrowed.action then
+      vim.keymap.del('n', borrowed.key, { buffer = r.left })
+      if borrowed.before then
+        vim.api.nvim_buf_call(r.left, function()
+          vim.fn.mapset('n', false, borrowed.before)
+        end)
+      end
+    end
+  end
+  r.keys = {}
+end
+
 local function close(r)
   if review == r then
     review = nil
   end
   if vim.api.nvim_buf_is_valid(r.left) then
-    for _, key in ipairs({ options.current.maps.next, options.current.maps.previous }) do
-      pcall(vim.keymap.del, 'n', key, { buffer = r.left })
-    end
+    give_back(r)
   end
   if vim.api.nvim_tabpage_is_valid(r.tab) then
     for _, window in ipairs(vim.api.nvim_tabpage_list_wins(r.tab)) do
@@ -70,14 +102,17 @@ end
 -- render shows the proposed text: that of the file, with the open hunks in it.
 local function render(r)
   local encoding = lsp_of(r).offset_encoding
-  local edits, offset = {}, 0
-  r.lines = {}
+  local edits, offset, free = {}, 0, 0
+  r.lines, r.heights = {}, {}
   for i, place in ipairs(r.places) do
-    local first, behind = proposals.lines(place.hunk)
-    r.lines[i] = first + offset
-    if place.hunk.state == 'open' then
-      table.insert(edits, { range = place.hunk.range, newText = place.hunk.after })
-      offset = offset + select(2, place.hunk.after:gsub('\n', '')) - (behind - first)
+    local hunk = place.hunk
+    local first, behind = proposals.lines(hunk)
+    r.lines[i], r.heights[i] = first + offset, 1
+    -- A conflict that can be taken is in the text, too, beside what stands in its place now.
+    if first >= free and (hunk.state == 'open' or hunk.current) then
+      table.insert(edits, { range = hunk.range, newText = hunk.after })
+      r.heights[i] = select(2, hunk.after:gsub('\n', ''))
+      offset, free = offset + r.heights[i] - (behind - first), behind
     end
   end
   local text = vim.api.nvim_create_buf(false, true)
@@ -97,7 +132,8 @@ local function render(r)
     local hunk = place.hunk
     local note = ui.icon('◆ ', '* ') .. (hunk.agent or place.proposal.agent)
     if hunk.state == 'conflict' then
-      note = ui.icon('✗ ', 'x ') .. 'conflict: ' .. (hunk.detail or 'the text has changed')
+      local maps = options.current.maps
+      note = ('%sconflict: %s; %s takes this, %s keeps yours'):format(ui.icon('✗ ', 'x '), hunk.detail or 'the text has changed', maps.accept, maps.reject)
     elseif hunk.reason ~= '' then
       note = note .. ': ' .. ui.short(hunk.reason, 80)
     end
@@ -113,7 +149,7 @@ local function render(r)
     vim.wo[left][0].winbar = '%#AgentlsTitle# ' .. name(r.uri):gsub('%%', '%%%%') .. '%* as it is'
   end
   if right then
-    vim.wo[right][0].winbar = ('%%#AgentlsTitle# proposed%s · %s%%*%%#AgentlsDetail#  %s accept · %s reject · %s/%s file · %s %s hunks · q close%%*'):format(
+    vim.wo[right][0].winbar = ('%%#AgentlsTitle# proposed%s · %s%%*%%<%%#AgentlsDetail#  %s accept · %s reject · %s/%s file · %s %s hunks · q close%%*'):format(
       change:gsub('%%', '%%%%'), #r.places == 1 and '1 edit' or #r.places .. ' edits', maps.accept, maps.reject, maps.accept_file, maps.reject_file, maps.next, maps.previous)
     vim.api.nvim_win_call(right, function()
       vim.cmd.diffupdate()
@@ -164,9 +200,8 @@ end
 local function index(r)
   local right = window_of(r, r.right)
   local at = right and vim.api.nvim_win_get_cursor(right)[1] - 1 or 0
-  for i, place in ipairs(r.places) do
-    local height = place.hunk.state == 'open' and select(2, place.hunk.after:gsub('\n', '')) or 1
-    if at < r.lines[i] + math.max(height, 1) then
+  for i in ipairs(r.places) do
+    if at < r.lines[i] + math.max(r.heights[i], 1) then
       return i
     end
   end
@@ -204,6 +239,8 @@ function M.decide(what, scope)
       params.files = { r.uri }
     elseif scope ~= 'all' then
       params.hunks = { place.hunk.id }
+      -- Both sides are on the screen.
+      params.overwrite = what == 'accept' and place.hunk.state == 'conflict' or nil
     end
     proposals[what](lsp_of(r), params)
     if open(r) then
@@ -239,7 +276,7 @@ local function keys(r)
       'Close the review',
     },
   })
-  ui.keys(r.left, { [maps.next] = { go(1), 'To the next edit' }, [maps.previous] = { go(-1), 'To the edit before' } })
+  borrow(r, { [maps.next] = { go(1), 'To the next edit' }, [maps.previous] = { go(-1), 'To the edit before' } })
 end
 
 local function show(lsp, uri, places)
@@ -267,7 +304,7 @@ local function show(lsp, uri, places)
   vim.bo[right].bufhidden = 'wipe'
   vim.cmd('rightbelow vsplit')
   vim.api.nvim_win_set_buf(0, right)
-  local r = { client = lsp.id, uri = uri, tab = vim.api.nvim_get_current_tabpage(), left = left, right = right, places = places, lines = {}, asking = false, stale = false }
+  local r = { client = lsp.id, uri = uri, tab = vim.api.nvim_get_current_tabpage(), left = left, right = right, places = places, lines = {}, heights = {}, keys = {}, asking = false, stale = false }
   review = r
   keys(r)
   render(r)
@@ -287,6 +324,16 @@ local function show(lsp, uri, places)
         refresh(r)
       end
     end,
+  })
+  -- However the user closes it.
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    buffer = right,
+    callback = vim.schedule_wrap(function()
+      if review == r then
+        close(r)
+      end
+    end),
   })
   vim.api.nvim_create_autocmd('User', {
     group = group,

@@ -159,17 +159,11 @@ end
 function M.undo(run)
   async.go(function()
     local lsp = client.ready()
-    if not run then
-      local state = live.subscribe(lsp)
-      local session = state.sessions[state.current]
-      for _, id in ipairs(session and session.order or {}) do
-        run = not session.runs[id].parent and id or run
-      end
+    local latest = not run and client.ask(lsp, methods.Proposals).undoable[1]
+    if not run and not latest then
+      async.fail('no accepted edit can be undone')
     end
-    if not run then
-      async.fail('nothing has run yet in this window; in :Agentls tree, u undoes what a run did')
-    end
-    require('agentls.proposals').undo(lsp, run)
+    require('agentls.proposals').undo(lsp, run or latest.id)
   end)
 end
 

@@ -53,9 +53,12 @@ local function render(view)
       table.insert(lines, '')
     end
     for _, call in ipairs(message.calls or {}) do
-      local sign = call.status and (call.status == 'ok' and ui.icon('✓', '+') or ui.icon('✗', 'x')) or ui.icon('…', '.')
+      -- A call whose command failed has done what it was asked for, and is no success.
+      local failed = call.status == 'ok' and (call.exitCode or 0) ~= 0
+      local sign = call.status and (call.status == 'ok' and not failed and ui.icon('✓', '+') or ui.icon('✗', 'x')) or ui.icon('…', '.')
+      local code = failed and (' · exit code %d'):format(call.exitCode) or ''
       local took = call.durationMs and (' · %d ms'):format(call.durationMs) or ''
-      table.insert(lines, ('%s **%s** `%s`%s'):format(sign, call.tool, ui.short(call.arguments, 100), took))
+      table.insert(lines, ('%s **%s** `%s`%s%s'):format(sign, call.tool, ui.short(call.arguments, 100), code, took))
       for _, line in ipairs(vim.split(call.output or '', '\n', { trimempty = true })) do
         table.insert(lines, bar .. line)
       end

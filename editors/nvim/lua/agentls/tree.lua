@@ -5,6 +5,7 @@ local async = require('agentls.async')
 local client = require('agentls.client')
 local live = require('agentls.live')
 local methods = require('agentls.protocol').methods
+local proposals = require('agentls.proposals')
 local ui = require('agentls.ui')
 
 local M = {}
@@ -16,7 +17,8 @@ local pace = 250
 ---@field client integer
 ---@field buffer integer
 ---@field closed table<string, boolean> Nodes whose children are hidden, by id. Sessions of the past begin so.
----@field nodes { id: string, run?: agentls.LiveRun, session: agentls.LiveSession, parent?: string }[] By line.
+---@field files { session: string, uri: string, open: integer }[] What is proposed and waits for the user.
+---@field nodes { id: string, run?: agentls.LiveRun, session?: agentls.LiveSession, parent?: string, uri?: string }[] By line.
 ---@type table<integer, agentls.Tree>
 local trees = {}
 
@@ -56,7 +58,8 @@ local function session_line(tree, session)
 end
 
 local function run_line(tree, run, depth, has)
-  local sign, colour = ui.sign(run.status)
+  local status = run.outcome or run.status
+  local sign, colour = ui.sign(status)
   local icon, look = agents.look(tree.client, run.agent)
   local parts = {
     { ('  '):rep(depth + 1) },
@@ -70,8 +73,8 @@ local function run_line(tree, run, depth, has)
   local ends = over and run.finished and ui.time(run.finished) or ui.now()
   if run.status == 'waiting' and run.reason and run.reason ~= '' then
     add(parts, next(run.asks) and 'waits for you' or ui.short(run.reason, 40), colour)
-  elseif run.status ~= 'completed' and run.status ~= 'running' then
-    add(parts, run.status, colour)
+  elseif status ~= 'completed' and status ~= 'running' then
+    add(parts, status, colour)
   end
   for _, title in pairs(run.asks) do
     add(parts, '? ' .. ui.short(title, 60), 'AgentlsBadge')
@@ -85,9 +88,22 @@ local function run_line(tree, run, depth, has)
   if findings > 0 then
     add(parts, plural(findings, 'finding'), 'AgentlsBadge')
   end
-  if run.status == 'running' and run.message ~= '' then
+  if over then
+    add(parts, plural(run.turns, 'turn'))
+    if run.files and #run.files > 0 then
+      add(parts, plural(#run.files, 'file'))
+    end
+  end
+  if (over or run.status == 'running') and run.message ~= '' then
     add(parts, ui.short(run.message, 50))
   end
+  return parts
+end
+
+local function file_line(file, depth)
+  local name = vim.fn.fnamemodify(vim.uri_to_fname(file.uri), ':~:.')
+  local parts = { { ('  '):rep(depth + 1) .. '± ' }, { name } }
+  add(parts, plural(file.open, 'open edit'), 'AgentlsBadge')
   return parts
 end
 
@@ -102,9 +118,24 @@ local function render(tree)
     return a.info.updated > b.info.updated
   end)
   local lines, nodes = {}, {}
+  local function files(of, depth)
+    for _, file in ipairs(tree.files) do
+      if of(file.session) then
+        table.insert(lines, file_line(file, depth))
+        table.insert(nodes, { id = file.session .. ' ' .. file.uri, uri = file.uri })
+      end
+    end
+  end
+  -- What former sessions left open belongs to a session of this window, which may be in no list yet.
+  files(function(id)
+    return not state.sessions[id]
+  end, 0)
   for _, session in ipairs(sessions) do
     table.insert(lines, session_line(tree, session))
     table.insert(nodes, { id = session.info.id, session = session })
+    files(function(id)
+      return id == session.info.id
+    end, 1)
     local children, known = {}, {}
     for _, id in ipairs(session.order) do
       local parent = session.runs[id].parent
@@ -148,6 +179,20 @@ local function render(tree)
   end
 end
 
+-- ask_files asks for what is proposed.
+local function ask_files(tree)
+  local files = {}
+  for _, proposal in ipairs(client.ask(vim.lsp.get_client_by_id(tree.client), methods.Proposals).proposals) do
+    for _, file in ipairs(proposal.files) do
+      local open = vim.tbl_filter(proposals.undecided, file.hunks)
+      if #open > 0 then
+        table.insert(files, { session = proposal.session, uri = file.uri, open = #open })
+      end
+    end
+  end
+  tree.files = files
+end
+
 local timer
 
 -- follow shows the tree anew as long as it is in a window, and something in it runs.
@@ -189,7 +234,7 @@ local function fold(tree, node, closed)
     closed = not tree.closed[node.id]
   end
   async.go(function()
-    if not closed and not node.run then
+    if not closed and not node.run and node.session then
       load(tree, node.session)
     end
     tree.closed[node.id] = closed or nil
@@ -245,11 +290,13 @@ local function keys(tree)
         local node = here(tree)
         if node and node.run then
           require('agentls.transcript').open(node.run.id)
+        elseif node and node.uri then
+          require('agentls.review').open({ uri = node.uri })
         elseif node then
           fold(tree, node)
         end
       end,
-      'Open the transcript of the run, or fold the session',
+      'Open the transcript of the run, review the file, or fold the session',
     },
     ['<Tab>'] = { toggle(), 'Show or hide what is below' },
     za = { toggle(), 'Show or hide what is below' },
@@ -344,7 +391,7 @@ function M.open()
     end
     local tree = trees[lsp.id]
     if not tree or not vim.api.nvim_buf_is_valid(tree.buffer) then
-      tree = { client = lsp.id, buffer = ui.scratch('agentls://sessions/' .. lsp.id, lsp), closed = {}, nodes = {} }
+      tree = { client = lsp.id, buffer = ui.scratch('agentls://sessions/' .. lsp.id, lsp), closed = {}, files = {}, nodes = {} }
       trees[lsp.id] = tree
       vim.bo[tree.buffer].filetype = 'agentls-tree'
       keys(tree)
@@ -354,6 +401,7 @@ function M.open()
         tree.closed[id] = true
       end
     end
+    ask_files(tree)
     local window = ui.show(tree.buffer)
     vim.wo[window][0].winbar = '%#AgentlsTitle# Sessions %*%#AgentlsDetail# <CR> transcript · x cancel · s steer · r resume · d diff · u undo · za fold%< · g? keys%*'
     render(tree)
@@ -370,6 +418,13 @@ vim.api.nvim_create_autocmd('User', {
       return
     end
     if not event.data.ended then
+      if event.data.event and event.data.event.type == 'ProposalChanged' then
+        local tree = trees[id]
+        async.go(function()
+          ask_files(tree)
+          follow()
+        end)
+      end
       follow()
     else
       -- The server has ended, and what it knew with it.

@@ -35,6 +35,7 @@ local signs = {
   running = { nil, nil, 'Running' },
   waiting = { '◔', '~', 'Waiting' },
   completed = { '✓', '+', 'Completed' },
+  partial = { '⊘', '-', 'Cancelled' },
   failed = { '✗', 'x', 'Failed' },
   timeout = { '✗', 'x', 'Failed' },
   cancelled = { '⊘', '-', 'Cancelled' },
@@ -236,14 +237,19 @@ function M.keys(buffer, keys)
   end
 end
 
----Lets the user choose, by vim.ui.select where it was replaced, else by a menu that does not stop the editor.
+---Lets the user choose, by vim.ui.select where it was replaced, else by a menu that does not stop the editor. Where what
+---replaced it fails, the user is told, and gets that menu.
 ---@param items any[]
 ---@param opts { prompt: string, kind: string, format_item?: fun(item: any): string, detail?: string, guarded?: boolean }
 ---@param chosen fun(item?: any)
 ---@return fun() close Takes the menu back, where that can be done; `chosen` is called with nothing.
 function M.select(items, opts, chosen)
-  if debug.getinfo(vim.ui.select, 'S').source:find('vim/ui.lua', 1, true) then
-    return require('agentls.menu').open(items, opts, chosen)
+  local function menu(once)
+    return require('agentls.menu').open(items, opts, once)
+  end
+  -- It may be a table that can be called.
+  if type(vim.ui.select) == 'function' and debug.getinfo(vim.ui.select, 'S').source:find('vim/ui.lua', 1, true) then
+    return menu(chosen)
   end
   local open = true
   local function once(item)
@@ -256,7 +262,11 @@ function M.select(items, opts, chosen)
   if opts.detail and opts.detail ~= '' then
     prompt = prompt .. '\n' .. opts.detail
   end
-  vim.ui.select(items, { prompt = prompt, kind = opts.kind, format_item = opts.format_item }, once)
+  local ok, fault = pcall(vim.ui.select, items, { prompt = prompt, kind = opts.kind, format_item = opts.format_item }, once)
+  if not ok and open then
+    vim.notify('agentls: vim.ui.select, which was replaced, fails: ' .. tostring(fault), vim.log.levels.ERROR)
+    return menu(once)
+  end
   return once
 end
 

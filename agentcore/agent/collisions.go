@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Including returns a registry with the definitions of files in the place of those that it has from the same paths,
+// also with those that have an error: they are meant to be there. Files of other paths lie above all layers, those of
+// one project in one layer, and so do those of none. Problems stay those of r.
+func (r *Registry) Including(files ...*File) *Registry {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.Format.rank(), b.Format.rank()) })
+	newer := map[string]*File{}
+	for _, f := range files {
+		if f.Path != "" {
+			newer[f.Path] = f
+		}
+	}
+	layers, projects := map[string]Layer{}, map[string]Layer{}
+	owner := map[*Definition]*File{}
+	var definitions []*Definition
+	add := func(f *File) {
+		for _, d := range f.Definitions {
+			d.Source.Layer = layers[f.Path]
+			definitions, owner[d] = append(definitions, d), f
+		}
+	}
+	for _, d := range r.all {
+		f := newer[d.Source.Path]
+		if _, added := layers[d.Source.Path]; f != nil && added {
+			continue
+		}
+		if f == nil {
+			definitions, owner[d] = append(definitions, d), r.owner[d]
+			continue
+		}
+		layers[f.Path] = d.Source.Layer
+		add(f)
+	}
+	for _, f := range files {
+		if _, added := layers[f.Path]; added {
+			continue
+		}
+		project := projectOf(f.Path)
+		if _, known := projects[project]; !known {
+			projects[project] = LayerRuntime + Layer(1+len(projects))
+		}
+		layers[f.Path] = projects[project]
+		add(f)
+	}
+	with := NewRegistry(definitions...)
+	with.problems, with.broken, with.owner = r.problems, r.broken, owner
+	return with
+}
+
+// around returns a registry that has the definitions of a file.
+func (r *Registry) around(f *File) *Registry {
+	for _, d := range f.Definitions {
+		if r.owner[d] == f {
+			return r
+		}
+	}
+	return r.Including(f)
+}
+
+// projectOf is the folder that a tool's folder of definitions lies in, "" where the path names none.
+func projectOf(path string) string {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		switch filepath.Base(dir) {
+		case ".claude", ".opencode", ".agentls":
+			return filepath.Dir(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// collisions are what is wrong with the definitions of a file beside others: those of one slug in one layer, and
+// aliases that do not count.
+func (r *Registry) collisions(f *File) []fault {
+	var faults []fault
+	for _, d := range f.Usable() {
+		if r.owner[d] != f {
+			continue // it was left out
+		}
+		at := f.slugs[d]
+		add := func(of severity, key, hint, format string, args ...any) {
+			message := fmt.Sprintf(format, args...)
+			found := fault{start: at.start, end: at.end, severity: of, key: key, message: message, hint: hint, beside: true}
+			faults = append(faults, found)
+		}
+		var layer []*Definition // those of the slug in the layer, of which the first one counts there
+		for _, other := range append([]*Definition{r.byName[d.Slug]}, r.shadows[d.Slug]...) {
+			if other.Source.Layer == d.Source.Layer {
+				layer = append(layer, other)
+			}
+		}
+		const another = "give one of them another name"
+		if layer[0] != d {
+			add(warning, "name", another, "%s is also defined in %s, which counts, so this definition is not used",
+				d.Slug, r.place(layer[0]))
+			continue
+		}
+		for _, hidden := range layer[1:] {
+			add(information, "name", another, "%s is also defined in %s, which is not used, since this one counts",
+				d.Slug, r.place(hidden))
+		}
+		if r.byName[d.Slug] != d {
+			continue // its aliases do not count either
+		}
+		for _, alias := range d.Aliases {
+			if other := r.byName[alias]; other != nil && other != d {
+				add(information, "aliases", "take it out, or choose another", "the alias %s of %s stands for the agent %s (%s)",
+					alias, d.Slug, other.Slug, r.place(other))
+			}
+		}
+	}
+	return faults
+}
+
+// place is where a definition's name stands, for people.
+func (r *Registry) place(d *Definition) string {
+	f := r.owner[d]
+	if f == nil {
+		return d.Source.String()
+	}
+	line, column := f.text.position(f.slugs[d].start)
+	return fmt.Sprintf("%s:%d:%d", d.Source, line+1, column+1)
+}
+
+// rank orders formats as their folders are read, of which the later ones count.
+func (f Format) rank() int {
+	if at := slices.Index([]Format{Claude, OpenCode}, f); at >= 0 {
+		return at
+	}
+	return 2
+}

@@ -1,0 +1,227 @@
+package agent
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// shape is how another tool writes a definition as a table of TOML or JSON. It is immutable.
+type shape struct {
+	// keys returns the keys, those of ours among them where the shape has them.
+	keys func() map[string]foreignKey
+	// complete fills in what the shape leaves open.
+	complete func(*decoder)
+	// format is that of the tool's Markdown files, as which rules and tables of tools are read; "" for our own.
+	format Format
+}
+
+// keysOf returns the keys of the shape; nil for our own.
+func (s *shape) keysOf() map[string]foreignKey {
+	if s == nil {
+		return nil
+	}
+	return s.keys()
+}
+
+// The shapes. A role is of {"AgentRoles": {"Roles": […]}}, a custom one of {"Agents": {"Custom": […]}}, and a profile of
+// {"Agents": […]}. A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
+var (
+	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role}
+	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).role}
+	profileShape  = &shape{keys: profileKeys, complete: (*decoder).profile}
+	typedShape    = &shape{keys: typedKeys, complete: (*decoder).typed}
+	specShape     = &shape{keys: specKeys, complete: (*decoder).spec, format: Claude}
+	openCodeShape = &shape{keys: func() map[string]foreignKey { return openCodeKeys }, complete: (*decoder).spec, format: OpenCode}
+)
+
+// shapeOf tells by its keys, or by the folder that the file lies in, how a table is written that stands where ours do.
+func (f *File) shapeOf(n *node) *shape {
+	home, _ := folderFormat(f.Path)
+	switch {
+	case n.get("agent_type") != nil && n.get("name") == nil:
+		return typedShape
+	case f.Format != JSON && f.Format != TOML:
+		return nil
+	case n.get("category") == nil && home == OpenCode:
+		return openCodeShape
+	case n.get("category") == nil && home == Claude, n.get("systemPrompt") != nil, n.get("system_prompt") != nil:
+		return specShape
+	}
+	return nil
+}
+
+// format is how the definition writes rules and tables of tools.
+func (p *decoder) format() Format {
+	if p.shape != nil && p.shape.format != "" {
+		return p.shape.format
+	}
+	return p.file.Format
+}
+
+// specKeys are those of an object with systemPrompt, and of one by which Claude Code is told of an agent: ours, also in
+// the spelling of JavaScript.
+var specKeys = sync.OnceValue(func() map[string]foreignKey {
+	keys := map[string]foreignKey{
+		"systemPrompt":   {native: "prompt"},
+		"system_prompt":  {native: "prompt"},
+		"maxIterations":  {native: "max_turns"},
+		"max_iterations": {native: "max_turns"},
+	}
+	for _, name := range topKeys() {
+		keys[name], keys[camel(name)] = foreignKey{native: name}, foreignKey{native: name}
+	}
+	maps.Copy(keys, map[string]foreignKey{"permissionMode": claudeKeys["permissionMode"], "mode": ignored("How it runs.")})
+	return keys
+})
+
+// camel is max_turns as maxTurns.
+func camel(name string) string {
+	parts := strings.Split(name, "_")
+	for i, part := range parts[1:] {
+		parts[i+1] = strings.ToUpper(part[:1]) + part[1:]
+	}
+	return strings.Join(parts, "")
+}
+
+// profileKeys are those of the list {"Agents": […]}: those of {"Agents": {"Custom": […]}}, and a few of its own.
+var profileKeys = sync.OnceValue(func() map[string]foreignKey {
+	keys := maps.Clone(customKeys)
+	maps.Copy(keys, map[string]foreignKey{
+		"Type":               {native: "name"},
+		"Model":              {native: "model"},
+		"Provider":           keys["ProviderId"],
+		"ProviderKey":        keys["ProviderId"],
+		"AllowedTools":       {native: "tools"},
+		"DisallowedTools":    {native: "disallowed_tools"},
+		"DefaultPermissions": {native: "permissions"},
+	})
+	return keys
+})
+
+// profile fills in what a profile leaves open. It may have no other name than that for people.
+func (p *decoder) profile() {
+	if n := p.root.get("Name"); n != nil && p.root.get("Slug") == nil && p.root.get("Type") == nil {
+		p.name(n)
+	}
+	p.role()
+}
+
+// role fills in what a role, or a custom agent, leaves open.
+func (p *decoder) role() {
+	d := p.def
+	p.qualify()
+	if d.Categories == nil {
+		d.Categories = []Category{Primary, Subagent}
+	}
+	// These shapes let only those delegate that say so.
+	if p.delegates == nil {
+		no := false
+		p.delegates = &no
+	}
+	if d.Description == "" {
+		d.Description = cmp.Or(d.Title, d.Slug)
+	}
+}
+
+// qualify puts the provider, where it is named apart, before the model.
+func (p *decoder) qualify() {
+	d := p.def
+	if p.provider == "" || d.Model == "" || strings.HasPrefix(d.Model, p.provider+"/") {
+		return
+	}
+	d.Model = p.provider + "/" + d.Model
+	for i := range p.file.named {
+		if n := &p.file.named[i]; n.def == d && n.what == "model" {
+			n.name = d.Model
+		}
+	}
+}
+
+// spec fills in what an object that is one agent leaves open: its name is that of the file, and others start it.
+func (p *decoder) spec() {
+	d := p.def
+	if home, _ := folderFormat(p.file.Path); d.Slug == "" && (home == Claude || home == OpenCode) {
+		d.Slug = Slug(stem(p.file.Path))
+	}
+	if d.Categories == nil {
+		d.Categories = []Category{Subagent}
+		if p.format() == OpenCode {
+			d.Categories = []Category{Primary, Subagent}
+		}
+	}
+}
+
+// slug reads a name that must be one already.
+func (p *decoder) slug(n *node) {
+	if s, ok := p.string("Slug", n); ok {
+		p.file.slugs[p.def] = place{n.start, n.end}
+		if p.def.Slug = strings.TrimSpace(s); !validSlug(p.def.Slug) {
+			p.wrongName("Slug", p.def.Slug, n)
+		}
+	}
+}
+
+// fullName reads the name for people of a shape that must have one.
+func (p *decoder) fullName(n *node) {
+	s, ok := p.string("Name", n)
+	if p.def.Title = strings.TrimSpace(s); ok && p.def.Title == "" {
+		p.wrong(n, failure, "Name", "Name is empty", "write a name for people")
+	}
+}
+
+// connections are keys that say how a model is reached, which no definition does here.
+var connections = map[string]string{
+	"apikey": "key", "apitoken": "key", "authtoken": "key", "apiurl": "address", "baseurl": "address", "apibase": "address", "endpoint": "address",
+}
+
+// connection reports a key or an address of a model's provider: neither is taken from a definition, which may be
+// anybody's. It returns false for any other key.
+func (p *decoder) connection(key string, pair pair) bool {
+	what := connections[foldKey(pair.key)]
+	hint := "write it as base_url of [providers.NAME] in your config.toml, and name the model as NAME/model"
+	switch what {
+	case "":
+		return false
+	case "key":
+		hint = "take it out of the file; put it into the environment, as ANTHROPIC_API_KEY or what key_env of [providers.NAME] in " +
+			"your config.toml names"
+	}
+	p.report(fault{
+		start: pair.start, end: pair.end, severity: warning, key: key, hint: hint,
+		message: key + " is left out: no definition has the " + what + " of a provider",
+	})
+	return true
+}
+
+// folderFormat tells by a path in which tool's folder of agents it lies; ok is false for none of them.
+func folderFormat(name string) (format Format, ok bool) {
+	parts := strings.Split(path.Dir(slashed(name)), "/")
+	for i := len(parts) - 1; i > 0; i-- {
+		switch {
+		case parts[i] == "agents" && parts[i-1] == ".claude":
+			return Claude, true
+		case (parts[i] == "agent" || parts[i] == "agents") && parts[i-1] == ".opencode":
+			return OpenCode, true
+		case parts[i] == "agents" && (parts[i-1] == ".agentls" || parts[i-1] == "agentls" || i > 1 && parts[i-2] == "plugins"):
+			return Native, true
+		}
+	}
+	return "", false
+}
+
+// rememberedName is a name that is no slug, as the definition keeps it.
+func (p *decoder) rememberedName(s, slug string) {
+	p.def.Slug = slug
+	if s == "" || slug == "" || strings.ContainsFunc(s, unicode.IsControl) {
+		return
+	}
+	if !slices.Contains(p.def.Aliases, s) {
+		p.def.Aliases = append(p.def.Aliases, s)
+	}
+	p.def.Title = cmp.Or(p.def.Title, s)
+}

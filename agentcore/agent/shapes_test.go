@@ -1,0 +1,119 @@
+package agent_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/agent"
+)
+
+func TestShapesOfJSON(t *testing.T) {
+	const is = "x for=[subagent] "
+	run(t, "x.agents.json", []formatTest{
+		{"profiles", "", `{
+  "Agents": [
+    // the main one
+    {
+      "Name": "Coder", "CanSpawnSubagents": true, "AllowedTools": ["read", "spawn_subagent"], "Model": "m", "ProviderKey": "openai",
+      "MaxIterations": 9, "SystemPrompt": "Do // it, ]",
+      "DefaultPermissions": {"Rules": [{"Pattern": "bash:*", "Action": "Deny"}, {"Tool": "edit", "Pattern": "*.go", "Action": "Ask"}]},
+      "Timeout": null, /* none, */
+    },
+    {"Type": "general", "Name": "General Agent", "SystemPrompt": "Do.", "Provider": "openai", "Color": "red",},
+  ],
+}`, "coder title=Coder for=[primary subagent] model=openai/m turns=9 tools=[read task] rules=[{bash * deny} {edit {*,**/*,*/**/*}.go ask}] aliases=[Coder] | Coder | Do // it, ]\n" +
+			"general title=General Agent for=[primary subagent] to=[] color=red | General Agent | Do.\n"},
+		{"a comment without an end", "", `{"agents": [ /* ]}`, "1:14-1:15 error : this is not valid JSON: invalid character '/' looking for beginning of value\n"},
+		{"a spec", "", `{"name": "x", "description": "d", "systemPrompt": "Do.", "tools": ["read_file"], "model": null, "skills": "go-style", "maxTurns": 3, "apiKey": "secret",
+ "model": {"apiUrl": "http://h", "apiKey": "secret", "provider": "openai", "model": "m", "maxTokens": 5}}`, is + "model=openai/m max_tokens=5 turns=3 tools=[read] skills=[go-style] | d | Do.\n" +
+			"1:134-1:142 warning apiKey: apiKey is left out: no definition has the key of a provider\n2:2-2:9 warning model: model is written twice; the last one counts\n" +
+			"2:12-2:20 warning model.apiUrl: model.apiUrl is left out: no definition has the address of a provider\n2:34-2:42 warning model.apiKey: model.apiKey is left out: no definition has the key of a provider\n"},
+		{"a key in our own", "", `{"name": "x", "description": "d", "category": "subagent", "prompt": "Do.", "api_key": "secret"}`, is + "| d | Do.\n1:76-1:85 warning api_key: api_key is left out: no definition has the key of a provider\n"},
+		{"by name at the top", "", `{"x": {"description": "d", "prompt": "Do.", "tools": ["Read", "Bash(git log:*)"], "permissionMode": "acceptEdits"}}`, is + "tools=[read bash] rules=[{bash git log* allow}] permission=accept_edits | d | Do.\n"},
+		{"opencode's", "", `{"agent": {"x": {"description": "d", "mode": "subagent", "prompt": "Do.", "tools": {"write": false}, "permission": {"bash": {"git push *": "deny", "*": "ask"}}}}, "theme": "t"}`, is + "not=[write] rules=[{bash git push* deny} {bash * ask}] | d | Do.\n1:164-1:171 information theme: agentls does not use the key theme of this file\n"},
+		{"slugs and names that are none", "", `{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary subagent] to=[] | A | p\nunusable b for=[primary subagent] to=[] | b | p\nunusable  title=C for=[primary subagent] to=[] | C | p\nunusable d title=D for=[primary subagent] to=[] | D | \n" +
+			"1:46-1:56 error Slug: Slug is \"Bad One!\" [Replace \"Bad One!\" by \"bad-one\": 1:46-1:56 \"\\\"bad-one\\\"\"]\n1:89-1:92 error Name: Name is empty\n1:129-1:163 error Slug: Slug is missing\n1:165-1:191 error prompt: the prompt is empty\n"},
+		{"in the folder of another tool", ".claude/agents/x.json", `{"description": "d", "prompt": "Do.", "model": "sonnet"}`, is + "| d | Do.\n1:48-1:56 information model: there is no preset or provider \"sonnet\"; the configured model is used\n"},
+		{"no agent in the folder of another tool", ".claude/agents/x.json", `{"rows": []}`, "1:1-1:13 information : there are no agents in this object\n"},
+		{"no agent in ours", ".agentls/agents/x.json", `{"rows": []}`, "1:1-1:13 error : there are no agents in this object\n"},
+		{"settings", ".agentls/appsettings.json", `{"Logging": {}, "AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "Do."}]}}`, "x for=[primary subagent] to=[] | x | Do.\n"},
+	})
+}
+
+func TestPermissionsInJSON(t *testing.T) {
+	const before, is = `{"name": "x", "description": "d", "category": "subagent", "prompt": "Do.", `, "x for=[subagent] "
+	run(t, "x.agents.json", []formatTest{
+		{"a table", "", before + `"permission": {"bash": {"git *": "allow"}, "edit": "deny"}}`, is + "rules=[{bash git* allow} {edit * deny}] | d | Do.\n"},
+		{"in the plural", "", before + `"permissions": {"run_command": {"git push *": "deny"}}}`, is + "rules=[{bash git push* deny}] | d | Do.\n"},
+		{"a list", "", before + `"permission": [{"tool": "bash", "pattern": "git *", "action": "allow"}, {"permission": "edit", "action": "deny"}, {"Pattern": "read:*.env", "Action": "Deny"}]}`, is + "rules=[{bash git* allow} {edit * deny} {read {*,**/*,*/**/*}.env deny}] | d | Do.\n"},
+		{"rules", "", before + `"permissions": {"Rules": [{"Pattern": "bash:*", "Action": "Deny"}]}}`, is + "rules=[{bash * deny}] | d | Do.\n"},
+		{"settings of Claude Code", "", before + `"permissions": {"allow": ["Bash(git log:*)", "Read"], "deny": ["WebFetch"]}}`, is + "rules=[{bash git log* allow} {read  allow} {webfetch  deny}] | d | Do.\n"},
+		{"a name", "", before + `"permissions": "planner"}`, is + "permissions=planner | d | Do.\n"},
+		{"a name in another case", "", `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "SystemPrompt": "p", "Permissions": "Planner"}]}}`, "x title=X for=[primary subagent] to=[] permissions=planner | X | p\n"},
+		{"an action", "", before + `"permission": "ask"}`, is + "rules=[{* * ask}] | d | Do.\n"},
+		{"faults", "", before + `"permission": {"baash": "deny", "bash": ["x"], "edit": "alow"}, "permissions": "planer"}`, "unusable " + is + "| d | Do.\n" +
+			"1:91-1:98 error permission.baash: there is no tool \"baash\" [Replace \"baash\" by \"bash\": 1:92-1:97 \"bash\"]\n1:116-1:121 error permission.bash: permission.bash is a list\n1:131-1:137 error permission.edit: permission.edit is \"alow\" [Replace \"alow\" by \"allow\": 1:132-1:136 \"allow\"]\n1:155-1:163 error permissions: permissions is \"planer\" [Replace \"planer\" by \"planner\": 1:156-1:162 \"planner\"]\n"},
+		{"faults in a list", "", before + `"permission": [{"tool": "raed_file", "action": "deny"}, {"tool": "bash"}, 3]}`, "unusable " + is + "| d | Do.\n" +
+			"1:100-1:111 error permission.0: there is no tool \"raed_file\" [Replace \"raed_file\" by \"read_file\": 1:101-1:110 \"read_file\"]\n1:132-1:148 error permission.1: permission.1 has no action\n1:150-1:151 error permission.2: permission.2 is \"3\"\n"},
+	})
+}
+
+// TestSpellingsOfTools has tools under the names of others where a definition says more of them than their name.
+func TestSpellingsOfTools(t *testing.T) {
+	run(t, ".claude/agents/x.md", []formatTest{
+		{"delegation", "", "---\nname: x\ndescription: d\ntools: read_file, spawn_subagent\n---\nDo.\n", "x for=[subagent] tools=[read task] | d | Do.\n"},
+		{"delegation to some", "", "---\nname: x\ndescription: d\ntools: delegate_to_agent(tester), run_command(git log:*)\n---\nDo.\n", "x for=[subagent] tools=[task bash] to=[tester] rules=[{bash git log* allow}] | d | Do.\n"},
+	})
+	f := agent.Parse(".claude/agents/x.md", "---\nname: x\ndescription: d\ntools: read_file, spawn_subagent\n---\nDo.\n")
+	f.Validate(known())
+	if d := f.Definitions[0]; d.SubagentsAt(1) != nil {
+		t.Errorf("as a child it may start %v, not all", d.SubagentsAt(1))
+	}
+	f = agent.Parse("x.md", "---\nname: x\ndescription: d\ncategory: subagent\ntools: [run_comand, zzz]\n---\nDo.\n")
+	f.Validate(known())
+	if p := f.Problems[0]; p.Hint != "did you mean run_command, which is bash here?" || p.Fix == nil || p.Fix.New != "run_command" {
+		t.Errorf("a misspelt alias: %+v", p)
+	}
+}
+
+// TestLoaderReadsEveryFormatInAgents puts one file of each kind into folders of agents.
+func TestLoaderReadsEveryFormatInAgents(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".agentls/agents/a.json":    `{"name": "a", "description": "d", "category": "subagent", "prompt": "Do."}`,
+		".agentls/agents/b.toml":    "[[agents]]\nname = \"b\"\ndescription = \"d\"\ncategory = \"subagent\"\nprompt = \"Do.\"\n",
+		".agentls/agents/c.yaml":    "name: c\n",
+		".agentls/appsettings.json": `{"Agents": [{"Name": "d", "SystemPrompt": "Do."}], "Logging": {}}`,
+		".claude/agents/e.json":     `{"name": "e", "description": "d", "systemPrompt": "Do."}`,
+		".claude/agents/f.yml":      "name: f\n",
+		".opencode/agent/g.json":    `{"description": "d", "mode": "subagent", "prompt": "Do."}`,
+	} {
+		name = filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	registry, err := new(agent.Loader).Load(context.Background(), agent.StandardFolders("", "", home), known())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, slug := range []string{"a", "b", "d", "e", "g"} {
+		if !slices.Contains(registry.Names(), slug) {
+			t.Errorf("there is no agent %s", slug)
+		}
+	}
+	var told []string
+	for _, p := range registry.Problems() {
+		told = append(told, string(p.Severity)+" "+filepath.Base(p.File))
+	}
+	slices.Sort(told)
+	if !slices.Equal(told, []string{"error c.yaml", "warning f.yml"}) {
+		t.Errorf("the problems are of %v: %v", told, registry.Problems())
+	}
+}

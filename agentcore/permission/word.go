@@ -1,0 +1,228 @@
+package permission
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is one word of a simple command as the shell will pass it.
+type word struct {
+	text string
+	glob bool   // it may become several words, or others
+	home bool   // it begins with the user's home folder, which text has as ~
+	said string // why its text is known only when the command runs, or ""; such a word is glob, too
+}
+
+// number stands in a word's text for a number that the shell fills in. No command holds it, since it is hidden.
+const number = "\x01"
+
+// fixed reports whether a word is the same each time, and as it is written.
+func (w word) fixed() bool { return !w.glob && !w.home && !strings.Contains(w.text, number) }
+
+// read is [gate.word], and adds the commands of the substitutions in the word.
+func (g *gate) read(w *syntax.Word) (word, string) {
+	out, why := g.word(w)
+	if w != nil && (why != "" || out.said != "") {
+		g.inside(w)
+	}
+	return out, why
+}
+
+// word returns the text of a word, or why it could be anything. A word that only says something, such as the output of
+// a command, is harmless where its program is ([takesAny]), and has a reason of its own.
+func (g *gate) word(w *syntax.Word) (word, string) {
+	var out word
+	var b strings.Builder
+	if w == nil {
+		return out, ""
+	}
+	expand := func(part syntax.WordPart, first bool) string {
+		e, why := g.expansion(part)
+		out.home = out.home || e.home && first
+		if e.home && !first {
+			e.said = "it holds a variable"
+		}
+		out.said = cmp.Or(out.said, e.said)
+		b.WriteString(e.text)
+		return why
+	}
+	for i, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			if strings.Contains(g.text(part), "\\\n") {
+				return word{}, "it hides text behind a backslash at the end of a line"
+			}
+			value := part.Value
+			if i == 0 && (strings.HasPrefix(value, "~/") || value == "~" && len(w.Parts) == 1) {
+				out.home, value = true, value[1:]
+				b.WriteByte('~')
+			}
+			text, glob, why := plainLiteral(value, i == 0)
+			if why != "" {
+				return word{}, why
+			}
+			out.glob = out.glob || glob
+			b.WriteString(text)
+		case *syntax.SglQuoted:
+			if part.Dollar {
+				out.said = "it hides text in $'…'"
+			}
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			if part.Dollar {
+				return word{}, `it hides text in $"…"`
+			}
+			for k, p := range part.Parts {
+				if lit, ok := p.(*syntax.Lit); ok {
+					b.WriteString(quotedLiteral(lit.Value))
+				} else if why := expand(p, i == 0 && k == 0); why != "" {
+					return word{}, "it holds something that the shell works out"
+				}
+			}
+		case *syntax.ExtGlob:
+			return word{}, "it holds an extended wildcard"
+		default:
+			if why := expand(part, i == 0); why != "" {
+				return word{}, why
+			}
+		}
+	}
+	out.text = b.String()
+	out.glob = out.glob && out.text != "[" // the program
+	if out.home && out.text != "~" && !strings.HasPrefix(out.text, "~/") {
+		out.said = cmp.Or(out.said, "it holds a variable")
+	}
+	if out.said != "" {
+		return word{glob: true, said: out.said}, ""
+	}
+	return out, ""
+}
+
+// telling are variables of which the text may be shown: the shell sets them, or whoever logs in.
+var telling = []string{"USER", "LOGNAME", "PWD", "OLDPWD", "HOSTNAME", "SHELL", "RANDOM", "SECONDS", "!", "@", "*"}
+
+// expansion is what the shell puts in the place of a variable or a command. Of variables only plain ones are known: a
+// form that changes, tests or looks up something can run commands.
+func (g *gate) expansion(part syntax.WordPart) (word, string) {
+	switch part := part.(type) {
+	case *syntax.ParamExp:
+		const why = "it holds a variable"
+		if part.Param == nil || part.Flags != nil || part.NestedParam != nil || part.Excl || part.Width || part.IsSet ||
+			part.Index != nil ||
+			len(part.Modifiers) > 0 || part.Slice != nil || part.Repl != nil || part.Names != 0 || part.Exp != nil {
+			return word{}, why
+		}
+		name := part.Param.Value
+		switch {
+		case part.Length, name == "?", name == "#", name == "$":
+			return word{text: number}, ""
+		case name == "HOME":
+			return word{text: "~", home: true}, ""
+		case strings.Trim(name, "0123456789") == "", slices.Contains(telling, name), g.loops[name]:
+			return word{said: why}, ""
+		}
+		return word{}, why
+	case *syntax.CmdSubst:
+		const why = "it holds the output of a command"
+		if part.TempFile || part.ReplyVar {
+			return word{}, why
+		}
+		return word{said: why}, ""
+	case *syntax.ProcSubst:
+		return word{}, "it holds the output of a command"
+	case *syntax.ArithmExp:
+		return word{}, "it calculates, which can run commands named in variables"
+	}
+	return word{}, "it holds a form that is not known here"
+}
+
+// body returns why the text of a here-document could run something, or "". What it says is for its reader.
+func (g *gate) body(w *syntax.Word) string {
+	const why = "its text holds something that the shell works out"
+	for _, part := range w.Parts {
+		list := []syntax.WordPart{part}
+		if quoted, ok := part.(*syntax.DblQuoted); ok {
+			list = quoted.Parts
+		}
+		for _, p := range list {
+			switch p.(type) {
+			case *syntax.Lit, *syntax.SglQuoted:
+				continue
+			}
+			if _, doubt := g.expansion(p); doubt != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// speaking are programs that take no word for a file or an option that does harm.
+var speaking = []string{"echo", "printf", "true", "false", "basename", "dirname", "sleep", "seq", ":", "exit", "return"}
+
+// takesAny returns why words that are known only when the command runs could do harm, or "".
+func takesAny(args []word) string {
+	i := slices.IndexFunc(args, func(a word) bool { return a.said != "" })
+	switch program := args[0].text; {
+	case i < 0:
+		return ""
+	case !slices.Contains(speaking, program), program == "printf" &&
+		(i < 2 || strings.HasPrefix(args[1].text, "-") || args[1].glob):
+		return args[i].said
+	}
+	return ""
+}
+
+// plainLiteral is unquoted text without its backslashes.
+func plainLiteral(s string, first bool) (text string, glob bool, why string) {
+	var b strings.Builder
+	if first && strings.HasPrefix(s, "~") {
+		return "", false, "it holds ~, which stands for a folder"
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '\\':
+			i++
+			if i >= len(s) {
+				return "", false, "it ends in a backslash"
+			}
+			b.WriteByte(s[i])
+		case '*', '?', '[':
+			glob = true
+			b.WriteByte(c)
+		case '{':
+			if !strings.HasPrefix(s[i:], "{}") {
+				return "", false, "it holds a brace, which stands for several words"
+			}
+			b.WriteByte(c)
+		case '=', ':':
+			if strings.HasPrefix(s[i+1:], "~") {
+				return "", false, "it holds ~, which stands for a folder"
+			}
+			b.WriteByte(c)
+		case '$', '`', '\n', 0:
+			return "", false, "it holds something that the shell works out"
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), glob, ""
+}
+
+// quotedLiteral is text in double quotes without the backslashes that the shell takes away.
+func quotedLiteral(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,275 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+const (
+	// titleLength is how long the title of a session is at most, and summaryLength its summary, in runes.
+	titleLength, summaryLength = 80, 1200
+	// errandTime is how long a model may take for a title or a summary. What is made by rules stands until then, and
+	// after it.
+	errandTime = 30 * time.Second
+	// errandTokens bounds the answer; a model may think before it says a few words.
+	errandTokens = 1024
+	// namedBy is how much of a prompt a title is made from, and summedUp how much of a conversation a summary is, in
+	// bytes.
+	namedBy, summedUp = 4 << 10, 12 << 10
+	// listedFiles is how many changed files a summary by rules names.
+	listedFiles = 5
+)
+
+// errands are what hidden agents do for a session in the background: one request each, in nobody's way. They end with
+// the session, and with the engine.
+type errands struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wait   sync.WaitGroup
+}
+
+func newErrands(above context.Context) *errands {
+	e := &errands{}
+	e.ctx, e.cancel = context.WithCancel(above)
+	return e
+}
+
+// account is what a session says of itself in lists.
+type account struct {
+	title, summary string
+	changed        map[string]bool // files, shown, that its runs proposed to change
+}
+
+// named gives the session a title by its first run, where it has none, and returns what asks a model for a better one, to
+// be called once the run is stored; nil where none is asked.
+func (s *Session) named(r *run) (improve func()) {
+	given := r.request.Title != firstLine(r.request.Prompt)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.account.title != "" {
+		return nil
+	}
+	s.account.title = r.request.Title
+	if given {
+		return nil // whoever gave it knows better
+	}
+	s.account.title = cmp.Or(firstSentence(r.request.Prompt), r.request.Title)
+	return s.errand(r, "title", "names the session", clip(r.request.Prompt, namedBy), func(answer string) {
+		if title := cleanTitle(answer); title != "" {
+			s.tells(func(a *account) { a.title = title })
+		}
+	})
+}
+
+// sumUp gives the session a new summary at the end of a run of the user. What a run of several turns came to may be
+// summed up better by a model, also after the run.
+func (s *Session) sumUp(r *run) {
+	s.mu.Lock()
+	former := s.account.summary
+	if s.account.changed == nil {
+		s.account.changed = map[string]bool{}
+	}
+	for path := range r.touched {
+		s.account.changed[s.view.Shown(path)] = true
+	}
+	changed := slices.Sorted(maps.Keys(s.account.changed))
+	s.mu.Unlock()
+	said := r.snapshot()
+	facts := s.facts(changed)
+	s.tells(func(a *account) { a.summary = joinLines(firstSentence(said.Output), facts) })
+	if said.Status != event.StatusCompleted || said.Turns < 2 {
+		return // its own words say it all
+	}
+	if former != "" {
+		former = "<summary_so_far>\n" + former + "\n</summary_so_far>\n"
+	}
+	seen := fmt.Sprintf("<seen_by_the_engine>\n%s\n</seen_by_the_engine>\n", facts)
+	material := former + seen + transcript(r.messages, summedUp)
+	improve := s.errand(r, "summary", "sums up the session", material, func(answer string) {
+		s.tells(func(a *account) { a.summary = permission.Legible(shortenedTo(answer, summaryLength)) })
+	})
+	if improve != nil {
+		improve()
+	}
+}
+
+// facts are what the engine has seen of the session's runs in this process.
+func (s *Session) facts(changed []string) string {
+	var agents []string
+	own := map[event.RunID]bool{}
+	for _, r := range s.Runs() {
+		own[r.ID] = true
+		if !slices.Contains(agents, r.Agent) {
+			agents = append(agents, r.Agent)
+		}
+	}
+	found := 0
+	s.mu.Lock()
+	for _, f := range s.findings {
+		if own[f.run] {
+			found++
+		}
+	}
+	s.mu.Unlock()
+	facts := []string{"agents: " + strings.Join(agents, ", ")}
+	if len(changed) > 0 {
+		names := strings.Join(changed[:min(len(changed), listedFiles)], ", ")
+		if more := len(changed) - listedFiles; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		facts = append(facts, "changed: "+filepath.ToSlash(names))
+	}
+	if found > 0 {
+		facts = append(facts, fmt.Sprintf("findings: %d", found))
+	}
+	return strings.Join(facts, "; ")
+}
+
+// tells changes what the session says of itself, stores it and tells about it, where that is news.
+func (s *Session) tells(change func(*account)) {
+	s.mu.Lock()
+	before := s.account
+	change(&s.account)
+	now := s.account
+	s.mu.Unlock()
+	if now.title == before.title && now.summary == before.summary {
+		return
+	}
+	s.store(store.SessionOpen, event.SessionChanged{Title: now.title, Summary: now.summary})
+}
+
+// errand prepares a question to a hidden agent, for whose answer nobody waits. It is nil where no model is to be asked:
+// the settings or the limits say so, the run works offline, or nobody knows what its model costs.
+func (s *Session) errand(r *run, slug, title, asking string, take func(answer string)) func() {
+	definition, err := r.engine.Agents().Find(slug)
+	left := s.budget.left()
+	if err != nil || r.config.SessionTitles == config.TitlesRules || left.tokens == 0 || left.cost == 0 {
+		return nil
+	}
+	name := cmp.Or(definition.Model, r.config.SmallModel)
+	if name == "inherit" {
+		name = ""
+	}
+	own := r.model
+	if offline := (Resolved{Name: own.Name()}).offline(); name == "" &&
+		(offline || r.config.SessionTitles == config.TitlesAuto && priceOf(r.config, own.Name()) == nil) {
+		return nil
+	}
+	hidden := r.hidden(definition, title, s.budget.child(amount{}))
+	hidden.limits.Timeout = errandTime
+	hidden.sampling.maxTokens = cmp.Or(definition.MaxTokens, errandTokens)
+	return func() {
+		s.goes(func(ctx context.Context) error {
+			asked := own
+			if name != "" {
+				var err error
+				if asked, err = r.engine.openModel(Choice{Definition: name}.with(r.config)); err != nil {
+					return err
+				}
+			}
+			hidden.takes(asked)
+			answer, err := hidden.answers(ctx, asking, hidden.stream)
+			if err == nil {
+				take(answer)
+			}
+			return err
+		}, slug)
+	}
+}
+
+// goes starts an errand, unless the session or the engine has ended. What fails is for the log alone: the user has asked
+// for nothing.
+func (s *Session) goes(do func(context.Context) error, what string) {
+	e := s.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || s.errands.ctx.Err() != nil {
+		return
+	}
+	e.wait.Add(1)
+	s.errands.wait.Add(1)
+	go func() {
+		defer e.wait.Done()
+		defer s.errands.wait.Done()
+		var err error
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("it panicked: %v", p)
+			}
+			if err != nil && s.errands.ctx.Err() == nil {
+				e.logger.Warn("a session keeps the words made by rules", "session", s.ID, "agent", what, "error", err)
+			}
+		}()
+		err = do(s.errands.ctx)
+	}()
+}
+
+// end stops the errands, and waits until none is left or ctx ends.
+func (e *errands) end(ctx context.Context) error {
+	e.cancel()
+	ended := make(chan struct{})
+	go func() { e.wait.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("wait for what names the session"), context.Cause(ctx))
+	}
+}
+
+// firstSentence is the first sentence of a text in one line, without the signs of Markdown and a full stop.
+func firstSentence(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(strings.TrimLeft(line, "#>*-`~ \t")), " ")
+		if line == "" {
+			continue
+		}
+		line = strings.NewReplacer("`", "", "**", "").Replace(line)
+		for i, sign := range line {
+			rest := line[i+len(string(sign)):]
+			if strings.ContainsRune("。！？", sign) || strings.ContainsRune(".!?", sign) && strings.HasPrefix(rest, " ") {
+				line = line[:len(line)-len(rest)]
+				break
+			}
+		}
+		return permission.LegibleLine(shortenedTo(strings.TrimRight(line, ".。:"), titleLength))
+	}
+	return ""
+}
+
+// cleanTitle is a model's answer as a title.
+func cleanTitle(answer string) string {
+	const quotes = "\"'“”„«» \t\r\n"
+	answer = strings.Trim(strings.TrimPrefix(strings.TrimSpace(answer), "Title:"), quotes)
+	return strings.TrimRight(firstSentence(answer), quotes)
+}
+
+// shortenedTo cuts a text to so many runes, between words where it can.
+func shortenedTo(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	cut := string(runes[:most-1])
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 {
+		cut = cut[:at]
+	}
+	return strings.TrimRight(cut, " ,;:") + "…"
+}
+
+func joinLines(lines ...string) string {
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
+}

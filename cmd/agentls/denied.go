@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// deniedReport is a call that was denied, in the output of `--format json`.
+type deniedReport struct {
+	Run   event.RunID `json:"run"`
+	Agent string      `json:"agent"`
+	Tool  string      `json:"tool"`
+	// Call is the call in one line, Reason why it was denied.
+	Call   string `json:"call"`
+	Reason string `json:"reason"`
+	// Later says that the same run made a call of the same tool afterwards that succeeded.
+	Later bool `json:"later"`
+}
+
+// denials are the calls of a tree of runs that were denied, in their order.
+type denials struct {
+	titles map[event.CallID]string // of the calls that are under way
+	list   []deniedReport
+}
+
+// take notes what an event says of a call.
+func (d *denials) take(e event.Event, agent string) {
+	switch body := e.Body.(type) {
+	case event.ToolCallStarted:
+		if d.titles == nil {
+			d.titles = map[event.CallID]string{}
+		}
+		d.titles[body.Call] = body.Title
+	case event.ToolCallFinished:
+		switch body.Status {
+		case event.CallDenied:
+			d.list = append(d.list, deniedReport{e.Run, agent, body.Tool, d.titles[body.Call], body.Summary, false})
+		case event.CallOK:
+			for i := range d.list {
+				d.list[i].Later = d.list[i].Later || d.list[i].Run == e.Run && d.list[i].Tool == body.Tool
+			}
+		}
+		delete(d.titles, body.Call)
+	}
+}
+
+// undone are the denied calls behind which none of the same tool succeeded: the run could not do what it tried.
+func (r *result) undone() []deniedReport {
+	return slices.DeleteFunc(slices.Clone(r.denied), func(d deniedReport) bool { return d.Later })
+}
+
+// refusal says for people what a run could not do, and how it may; nil where it could do all.
+func (r *result) refusal(folder string, trusted bool) error {
+	undone := r.undone()
+	if len(undone) == 0 {
+		return nil
+	}
+	text := count(len(undone), "call") + " denied: "
+	for i, d := range undone {
+		if i == maxDenied {
+			text += fmt.Sprintf("; and %d more", len(undone)-maxDenied)
+			break
+		}
+		if i > 0 {
+			text += "; "
+		}
+		text += fmt.Sprintf("%s (%s)", d.Call, d.Reason)
+	}
+	hint := "allow them by rules in config.toml (see `agentls permissions --help`)"
+	if !trusted {
+		hint = "`agentls trust " + folder + "` lets commands run in this folder; else " + hint
+	}
+	return fmt.Errorf("%s; %s, or write --ignore-denied", visible(text), hint)
+}
+
+// maxDenied is how many denied calls are named.
+const maxDenied = 3

@@ -1,0 +1,49 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// TestLaunchesOutliveAnErrorOfTheStore: an error that passes is not kept, and nobody waits for the lock while the store is
+// read.
+func TestLaunchesOutliveAnErrorOfTheStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	s := newServer(t.Context(), io.NopCloser(nil), nil, Options{})
+	defer s.stop()
+	var l launches
+	fails, reads := true, 0
+	l.read = func(_ context.Context, run event.RunID) (store.Run, error) {
+		reads++
+		if !l.mu.TryLock() {
+			t.Error("the lock is held while the store is read")
+		} else {
+			l.mu.Unlock()
+		}
+		if fails {
+			return store.Run{}, errors.New("locked")
+		}
+		if run == "child" {
+			return store.Run{ID: run, Parent: "root"}, nil
+		}
+		return store.Run{ID: run, URI: event.FileURI(file)}, nil
+	}
+	if path := l.path(s, "child"); path != "" {
+		t.Errorf("while nothing can be read the path is %q", path)
+	}
+	fails = false
+	for range 2 {
+		if path := l.path(s, "child"); path != file {
+			t.Errorf("the path is %q", path)
+		}
+	}
+	if reads != 3 {
+		t.Errorf("the store was read %d times", reads)
+	}
+}

@@ -1,0 +1,136 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// otherFile is a file with proposed edits that wait for the user, beside the document that he is at.
+type otherFile struct {
+	uri   uri.URI
+	label string // its name and what is proposed for it
+}
+
+// The answers to the question what shall become of edits in other files.
+const (
+	answerShowEdits   = "Show"
+	answerAcceptEdits = "Accept"
+	answerRejectEdits = "Reject"
+)
+
+// askedFiles is how many files a question names; the rest is among all of them.
+const askedFiles = 9
+
+// asksAboutFiles reports whether the client can be asked about edits in other files, and be sent those that the user
+// accepts.
+func (s *Server) asksAboutFiles() bool {
+	return s.client.applyEdit() && (s.client.messageRequest() || s.client.announced().Questions)
+}
+
+// OtherFiles carries out `agentls.proposal.others`.
+func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*methods.OtherFilesResult, error) {
+	session, err := s.kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var files []otherFile
+	if session != nil {
+		files = s.otherFiles(session, pathOf(p.URI))
+	}
+	if len(files) == 0 {
+		return nil, &agentcore.Error{
+			Kind: string(methods.KindNotFound), Detail: "no edit is proposed for another file",
+			Hint: "list what is proposed with agent/proposals",
+		}
+	}
+	result := &methods.OtherFilesResult{}
+	chosen, about, err := s.chooseFiles(ctx, session, files)
+	if err != nil || len(chosen.Files) == 0 {
+		return result, err
+	}
+	answer, err := s.inquire(ctx, session, "What shall become of "+about+"?",
+		[]methods.Choice{{Label: answerShowEdits}, {Label: answerAcceptEdits}, {Label: answerRejectEdits}})
+	if err != nil {
+		return nil, err
+	}
+	switch answer {
+	case answerShowEdits:
+		diff, err := s.DiffProposal(ctx, &chosen)
+		if err != nil {
+			return nil, err
+		}
+		s.present(ctx, diff)
+	case answerAcceptEdits:
+		accepted, err := s.AcceptProposal(ctx, &methods.AcceptParams{Proposal: chosen.Proposal, Files: chosen.Files})
+		if err != nil {
+			return nil, err
+		}
+		result.Applied, result.Failed = accepted.Applied, accepted.Failed
+	case answerRejectEdits:
+		rejected, err := s.RejectProposal(ctx, &chosen)
+		if err != nil {
+			return nil, err
+		}
+		result.Rejected, result.Failed = rejected.Rejected, rejected.Failed
+	}
+	s.presentFailures(ctx, result.Failed)
+	return result, nil
+}
+
+// otherFiles are the files other than one for which edits are proposed, in the proposal's order.
+func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFile {
+	var list []otherFile
+	for _, f := range s.proposalOf(session).Files {
+		path, open := pathOf(f.URI), 0
+		for _, h := range f.Hunks {
+			if h.State == event.StateOpen {
+				open++
+			}
+		}
+		if path == except || open == 0 {
+			continue
+		}
+		change := plural(open, "edit")
+		if f.Change != methods.FileModified {
+			change = string(f.Change)
+		}
+		list = append(list, otherFile{f.URI, fmt.Sprintf("%s (%s)", s.view.Relative(path), change)})
+	}
+	return list
+}
+
+// chooseFiles has the user choose one of several files, or all; it returns their edits and a name for these. There are
+// none where the user chooses nothing.
+func (s *Server) chooseFiles(
+	ctx context.Context, session *agentcore.Session, files []otherFile,
+) (methods.ProposalParams, string, error) {
+	chosen := methods.ProposalParams{Proposal: session.ProposalID()}
+	if len(files) == 1 {
+		chosen.Files = []uri.URI{files[0].uri}
+		return chosen, files[0].label, nil
+	}
+	all := fmt.Sprintf("All %d files", len(files))
+	choices := []methods.Choice{{Label: all}}
+	for _, f := range files[:min(len(files), askedFiles)] {
+		choices = append(choices, methods.Choice{Label: f.label})
+	}
+	label, err := s.inquire(ctx, session, "Which of the proposed edits in other files?", choices)
+	if err != nil {
+		return chosen, "", err
+	}
+	for _, f := range files {
+		if label == all || label == f.label {
+			chosen.Files = append(chosen.Files, f.uri)
+		}
+	}
+	if label == all {
+		label = fmt.Sprintf("the edits in %d files", len(files))
+	}
+	return chosen, label, nil
+}

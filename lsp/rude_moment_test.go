@@ -1,0 +1,227 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// A request's positions are in the text that the client had then: what it typed behind the request moves them, and
+// takes them away with their lines.
+func TestRequestsAndNewerText(t *testing.T) {
+	done := script.Turn{Answer: []script.Step{script.Text("Done.")}}
+	r := serveRude(t, time.Hour, done, done)
+	r.initialize(everything, "")
+	settings := r.asked("workspace/configuration") // nothing is started before it is answered
+	r.open("a.go", "package one\n\n// agent: improve it\n")
+	r.open("b.go", "package one\n\nvar b int\n")
+	command := func(name, arguments string) int {
+		return r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":%q,"arguments":[%s]}`, name, arguments))
+	}
+	at := func(line int) string {
+		const where = `"uri":%q,"range":{"start":{"line":%d,"character":0},"end":{"line":%[2]d,"character":3}}`
+		return fmt.Sprintf(where, r.uri("b.go"), line)
+	}
+	comment := command("agentls.request", fmt.Sprintf(`{"uri":%q,"line":2}`, r.uri("a.go")))
+	moved, gone := command("agentls.explain", "{"+at(2)+"}"), command("agentls.explain", "{"+at(0)+"}")
+	run := r.begin("agent/run", `{"prompt":"x","context":{`+at(0)+`}}`)
+	r.replace("a.go", `package one\n\n\n\n// agent: improve it\n`)
+	r.replace("b.go", `package two\n\n\n\nvar b int\n`)
+	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":[null]}`, settings.ID))
+	for _, id := range []int{comment, moved} {
+		if p := r.answered(id); p.Error != nil {
+			t.Errorf("request %d, whose lines have moved: %+v", id, p.Error)
+		}
+	}
+	for _, id := range []int{gone, run} {
+		if p := r.answered(id); p.Error == nil || p.Error.Code != -32801 {
+			t.Errorf("request %d, whose lines are gone: %+v %s, want ContentModified", id, p.Error, p.Result)
+		}
+	}
+	var list struct {
+		Sessions []struct{ ID string }
+	}
+	r.call("agent/sessions", "{}", &list)
+	var session struct {
+		Tree []struct{ Title string }
+	}
+	r.call("agent/session", fmt.Sprintf(`{"session":%q}`, list.Sessions[0].ID), &session)
+	if !strings.Contains(fmt.Sprint(session.Tree), "b.go:5-5") {
+		t.Errorf("the runs are %+v, want one on b.go:5", session.Tree)
+	}
+	r.quit()
+}
+
+// second has a document show another text, in version 2.
+func second(d *documents, u uri.URI, text string) {
+	id := protocol.VersionedTextDocumentIdentifier{Version: 2}
+	id.URI = u
+	whole := &protocol.TextDocumentContentChangeWholeDocument{Text: text}
+	d.change(id, []protocol.TextDocumentContentChangeEvent{whole})
+}
+
+// What a request asks of a file that people write for agentls is answered for the text of its moment.
+func TestAnswersForTheTextOfTheMoment(t *testing.T) {
+	view, err := workspace.Open(nil, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
+	s.documents.kindOf = func(string) authored { return configText }
+	u := uri.File("/w/config.toml")
+	s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
+	ctx := s.before(t.Context(), "")
+	second(s.documents, u, "")
+	if sheet, doc := s.sheetOf(ctx, "/w/config.toml"); doc == nil || doc.version != 1 || len(sheet.outline.Nodes) != 1 {
+		t.Errorf("the request sees %+v", doc)
+	}
+	if _, doc := s.sheetOf(s.before(t.Context(), ""), "/w/config.toml"); doc == nil || doc.version != 2 {
+		t.Errorf("the next request sees %+v", doc)
+	}
+	s.documents.close(u)
+	if _, doc := s.sheetOf(ctx, "/w/config.toml"); doc == nil {
+		t.Error("what was closed behind a request is gone for it")
+	}
+}
+
+// TestFollowed carries ranges over to a newer text.
+func TestFollowed(t *testing.T) {
+	view, err := workspace.Open(nil, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	at := func(first, firstCharacter, last, lastCharacter uint32) (r protocol.Range) {
+		r.Start.Line, r.Start.Character = first, firstCharacter
+		r.End.Line, r.End.Character = last, lastCharacter
+		return r
+	}
+	const most = 1<<32 - 1
+	for _, test := range []struct {
+		from, to    string
+		given, want protocol.Range
+		gone        bool
+	}{
+		{"a\nb\nc\n", "a\nb\nc\n", at(7, 1, 9, 9), at(3, 1, 3, 9), false},
+		{"a\nb\nc\n", "x\na\nb\nc\n", at(1, 1, 1, 1), at(2, 1, 2, 1), false},
+		{"a\nb\nc\n", "c\n", at(2, 0, 2, 0), at(0, 0, 0, 0), false},
+		{"a\nb\nc\n", "a\nB\nc\n", at(1, 0, 1, 1), protocol.Range{}, true},
+		{"a\nb\nc\n", "a\nB\nc\n", at(0, 0, 2, 1), at(0, 0, 2, 1), false}, // both ends stand
+		{"a\nb\nc\n", "a\nC\n", at(0, 0, 1, 0), at(0, 0, 1, 0), false},    // nothing of the last line is meant
+		{"a\nb\nc\n", "x\na\nb\nc\n", at(0, 0, most, most), at(1, 0, 4, most), false},
+		{"a\nb\nc\n", "x\na\nb\nc\n", at(most, 0, most, most), at(4, 0, 4, most), false},
+		{"", "x\n", at(0, 0, 0, 0), at(1, 0, 1, 0), false},
+	} {
+		s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
+		u := uri.File("/w/a.txt")
+		s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: test.from})
+		ctx := s.before(t.Context(), "")
+		second(s.documents, u, test.to)
+		got, err := s.followed(ctx, "/w/a.txt", test.given)
+		if test.gone != (err != nil) || err == nil && got != test.want {
+			t.Errorf("%q → %q: %v is %v (%v), want %v", test.from, test.to, test.given, got, err, test.want)
+		}
+	}
+}
+
+// Who waits for a run with a token of its own is told of it there: from its beginning to its end, which comes before
+// the answer. It need not have announced anything.
+func TestWaitWithAToken(t *testing.T) {
+	r := serveRude(t, time.Hour, asking()[0], script.Turn{Answer: []script.Step{script.Text("Done.")}})
+	r.initialize(`{}`, "")
+	r.open("a.go", "package one\n")
+	var started struct{ Run string }
+	r.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":"Ask.","context":{"uri":%q}}`, r.uri("a.go")), &started)
+	about := func(token, kind string) func(packet) bool {
+		return func(p packet) bool {
+			params := string(p.Params)
+			return p.Method == "$/progress" && strings.Contains(params, `"token":`+token) && strings.Contains(params, `"`+kind+`"`)
+		}
+	}
+	wait := func(token, more string) int {
+		id := r.begin("agent/wait", fmt.Sprintf(`{"run":%q,"workDoneToken":%s%s}`, started.Run, token, more))
+		p := r.until("the beginning on "+token, about(token, "begin"))
+		params := string(p.Params)
+		if !strings.Contains(params, "coder: Ask.") || !strings.Contains(params, `"cancellable":false`) {
+			t.Errorf("it begins with %s", p.Params)
+		}
+		return id
+	}
+	first, second, soon := wait(`"mine"`, ""), wait("7", ""), wait(`"soon"`, `,"timeoutMs":1`)
+	ended := func(id int, token string) {
+		t.Helper()
+		if p := r.answered(id); p.Error != nil && p.Error.Code != -32800 {
+			t.Fatalf("waiting: %+v", p.Error)
+		}
+		all := r.all()
+		end := slices.IndexFunc(all, about(token, "end"))
+		answer := slices.IndexFunc(all, func(p packet) bool { return p.Method == "" && string(p.ID) == strconv.Itoa(id) })
+		if end < 0 || end > answer {
+			t.Errorf("on %s, the end is message %d, and the answer %d", token, end, answer)
+		}
+	}
+	ended(soon, `"soon"`)
+	cancelled := wait(`"cancelled"`, "")
+	r.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, cancelled))
+	ended(cancelled, `"cancelled"`)
+	var list struct {
+		Asks []struct{ ID string }
+	}
+	r.call("agent/asks", "{}", &list)
+	r.call("agent/ask/answer", fmt.Sprintf(`{"ask":%q,"decision":"allow","answers":["Yes"]}`, list.Asks[0].ID), nil)
+	ended(first, `"mine"`)
+	ended(second, "7")
+	r.call("agent/wait", fmt.Sprintf(`{"run":%q,"workDoneToken":"late"}`, started.Run), nil) // it has ended
+	if p := r.answered(r.begin("agent/wait", `{"run":"r0","workDoneToken":"none"}`)); p.Error == nil {
+		t.Error("a run that there is not was waited for")
+	}
+	if slices.ContainsFunc(r.all(), about(`"none"`, "begin")) {
+		t.Error("progress of a run that there is not")
+	}
+	r.quit()
+}
+
+// The version of a document in a proposal is that of the ranges beside it, however fast the user types.
+func TestProposalsWhileTyping(t *testing.T) {
+	const n = 2000
+	r := serveRude(t, time.Hour, improve...)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	r.improved()
+	ids := make([]int, 0, n)
+	for i := range n {
+		const top = `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"//\n"}`
+		r.notify("textDocument/didChange", fmt.Sprintf(
+			`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[%s]}`, r.uri("a.go"), i+2, top))
+		ids = append(ids, r.begin("agent/proposals", "{}"))
+	}
+	for _, id := range ids {
+		var list struct {
+			Proposals []struct {
+				Files []struct {
+					Version int
+					Hunks   []struct{ Range protocol.Range }
+				}
+			}
+		}
+		if err := json.Unmarshal(r.answered(id).Result, &list); err != nil {
+			t.Fatal(err)
+		}
+		file := list.Proposals[0].Files[0]
+		if line := int(file.Hunks[0].Range.Start.Line); line != file.Version-1 {
+			t.Fatalf("in version %d the hunk is said to be in line %d", file.Version, line)
+		}
+	}
+	r.quit()
+}
