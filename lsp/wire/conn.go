@@ -55,8 +55,8 @@ type Dispatch struct {
 type Options struct {
 	Logger *slog.Logger  // panics and refusals, never contents of messages; nil is silence
 	Grace  time.Duration // how long Run waits for requests at the end; 0 is DefaultGrace
-	// IgnoreParent keeps the connection when the process named in initialize's processId dies, as
-	// is right for a server that listens on a socket.
+	// IgnoreParent keeps the connection when the process named in initialize's processId dies, as is right for a server
+	// that listens on a socket, or in another PID namespace, where the number may be another process's.
 	IgnoreParent bool
 }
 
@@ -76,7 +76,7 @@ type Conn struct {
 	sending  sync.RWMutex
 	inFlight inFlight
 	handlers tally // requests being worked on
-	parent   chan int
+	parent   chan waitFunc
 
 	started   atomic.Bool
 	base      context.Context // ends when the connection begins to end; parent of calls
@@ -96,7 +96,7 @@ func NewConn(stream *Stream, o Options) *Conn {
 		o.Grace = DefaultGrace
 	}
 	c := &Conn{
-		stream: stream, log: o.Logger, grace: o.Grace, parent: make(chan int, 1),
+		stream: stream, log: o.Logger, grace: o.Grace, parent: make(chan waitFunc, 1),
 		drained: make(chan struct{}), watchDead: !o.IgnoreParent,
 	}
 	c.base, c.endBase = context.WithCancel(context.Background())
@@ -168,11 +168,22 @@ func (c *Conn) tearDown(stopHandlers context.CancelFunc) {
 	}
 }
 
+// lookForParent looks for the process that initialize names, which watchParent then watches. It is called before
+// initialize is answered: a client that dies behind the answer has been there.
+func (c *Conn) lookForParent(pid int) {
+	wait, err := openParent(pid)
+	if err != nil {
+		c.log.Info("the editor's process is not watched", "process", pid, "error", err)
+		return
+	}
+	c.parent <- wait // has room: initialize succeeds once
+}
+
 // watchParent ends the connection when the process that initialize names is gone. It returns when base ends.
 func (c *Conn) watchParent() {
 	select {
-	case pid := <-c.parent:
-		if waitExit(c.base, pid) {
+	case wait := <-c.parent:
+		if wait(c.base) == nil {
 			c.end(ErrParentExited)
 		}
 	case <-c.base.Done():

@@ -553,6 +553,20 @@ func TestParentExits(t *testing.T) {
 	}
 }
 
+// TestParentExitsBeforeTheWait: a parent that dies between the look at it, before initialize is answered, and the wait
+// for its end has been there.
+func TestParentExitsBeforeTheWait(t *testing.T) {
+	pid, end := parentProcess(t)
+	wait, err := openParent(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := wait(t.Context()); err != nil {
+		t.Errorf("the end was not seen: %v", err)
+	}
+}
+
 func TestParentIgnored(t *testing.T) {
 	pid, end := parentProcess(t)
 	end()
@@ -566,16 +580,45 @@ func TestParentIgnored(t *testing.T) {
 	}
 }
 
+// lineLog hands out what is written to it.
+type lineLog struct{ lines chan string }
+
+func (l *lineLog) Write(p []byte) (int, error) { l.lines <- string(p); return len(p), nil }
+
+// TestParentNeverSeen: a process that is not there at the first look is none of ours, since a client outside of a
+// container names a number of its own namespace. The server goes on until its input ends.
+func TestParentNeverSeen(t *testing.T) {
+	pid, end := parentProcess(t)
+	end()
+	log := &lineLog{lines: make(chan string, 16)}
+	c := serve(t, Dispatch{}, Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	c.send(request(1, methodInitialize, fmt.Sprintf(`{"processId":%d}`, pid)))
+	c.wantResult("1")
+	select {
+	case line := <-log.lines:
+		if !strings.Contains(line, "not watched") {
+			t.Errorf("the log says %q", line)
+		}
+	case <-c.conn.Done():
+	}
+	c.send(request(2, "x", "{}"), notification(methodExit, "null"))
+	c.wantError("2", -32601)
+	if got := c.end(); got.err != nil {
+		t.Errorf("ended with %v", got)
+	}
+}
+
 func TestPollExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		if !pollExit(t.Context(), time.Hour, func() bool { looks++; return looks < 4 }) || looks != 4 {
-			t.Errorf("looked %d times", looks)
+		err := pollExit(t.Context(), time.Hour, func() bool { looks++; return looks < 4 })
+		if err != nil || looks != 4 {
+			t.Errorf("looked %d times: %v", looks, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Minute)
 		defer cancel()
-		if pollExit(ctx, time.Hour, func() bool { return true }) {
-			t.Error("a living process was given up")
+		if err := pollExit(ctx, time.Hour, func() bool { return true }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a living process was given up: %v", err)
 		}
 	})
 }

@@ -188,7 +188,7 @@ func (c *Conn) initialize(ctx context.Context, params jsonrpc2.RawMessage) (raw 
 	}
 	ok = true
 	if c.watchDead && client.ProcessID != nil && *client.ProcessID > 0 {
-		c.parent <- *client.ProcessID // has room: initialize succeeds once
+		c.lookForParent(*client.ProcessID)
 	}
 	return raw, nil
 }
@@ -214,7 +214,7 @@ func (c *Conn) work(ctx context.Context, method string, params jsonrpc2.RawMessa
 func (c *Conn) recovered(method string, f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.log.Error("a message made the server panic", "method", truncate(method), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			c.log.Error("a message made the server panic", "method", truncate(method), "panic", r, "stack", string(debug.Stack()))
 			fault := InternalError(fmt.Errorf("the server failed on %s because of a bug in it: %v", truncate(method), r))
 			fault.Data.Hint = "the server goes on; its log has the details"
 			err = fault

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitExit waits until process pid has exited, and returns true; a pid of no process counts as exited (LSP 3.18,
-// InitializeParams.processId). It returns false when ctx ended first. It waits on a pidfd (pidfd_open(2), Linux 5.3),
-// which cannot be fooled by a new process with the same pid, and polls where there is none.
-func waitExit(ctx context.Context, pid int) bool {
+// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It waits on a pidfd
+// (pidfd_open(2), Linux 5.3), which cannot be fooled by a new process with the same pid, and polls where there is none.
+func openParent(pid int) (waitFunc, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.EINVAL) {
 		// Linux before 5.10 knows no flag here.
@@ -21,16 +20,25 @@ func waitExit(ctx context.Context, pid int) bool {
 		}
 	}
 	if errors.Is(err, unix.ESRCH) {
-		return true
+		return nil, errNoParent
 	}
-	if err == nil {
-		file := os.NewFile(uintptr(fd), "pidfd")
-		defer file.Close()
-		if exited, ok := waitReadable(ctx, file); ok {
-			return exited
+	alive := func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+	if err != nil {
+		if !alive() {
+			return nil, errNoParent
 		}
+		return func(ctx context.Context) error { return pollExit(ctx, pollEvery, alive) }, nil
 	}
-	return pollExit(ctx, pollEvery, func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) })
+	file := os.NewFile(uintptr(fd), "pidfd")
+	return func(ctx context.Context) error {
+		defer file.Close()
+		if exited, ok := waitReadable(ctx, file); exited {
+			return nil
+		} else if ok {
+			return ctx.Err()
+		}
+		return pollExit(ctx, pollEvery, alive)
+	}, nil
 }
 
 // waitReadable waits until file, a pidfd, is readable, which it is from the exit of its process on. ok is false if it cannot be

@@ -9,8 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitExit waits until process pid has exited, and returns true; a pid of no process counts as exited (LSP 3.18,
-// InitializeParams.processId). It returns false when ctx ended first. It looks every few seconds.
-func waitExit(ctx context.Context, pid int) bool {
-	return pollExit(ctx, pollEvery, func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) })
+// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It looks again every
+// few seconds.
+func openParent(pid int) (waitFunc, error) {
+	alive := func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
+	if !alive() {
+		return nil, errNoParent
+	}
+	return func(ctx context.Context) error { return pollExit(ctx, pollEvery, alive) }, nil
 }

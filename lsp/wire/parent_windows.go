@@ -7,21 +7,29 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// waitExit waits until process pid has exited, and returns true; a pid of no process counts as exited (LSP 3.18,
-// InitializeParams.processId). It returns false when ctx ended first. It holds a handle of the process and looks at it
-// every few seconds. A process that may not be looked at is taken for alive.
-func waitExit(ctx context.Context, pid int) bool {
+// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It holds a handle of
+// the process and looks at it every few seconds. A process that may not be looked at is taken for alive.
+func openParent(pid int) (waitFunc, error) {
 	handle, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return true
+		return nil, errNoParent
 	}
 	if err != nil {
-		<-ctx.Done()
-		return false
+		return func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}, nil
 	}
-	defer windows.CloseHandle(handle) //nolint:errcheck // nothing is lost with it
-	return pollExit(ctx, pollEvery, func() bool {
+	alive := func() bool {
 		state, err := windows.WaitForSingleObject(handle, 0)
 		return err != nil || state != windows.WAIT_OBJECT_0
-	})
+	}
+	if !alive() {
+		windows.CloseHandle(handle) //nolint:errcheck // nothing is lost with it
+		return nil, errNoParent
+	}
+	return func(ctx context.Context) error {
+		defer windows.CloseHandle(handle) //nolint:errcheck // nothing is lost with it
+		return pollExit(ctx, pollEvery, alive)
+	}, nil
 }
