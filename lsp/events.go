@@ -213,7 +213,9 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
 			parts = append(parts, "no findings")
 		}
-		if edits > 0 {
+		// The edits of a child go to its parent when it ends, so that they are proposed at some moment around this one; its files
+		// are named above.
+		if edits > 0 && info.Parent == "" {
 			parts = append(parts, plural(edits, "proposed edit"))
 		}
 	}
