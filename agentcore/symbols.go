@@ -100,10 +100,10 @@ func (h host) editorSymbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Sym
 	ctx, cancel := context.WithTimeout(ctx, editorTime)
 	defer cancel()
 	list, err := editor.Symbols(ctx, q)
-	if err != nil || len(list) == 0 {
-		return nil, false // a server of ours may know more
+	if err != nil {
+		h.run.engine.logger.Warn("the editor lends no symbols", "error", err)
 	}
-	return list, true
+	return list, err == nil && len(list) > 0 // else a server of ours may know more
 }
 
 // seesWhatTheEditorShows reports whether the run's text of a file, and of all files like it, is the editor's.
