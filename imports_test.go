@@ -153,6 +153,7 @@ var imports = map[string]because{
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
 	"agentcore/crash": {},
+	"agentcore/needs": {},
 	"agentcore/event": {},
 	"agentcore/hook":  {},
 	"agentcore/mcp": {
@@ -288,6 +289,7 @@ var testImports = because{
 	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
+	"agentcore/needs":                 "says what the machine lacks",
 	"agentcore/tool/tooltest":         "what a tool runs on",
 	"lsp/lsptest":                     "the fake editor",
 	"github.com/google/go-cmp":        "differences",

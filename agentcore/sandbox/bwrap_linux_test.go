@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/needs"
 )
 
 // setuidCopy copies a program and gives it root's rights, in a folder that everybody may enter.
@@ -37,9 +39,10 @@ func setuidCopy(t *testing.T, program, to string) {
 
 // TestBubblewrapInstead probes where an ordinary user may make no namespaces, but a setuid bwrap may.
 func TestBubblewrapInstead(t *testing.T) {
-	if testing.Short() || os.Geteuid() != 0 {
-		return // not every machine has bwrap, and it takes root to make this situation
+	if testing.Short() {
+		t.Skip("not every machine has bwrap")
 	}
+	needs.Root(t)
 	bwrap, err := findBwrap()
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +121,7 @@ func init() {
 // TestBubblewrapRun runs what TestRun does.
 func TestBubblewrapRun(t *testing.T) {
 	if testing.Short() {
-		return // not every machine has bwrap
+		t.Skip("not every machine has bwrap")
 	}
 	b, ws := open(t, map[string]string{"a": "old", "b": "disk", ".env": "K=1"}, atLevel(Bubblewrap), func(o *Options) {
 		o.Secret = func(path string) bool { return filepath.Base(path) == ".env" }

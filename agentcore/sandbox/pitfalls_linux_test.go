@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/needs"
 )
 
 const nobody = 65534
@@ -18,7 +20,8 @@ const nobody = 65534
 // TestOrdinaryUser runs the other tests again without root's rights, where this is root.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // every test of this package is that test then
+		t.Log("every test of this package is that test")
+		return
 	}
 	out, err := asNobody(t, nobodyDir(t), nil,
 		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale",
@@ -59,9 +62,7 @@ func asNobody(t *testing.T, dir string, env []string, args ...string) *exec.Cmd 
 // TestForeignOwner writes, as an ordinary user, to files of an owner that the user namespace does not know, which
 // overlayfs cannot copy up (EOVERFLOW).
 func TestForeignOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		return // it takes root to make such files; TestOrdinaryUser does not run this one
-	}
+	needs.Root(t) // so that TestOrdinaryUser does not run this one
 	dir := nobodyDir(t)
 	for _, d := range []string{"work", "work/shared", "state"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o777); err != nil {

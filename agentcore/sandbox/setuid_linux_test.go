@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/agentls/agentls/agentcore/needs"
 )
 
 // TestSetuid runs a program of root's with the setuid bit, in the workspace and beside it, as an ordinary user's command.
 func TestSetuid(t *testing.T) {
-	if os.Geteuid() != 0 {
-		return // it takes root to make such a program; TestOrdinaryUser does not run this one
-	}
+	needs.Root(t) // so that TestOrdinaryUser does not run this one
 	levels := []Level{"", Copy}
 	if !testing.Short() {
 		levels = append(levels, Bubblewrap)

@@ -28,7 +28,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return
+		t.Skip("Windows has no modes of files, which the rest is about")
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/needs"
 )
 
 // unprivileged has root obey the modes of files.
@@ -19,9 +20,7 @@ func (d *desk) unprivileged() {
 	if os.Geteuid() != 0 {
 		return
 	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
-		d.Fatalf("%v: install util-linux, or run the tests as another user", err)
-	}
+	needs.Program(d, "setpriv", "util-linux")
 	const rights = "-dac_override,-dac_read_search"
 	d.wrap = []string{"setpriv", "--bounding-set=" + rights, "--inh-caps=" + rights}
 }
@@ -67,8 +66,7 @@ func TestOpensLater(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if runtime.GOOS != "linux" {
-				t.Log("the faults are made with programs of Linux")
-				return
+				t.Skip("the faults are made with programs of Linux")
 			}
 			d := newDesk(t, map[string]string{"a.txt": todo})
 			giveBack := test.take(d)
