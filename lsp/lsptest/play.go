@@ -44,7 +44,9 @@ type play struct {
 	last    json.RawMessage // result of the last request
 	lastErr error
 	matched []string // messages that the script expects
-	runs    int      // runs that were started since the server was
+	unsaid  []*unsaid
+	edits   func() error // checks the number of edits that the last line about it told; nil since something was done
+	runs    int          // runs that were started since the server was
 }
 
 // logBuffer keeps what a server logs.
@@ -205,7 +207,7 @@ func (p *play) finish() {
 			wrong = append(wrong, fmt.Sprintf("the scripted model: %v", err))
 		}
 	}
-	wrong = append(wrong, p.vows()...)
+	wrong = append(append(wrong, p.vows()...), p.stillUnsaid()...)
 	if len(wrong) > 0 || len(p.faults)+len(p.editor.Faults()) > 0 {
 		p.fail("at the end: %d things were wrong: %s", len(wrong)+len(p.faults)+len(p.editor.Faults()), strings.Join(wrong, "; "))
 	}

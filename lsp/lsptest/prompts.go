@@ -175,6 +175,7 @@ func (p *play) holdPrompts(args []string) error {
 // choose answers a prompt that is held, or will be: "text" "title", "" to dismiss it.
 func (p *play) choose(args []string) error {
 	e := p.editor
+	p.matched = append(p.matched, args[0])
 	at := -1
 	err := e.wait(p.ctx, fmt.Sprintf("a prompt with %q", args[0]), func() bool {
 		at = slices.IndexFunc(e.prompts, func(one prompt) bool { return strings.Contains(one.message.Text, args[0]) })

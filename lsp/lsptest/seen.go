@@ -11,220 +11,56 @@ import (
 	"strings"
 )
 
-// wait waits until something has come:
-//
-//	wait progress begin|end ["title"]   a progress was begun; all that were begun have ended (and one at least)
-//	wait diagnostics PATH N             the document has N diagnostics
-//	wait diagnostic PATH "text" [N]     the document has N diagnostics with the text in it; without N, some
-//	wait message|log|question "text"    the server said so
-//	wait ask|asked "text"               it asked so by agent/ask or agent/question
-//	wait event TYPE ["text"]            an agent/event of the type, with the text in it
-//	wait shown "text"                   a document was shown that holds the text
-//	wait text PATH "text"               the document holds the text
-//	wait edits N                        so many edits were asked for
-//	wait run [STATUS]                   the run that was started last has ended, completed or as said
-//	wait gate NAME [N]                  the scripted model has come to the gate
-//	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
-//	wait lenses PATH "title"            the document has a lens of that title
-//	wait hint PATH "text"               an inlay hint of the document holds the text; wait no hint PATH "text" is the opposite
-//	wait hover PATH PLACE "text"        what is shown at the place holds the text
-//	wait report "title" "text"          the newest report of a progress under way of that title holds the text
-//	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
-//	wait refreshes METHOD N             the server has sent the refresh request so often at least
-//	wait registered METHOD              the server has registered for the method
-//	wait agent NAME                     agent/list names the agent
-//	wait no agent NAME                  agent/list does not name it
-//	wait default NAME                   agent/list says that NAME is the default
-func (p *play) wait(args []string) error {
-	e := p.editor
-	arg := func(i int) string {
-		if i < len(args) {
-			return args[i]
-		}
-		return ""
-	}
-	what := strings.Join(args, " ")
-	number := func(i int) (int, error) {
-		n, err := strconv.Atoi(arg(i))
-		if err != nil {
-			return 0, fmt.Errorf("%q is no number", arg(i))
-		}
-		return n, nil
-	}
-	switch args[0] {
-	case "progress":
-		if arg(1) == "begin" {
-			return e.wait(p.ctx, what, func() bool {
-				return slices.ContainsFunc(e.order, func(g *Progress) bool { return g.Begun && strings.Contains(g.Title, arg(2)) })
-			})
-		}
-		return e.wait(p.ctx, what, func() bool {
-			n := 0
-			for _, g := range e.order {
-				if g.Begun && strings.Contains(g.Title, arg(2)) {
-					n++
-					if !g.Ended {
-						return false
-					}
-				}
-			}
-			return n > 0
-		})
-	case "registered":
-		return e.wait(p.ctx, what, func() bool {
-			for _, r := range e.registered {
-				if r.method == arg(1) {
-					return true
-				}
-			}
-			return false
-		})
-	case "diagnostics":
-		n, err := number(2)
-		if err != nil {
-			return err
-		}
-		err = e.wait(p.ctx, what, func() bool { return len(e.diagnostics[e.URI(arg(1))].list) == n })
-		if err != nil {
-			return fmt.Errorf("%w; they are:\n%s", err, p.diagnosticText(arg(1)))
-		}
-		return nil
-	case "diagnostic":
-		n := 0
-		if len(args) > 3 {
-			var err error
-			if n, err = number(3); err != nil {
-				return err
-			}
-		}
-		return e.wait(p.ctx, what, func() bool {
-			found := 0
-			for _, d := range e.diagnostics[e.URI(arg(1))].list {
-				if strings.Contains(d.Message, arg(2)) {
-					found++
-				}
-			}
-			return found > 0 && (n == 0 || found == n)
-		})
-	case "message", "log", "question":
-		return p.waitMessage(map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]], arg(1))
-	case "ask":
-		return p.waitMessage("agent/ask", arg(1))
-	case "asked":
-		return p.waitMessage("agent/question", arg(1))
-	case "withdrawn":
-		return e.wait(p.ctx, what, func() bool {
-			return slices.ContainsFunc(e.withdrawn, func(message string) bool { return strings.Contains(message, arg(1)) })
-		})
-	case "event":
-		return e.wait(p.ctx, what, func() bool {
-			return slices.ContainsFunc(e.notifications, func(n Notification) bool {
-				return n.Method == "agent/event" && text(lookup(n.Params, "type")) == arg(1) && strings.Contains(string(n.Params), arg(2))
-			})
-		})
-	case "status":
-		return e.wait(p.ctx, what, func() bool {
-			last := ""
-			for _, n := range e.notifications {
-				if n.Method == "agent/status" {
-					last = string(n.Params)
-				}
-			}
-			return strings.Contains(last, arg(1))
-		})
-	case "shown":
-		return e.wait(p.ctx, what, func() bool { return strings.Contains(e.shownText(), arg(1)) })
-	case "text":
-		return e.wait(p.ctx, what, func() bool {
-			d := e.documents[e.URI(arg(1))]
-			return d != nil && strings.Contains(d.text, arg(2))
-		})
-	case "edits":
-		n, err := number(1)
-		if err != nil {
-			return err
-		}
-		return e.wait(p.ctx, what, func() bool { return len(e.applied) >= n })
-	case "serves":
-		return p.waitRegistered(arg(1), arg(2))
-	case "lenses":
-		return p.waitLens(arg(1), arg(2))
-	case "hint":
-		return p.waitHint(arg(1), arg(2), true)
-	case "hover":
-		return p.waitHover(arg(1), arg(2), arg(3))
-	case "report", "ended":
-		return e.wait(p.ctx, what, func() bool {
-			return slices.ContainsFunc(e.order, func(g *Progress) bool {
-				return g.Begun && g.Ended == (args[0] == "ended") && strings.Contains(g.Title, arg(1)) && strings.Contains(g.Message, arg(2))
-			})
-		})
-	case "refreshes":
-		n, err := number(2)
-		if err != nil {
-			return err
-		}
-		return e.wait(p.ctx, what, func() bool { return e.refreshes[arg(1)] >= n })
-	case "agent":
-		return p.waitAgents(what, func(agents []string, _ string) bool { return slices.Contains(agents, arg(1)) })
-	case "no":
-		if arg(1) == "hint" {
-			return p.waitHint(arg(2), arg(3), false)
-		}
-		return p.waitAgents(what, func(agents []string, _ string) bool { return !slices.Contains(agents, arg(2)) })
-	case "default":
-		return p.waitAgents(what, func(_ []string, standard string) bool { return standard == arg(1) })
-	case "run":
-		return p.waitRun(cmp.Or(arg(1), "completed"))
-	case "gate":
-		if p.env.Script == nil {
-			return errors.New("there is no scripted model")
-		}
-		n := 1
-		if len(args) > 2 {
-			var err error
-			if n, err = number(2); err != nil {
-				return err
-			}
-		}
-		return p.env.Script.Reached(p.ctx, arg(1), n)
-	}
-	return fmt.Errorf("nobody can wait for %q", args[0])
-}
-
-// waitRun waits by the command, which every client can execute.
-func (p *play) waitRun(status string) error {
-	run := p.vars["run"]
-	if run == "" {
-		return errors.New("no run was started")
-	}
-	result, err := p.editor.Execute(p.ctx, "agentls.wait", encode(struct {
-		Run string `json:"run"`
-	}{run}))
-	if err != nil {
-		return err
-	}
-	p.last = result
-	if got := text(lookup(result, "status")); got != status {
-		return fmt.Errorf("the run ended as %s, not %s: %s", got, status, shorten(string(result)))
-	}
-	return nil
-}
-
-func (p *play) waitMessage(method, want string) error {
-	e := p.editor
-	p.matched = append(p.matched, want)
-	return e.wait(p.ctx, fmt.Sprintf("a %s with %q", method, want), func() bool {
-		return slices.ContainsFunc(e.messages, func(m Message) bool { return m.Method == method && strings.Contains(m.Text, want) })
-	})
-}
-
 // messageIs expects a message that has come or will come.
 func (p *play) messageIs(method string) func([]string) error {
 	return func(args []string) error { return p.waitMessage(method, args[0]) }
 }
 
-// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses PATH, no edits, no action PATH PLACE "title".
+// messageMethods are the ways in which a server says something.
+var messageMethods = map[string]string{
+	"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest",
+}
+
+// unsaid is a text that the server has not said.
+type unsaid struct {
+	editor       *Editor
+	method, text string
+	expected     int // how many texts the scenario had expected before
+}
+
+// check looks for the text in what the server has said, but for what later lines expect. The editor's lock is held.
+func (u *unsaid) check(later []string) error {
+	for _, m := range u.editor.messages {
+		if m.Method != u.method || !strings.Contains(m.Text, u.text) {
+			continue
+		}
+		if !slices.ContainsFunc(later, func(text string) bool { return strings.Contains(m.Text, text) }) {
+			return fmt.Errorf("there is one: %q", m.Text)
+		}
+	}
+	return nil
+}
+
+// stillUnsaid checks at the end what was not to be said, and the number of edits.
+func (p *play) stillUnsaid() []string {
+	var wrong []string
+	for _, u := range p.unsaid {
+		u.editor.mu.Lock()
+		if err := u.check(p.matched[u.expected:]); err != nil {
+			wrong = append(wrong, fmt.Sprintf("what was not to be said was said later: %v", err))
+		}
+		u.editor.mu.Unlock()
+	}
+	if p.edits != nil {
+		if err := p.edits(); err != nil {
+			wrong = append(wrong, fmt.Sprintf("more edits came later: %v", err))
+		}
+	}
+	return wrong
+}
+
+// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses PATH.
+// What was not said up to now is not said until the end either, unless a later line expects it.
 func (p *play) no(args []string) error {
 	e := p.editor
 	if args[0] == "lenses" {
@@ -238,13 +74,9 @@ func (p *play) no(args []string) error {
 	defer e.mu.Unlock()
 	switch args[0] {
 	case "message", "log", "question":
-		for _, m := range e.messages {
-			kind := map[string]string{"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest"}[args[0]]
-			if m.Method == kind && strings.Contains(m.Text, args[1]) {
-				return fmt.Errorf("there is one: %q", m.Text)
-			}
-		}
-		return nil
+		silence := &unsaid{editor: e, method: messageMethods[args[0]], text: args[1], expected: len(p.matched)}
+		p.unsaid = append(p.unsaid, silence)
+		return silence.check(nil)
 	case "diagnostics":
 		if list := e.diagnostics[e.URI(args[1])].list; len(list) > 0 {
 			return fmt.Errorf("there are %d, the first is %q", len(list), list[0].Message)
@@ -431,14 +263,19 @@ func (p *play) diskIs(args []string) error {
 // shown expects a document that was or will be shown.
 func (p *play) shown(args []string) error { return p.wait([]string{"shown", args[0]}) }
 
-// editsAre expects so many edits that were asked for up to now.
+// editsAre expects so many edits that were asked for up to now, and until the end where nothing more is done.
 func (p *play) editsAre(args []string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	if got := strconv.Itoa(len(p.editor.applied)); got != args[0] {
-		return fmt.Errorf("there were %s edits, not %s", got, args[0])
+	e := p.editor
+	check := func() error {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if got := strconv.Itoa(len(e.applied)); got != args[0] {
+			return fmt.Errorf("there were %s edits, not %s", got, args[0])
+		}
+		return nil
 	}
-	return nil
+	p.edits = check
+	return check()
 }
 
 // progressIs compares all progress with a section: the titles, indented, with their ends.

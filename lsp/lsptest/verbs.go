@@ -81,7 +81,16 @@ func (p *play) do(l line) error {
 	if err := need(v.least, v.most); err != nil {
 		return err
 	}
+	if acts[l.verb] {
+		p.edits = nil
+	}
 	return v.do(args)
+}
+
+// acts are verbs behind which edits may come.
+var acts = map[string]bool{
+	"action": true, "command": true, "request": true, "begin": true, "lens": true, "accept": true, "reject": true,
+	"release": true, "answer": true, "choose": true, "restart": true, "crash": true,
 }
 
 func (p *play) setEncoding(args []string) error {
