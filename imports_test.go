@@ -324,6 +324,7 @@ var packageTestImports = map[string]because{
 	},
 	"lsp": {
 		"github.com/bmatcuk/doublestar/v4": "the globs of our document selector",
+		"schema":                           "the documented run is played",
 	},
 	"lsp/lsptest": {
 		"go.lsp.dev/jsonrpc2": "a server to talk to",

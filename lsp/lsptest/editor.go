@@ -32,6 +32,9 @@ type EditorOptions struct {
 	Changed func(uri, before, after string, byServer bool)
 	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same conditions.
 	Heard func(method string, params json.RawMessage)
+	// Wire, where it is set, gets each message that goes over the wire, whole: the direction is → to the server and ← from
+	// it. It is called under the same conditions.
+	Wire func(direction string, body []byte)
 	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
 	// folder that they are in.
 	Foreign string
@@ -402,6 +405,9 @@ func (e *Editor) record(direction string, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.trace = append(e.trace, direction+" "+shorten(string(body)))
+	if e.options.Wire != nil {
+		e.options.Wire(direction, body)
+	}
 }
 
 // Trace is what went over the wire, a line each, long messages shortened.

@@ -105,7 +105,7 @@ func (p *play) begin() error {
 	p.editor = NewEditor(server.Stream, EditorOptions{
 		Root: p.env.Root, Profile: p.profile, Encodings: p.encodings, InitializationOptions: p.init, Settings: p.settings, Foreign: p.env.State,
 	})
-	p.editor.answers = p.answers
+	p.editor.answers = slices.Clone(p.answers)
 	return p.editor.Initialize(p.ctx)
 }
 

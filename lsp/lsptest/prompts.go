@@ -44,6 +44,13 @@ func (e *Editor) showPrompt(params json.RawMessage) (any, error) {
 	return nil, nil
 }
 
+// Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. The first that matches counts.
+func (e *Editor) Answer(message *regexp.Regexp, choice string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answers = append(e.answers, answer{message: message, title: choice})
+}
+
 // askPermission answers agent/ask, which clients without an answer do not implement.
 func (e *Editor) askPermission(params json.RawMessage) (any, error) {
 	const method = "agent/ask"

@@ -146,9 +146,7 @@ func (p *play) setAnswer(args []string) error {
 	}
 	p.answers = append(p.answers, answer{message: expression, title: args[1]})
 	if p.editor != nil {
-		p.editor.mu.Lock()
-		p.editor.answers = p.answers
-		p.editor.mu.Unlock()
+		p.editor.Answer(expression, args[1])
 	}
 	return nil
 }
