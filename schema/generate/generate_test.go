@@ -142,7 +142,7 @@ func TestSamplesFitSchema(t *testing.T) {
 	}
 	validate := validator(t, all)
 	for _, s := range m.Structures {
-		example := parsed(t, sample(m, table, &Type{Kind: "reference", Name: s.Name})).(map[string]any)
+		example := parsed(t, sample(m, table.whole(), &Type{Kind: "reference", Name: s.Name})).(map[string]any)
 		if err := validate(s.Name, example); err != nil {
 			t.Errorf("the example of %s: %v", s.Name, err)
 		}
@@ -191,7 +191,7 @@ func TestMessagesHaveSchemas(t *testing.T) {
 		checked++
 		var example any
 		if !typ.isNull() {
-			example = parsed(t, sample(m, table, typ))
+			example = parsed(t, sample(m, table.whole(), typ))
 		}
 		if all[name+" "+part] == nil {
 			t.Errorf("%s has no schema of its %s", name, part)
@@ -291,7 +291,7 @@ func TestEventRoundTrip(t *testing.T) {
 	m, table := sources(t)
 	validate := validator(t, map[string]*jsonschema.Schema{"Event": {Ref: "#/$defs/Event"}})
 	for _, s := range m.Events() {
-		example := parsed(t, sample(m, table, &Type{Kind: "reference", Name: s.Name}))
+		example := parsed(t, sample(m, table.whole(), &Type{Kind: "reference", Name: s.Name}))
 		if err := validate("Event", example); err != nil {
 			t.Errorf("the example of %s: %v", s.Name, err)
 		}
@@ -324,7 +324,7 @@ func TestZeroEventsFitSchema(t *testing.T) {
 		}
 		zero := parsed(t, event.Event{Session: "s", Body: body})
 		// Only the words of enumerations and literals cannot be empty.
-		fill(zero, parsed(t, sample(m, table, &Type{Kind: "reference", Name: s.Name})))
+		fill(zero, parsed(t, sample(m, table.whole(), &Type{Kind: "reference", Name: s.Name})))
 		if err := validate("Event", zero); err != nil {
 			t.Errorf("an empty %s: %v", s.Name, err)
 		}

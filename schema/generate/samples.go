@@ -1,8 +1,11 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// sample returns an example of a type: of every member, an or's first item, a list of one.
+// sample returns an example of a type: of every member but those that are apart, an or's first item, a list of one.
 func sample(m *Model, t *Table, typ *Type) any {
 	switch typ.Kind {
 	case "array":
@@ -24,6 +27,9 @@ func sample(m *Model, t *Table, typ *Type) any {
 		s := m.structures[typ.Name]
 		members := object{}
 		for _, p := range m.Properties(s) {
+			if slices.Contains(t.Apart[s.Name], p.Name) {
+				continue
+			}
 			members = append(members, member{p.Name, sampleOf(m, t, s, p)})
 		}
 		return members

@@ -29,6 +29,15 @@ type Table struct {
 	// Samples are values for the examples: of a type ("RunID"), of properties of some name ("title"),
 	// or of one property ("Hunk.before"), the last winning.
 	Samples map[string]json.RawMessage `json:"samples"`
+	// Apart are optional members of structures that examples leave out, since they do not go with the others: a run that
+	// has completed has no error.
+	Apart map[string][]string `json:"apart"`
+}
+
+// whole is the table with which an example has every member.
+func (t Table) whole() *Table {
+	t.Apart = nil
+	return &t
 }
 
 // ForeignType is a type that is written by hand, or that another module has.
@@ -77,6 +86,14 @@ func (t *Table) faults(m *Model) []error {
 	for name := range t.Types {
 		if m.aliases[name] == nil && m.structures[name] == nil {
 			fault("types: there is no alias or structure %q", name)
+		}
+	}
+	for name, members := range t.Apart {
+		s := m.structures[name]
+		for _, member := range members {
+			if s == nil || !slices.ContainsFunc(m.Properties(s), func(p *Property) bool { return p.Name == member && p.Optional }) {
+				fault("apart: there is no optional member %s.%s", name, member)
+			}
 		}
 	}
 	for name := range t.ConstantPrefixes {
