@@ -152,15 +152,16 @@ func (r *result) sarifResult(f event.Finding, id string, index int) sarifResult 
 			EndLine: f.Span.EndLine + 1, EndColumn: utf16Column(x, f.Span.EndLine, f.Span.EndColumn),
 		}}}},
 	}
-	if h, ok := r.hunk(f); ok {
-		replacement := sarifReplacement{DeletedRegion: wholeLines(x, h.StartLine, h.EndLine)}
-		if h.After != "" {
-			replacement.InsertedContent = &sarifMessage{h.After}
+	if fix := r.fixes[f.ID]; len(fix) > 0 {
+		change := artifactChange{ArtifactLocation: r.artifact(path)} // a finding's fix is in its own file
+		for _, h := range fix {
+			replacement := sarifReplacement{DeletedRegion: wholeLines(x, h.StartLine, h.EndLine)}
+			if h.After != "" {
+				replacement.InsertedContent = &sarifMessage{h.After}
+			}
+			change.Replacements = append(change.Replacements, replacement)
 		}
-		result.Fixes = []sarifFix{{
-			Description:     sarifMessage{cmp.Or(h.Author.Reason, f.Message)},
-			ArtifactChanges: []artifactChange{{r.artifact(h.Path), []sarifReplacement{replacement}}},
-		}}
+		result.Fixes = []sarifFix{{sarifMessage{cmp.Or(fix[0].Author.Reason, f.Message)}, []artifactChange{change}}}
 	}
 	return result
 }

@@ -144,6 +144,34 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
+// TestFixOfSeveralHunks: a fix that changes lines which are apart is told, and applied, as a whole.
+func TestFixOfSeveralHunks(t *testing.T) {
+	const turns = `
+turn
+call read {"path": "a.txt"}
+turn
+call report_finding {"path": "a.txt", "line": 1, "severity": "error", "message": "The name is wrong.", "fix": {"old_string": "old\nx\ny\nz\nold\n", "new_string": "new\nx\ny\nz\nnew\n"}}
+turn
+text I read it.
+`
+	c := newCall(t, map[string]string{"a.txt": "old\nx\ny\nz\nold\n"}, turns, "review", "--format", "sarif", "a.txt")
+	c.must(t, exitFindings)
+	var got sarifLog
+	if err := json.Unmarshal(c.out.Bytes(), &got); err != nil {
+		t.Fatalf("%v\n%s", err, c.out.String())
+	}
+	want := []sarifFix{{sarifMessage{"The name is wrong."}, []artifactChange{{
+		artifactLocation{URI: "a.txt", URIBaseID: rootID},
+		[]sarifReplacement{
+			{sarifRegion{1, 1, 2, 1}, &sarifMessage{"new\n"}},
+			{sarifRegion{5, 1, 6, 1}, &sarifMessage{"new\n"}},
+		},
+	}}}}
+	if diff := cmp.Diff(want, got.Runs[0].Results[0].Fixes); diff != "" {
+		t.Errorf("the fix differs (-want +got):\n%s", diff)
+	}
+}
+
 // TestColor looks at what a terminal gets: colours where they are wanted, and nothing else that moves it.
 func TestColor(t *testing.T) {
 	c := newCall(t, reviewFiles, reviewTurns, "review", "a.txt")

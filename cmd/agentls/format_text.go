@@ -48,7 +48,7 @@ func (r *result) writeFinding(b *strings.Builder, f event.Finding, color bool) {
 		b.WriteString(paint(green, " fixed"))
 	}
 	b.WriteByte('\n')
-	if h, ok := r.hunk(f); ok {
+	for _, h := range r.fixes[f.ID] {
 		writeFix(b, h, color)
 	}
 }

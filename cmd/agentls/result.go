@@ -29,6 +29,8 @@ type result struct {
 	findings []event.Finding  // by place
 	hunks    []workspace.Hunk // open or in conflict, by place
 	edits    []workspace.FileEdit
+	// fixes are the open hunks that would resolve a finding together, by place; none without a fix.
+	fixes map[event.FindingID][]workspace.Hunk
 	// files are the texts that findings and edits are about, by path, as the agents saw them at the end.
 	files map[string]workspace.File
 	// written and refused are the files of edits that --write wrote and did not write.
@@ -40,7 +42,7 @@ type result struct {
 func gather(ctx context.Context, dir string, session *agentcore.Session, w *watch, run event.RunID) (*result, error) {
 	r := &result{
 		root: session.View().Roots()[0], dir: dir, session: session.ID, run: run,
-		files: map[string]workspace.File{}, written: map[string]bool{}, refused: map[string]bool{},
+		files: map[string]workspace.File{}, fixes: map[event.FindingID][]workspace.Hunk{}, written: map[string]bool{}, refused: map[string]bool{},
 		partial: w.progress.tree.unfinished(), denied: w.denials.list,
 	}
 	if n := w.progress.tree.root; n != nil {
@@ -81,6 +83,17 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 			}
 		}
 	}
+	for _, f := range r.findings {
+		fix := session.Fix(f.ID)
+		for _, h := range r.hunks {
+			if h.State == event.StateOpen && slices.Contains(fix, h.ID) {
+				r.fixes[f.ID] = append(r.fixes[f.ID], h)
+			}
+		}
+		if len(r.fixes[f.ID]) < len(fix) { // a part of it no longer fits
+			delete(r.fixes, f.ID)
+		}
+	}
 	slices.SortFunc(r.edits, func(a, b workspace.FileEdit) int { return cmp.Compare(a.Path, b.Path) })
 	r.read(session.View())
 	return r, nil
@@ -105,20 +118,10 @@ func (r *result) read(view *workspace.View) {
 // complete reports whether every run came to its end.
 func (r *result) complete() bool { return r.outcome.Status == event.StatusCompleted && !r.partial }
 
-// hunk returns the proposed hunk that would resolve a finding.
-func (r *result) hunk(f event.Finding) (workspace.Hunk, bool) {
-	for _, h := range r.hunks {
-		if f.Hunk != "" && h.ID == f.Hunk && h.State == event.StateOpen {
-			return h, true
-		}
-	}
-	return workspace.Hunk{}, false
-}
-
 // fixed reports whether the fix of a finding was written.
 func (r *result) fixed(f event.Finding) bool {
-	h, ok := r.hunk(f)
-	return ok && r.written[h.Path]
+	fix := r.fixes[f.ID]
+	return len(fix) > 0 && !slices.ContainsFunc(fix, func(h workspace.Hunk) bool { return !r.written[h.Path] })
 }
 
 // name is a path for people: relative to the current folder if it lies there.
