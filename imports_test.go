@@ -67,6 +67,7 @@ var imports = map[string]because{
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/client":           "what the editor can do, and the ways to ask it",
 		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
@@ -97,6 +98,14 @@ var imports = map[string]because{
 		"agentcore/event":     "events are sent as they are",
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
+	},
+	"lsp/client": {
+		"agentcore/permission": "what nobody sees in an editor's name",
+		"lsp/methods":          "what a client says of the custom protocol",
+		"lsp/wire":             "the connection",
+		"go.lsp.dev/jsonrpc2":  "errors of the editor's answers",
+		"go.lsp.dev/protocol":  "LSP types",
+		"go.lsp.dev/uri":       "document URIs",
 	},
 	"lsp/comment": {},
 	"lsp/outline": {},
@@ -405,6 +414,9 @@ func TestDirection(t *testing.T) {
 		{"lsp", "go.lsp.dev/protocol", true},
 		{"lsp/wire", "go.lsp.dev/jsonrpc2", true},
 		{"lsp/wire", "lsp", false},
+		{"lsp/client", "lsp", false},
+		{"lsp/client", "lsp/wire", true},
+		{"lsp/wire", "lsp/client", false},
 		{"lsp/lsptest", "lsp", true},
 		{"lsp/methods", "agentcore/event", true},
 		{"agentcore", "lsp", false},
@@ -435,10 +447,12 @@ func floor(folder string) (height int, known bool) {
 	house, room, _ := strings.Cut(folder, "/")
 	switch {
 	case house == "cmd", house == "editors":
-		return 6, true
+		return 7, true
 	case folder == "lsp/lsptest":
-		return 5, true
+		return 6, true
 	case folder == "lsp":
+		return 5, true
+	case folder == "lsp/client":
 		return 4, true
 	case house == "lsp":
 		return 3, true

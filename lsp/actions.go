@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -158,8 +159,8 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	if a.disabled != "" {
 		return s.disabledAction(a), nil
 	}
-	if !s.client.codeActionLiterals() {
-		if len(a.hunks) > 0 && !s.client.applyEdit() {
+	if !s.client.TakesCodeActions() {
+		if len(a.hunks) > 0 && !s.client.AppliesEdits() {
 			return nil, nil // an edit reaches such a client in no way
 		}
 		return &command, nil
@@ -168,10 +169,10 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 	if a.diagnostic != nil {
 		shown.Diagnostics = []protocol.Diagnostic{*a.diagnostic}
 	}
-	if a.preferred && yes(s.client.codeAction().IsPreferredSupport) {
+	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
 		shown.IsPreferred = pointer(true)
 	}
-	if session := s.opened(); session != nil && len(a.hunks) > 0 && !s.client.applyEdit() {
+	if session := s.opened(); session != nil && len(a.hunks) > 0 && !s.client.AppliesEdits() {
 		edits, failed := session.Proposal().Edits(a.hunks)
 		plan := s.workspaceEdit(edits)
 		if len(failed)+len(plan.refused) > 0 {
@@ -184,7 +185,7 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 
 // disabledAction is an action that cannot be chosen now, for a client that shows those; nil for any other.
 func (s *Server) disabledAction(a action) protocol.CommandOrCodeAction {
-	if !s.client.showsDisabled() {
+	if !s.client.ShowsDisabled() {
 		return nil
 	}
 	return &protocol.CodeAction{Title: a.title, Kind: &a.kind, Disabled: protocol.CodeActionDisabled{Reason: a.disabled}}

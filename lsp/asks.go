@@ -118,7 +118,7 @@ func (a *asker) run(ctx context.Context) {
 			if current = a.next(); current != nil {
 				answers, overdue = make(chan promptResult, 1), false
 				ask, _ := a.server.ask(current.session, current.id)
-				late.Reset(secondWay(a.server.client.answerTime, ask, time.Now()))
+				late.Reset(secondWay(a.server.client.AnswerTime(), ask, time.Now()))
 				a.prompt(current, answers)
 			}
 		}
@@ -175,7 +175,7 @@ func (a *asker) prompt(q *question, answers chan<- promptResult) {
 				a.server.logger.Warn("the editor does not show the plan", "plan", ask.Plan, "error", err)
 			}
 		}
-		p.answer, p.err = a.server.client.ask(q.over, ask)
+		p.answer, p.err = a.askUser(q.over, ask)
 	})
 }
 
@@ -251,7 +251,7 @@ func (s *Server) ask(session event.SessionID, id event.AskID) (agentcore.Ask, bo
 }
 
 func (s *Server) showsDiagnostics() bool {
-	_, announced := s.client.publishDiagnostics()
+	_, announced := s.client.PublishDiagnostics()
 	return announced
 }
 
@@ -357,14 +357,14 @@ func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires, Chosen: p.Answers})
 }
 
-// ask asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt
+// askUser asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt
 // back. The answer is nil where the user closed it or the editor can ask nobody, of which the error says why.
-func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+func (a *asker) askUser(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
 	if ask.Question != nil {
-		return c.question(ctx, ask)
+		return a.askQuestion(ctx, ask)
 	}
-	if c.announced().Asks {
-		answer, err := methods.Client{Conn: c.conn}.Ask(ctx, pointer(askOf(ask)))
+	if a.server.client.Announced().Asks {
+		answer, err := methods.Client{Conn: a.server.conn}.Ask(ctx, pointer(askOf(ask)))
 		switch {
 		case err == nil && answer != nil:
 			return &methods.AnswerAskParams{Ask: ask.ID, Decision: answer.Decision, Scope: answer.Scope, Expires: answer.Expires}, nil
@@ -372,23 +372,20 @@ func (c *client) ask(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAsk
 			return nil, err
 		}
 	}
-	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "agentls: " + questionText(ask)}
+	var titles []string
 	for _, one := range ask.Choices() {
-		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: one.Title})
+		titles = append(titles, one.Title)
 	}
-	var chosen *protocol.MessageActionItem
 	// It is a person who answers: the bound of other requests does not hold, but that of the question.
-	if err := c.conn.Call(ctx, protocol.MethodWindowShowMessageRequest, &params, &chosen); err != nil {
-		return nil, fmt.Errorf("ask the user: %w", err)
-	}
-	if chosen == nil {
-		return nil, nil
+	title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
+	if err != nil || title == "" {
+		return nil, err
 	}
 	for _, one := range ask.Choices() {
-		if one.Title == chosen.Title {
+		if one.Title == title {
 			decision, scope := decisionOf(one)
 			return &methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope}, nil
 		}
 	}
-	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", chosen.Title)
+	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
 }

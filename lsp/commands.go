@@ -36,12 +36,12 @@ func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandP
 		err = failed(err)
 	}
 	if err != nil {
-		if s.client.hidesErrors() && ctx.Err() == nil {
+		if s.client.HidesErrors() && ctx.Err() == nil {
 			s.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}
 		return nil, err
 	}
-	if !s.client.knowsProtocol() {
+	if !s.client.KnowsProtocol() {
 		s.present(ctx, result)
 		if _, ok := result.(*methods.Transcript); ok {
 			s.presentTranscript(p.Arguments)

@@ -48,7 +48,7 @@ func (s *Server) completionItem(c candidate, i int, r protocol.Range) protocol.C
 		item.Detail = protocol.NewOptional(c.detail)
 	}
 	if c.doc != "" {
-		item.Documentation = s.client.completionDoc(c.doc)
+		item.Documentation = s.client.CompletionDoc(c.doc)
 	}
 	return item
 }

@@ -111,27 +111,27 @@ func cutBoth(text, prefix, suffix string) (string, bool) {
 // the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file; virtual is
 // false where only the file has the text.
 func (s *Server) showText(ctx context.Context, name, text string, virtual bool) error {
-	if virtual && s.client.showDocument() && s.client.textDocumentContent() {
-		if shown, err := s.client.open(ctx, uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
+	if virtual && s.client.ShowsDocuments() && s.client.TakesContent() {
+		if shown, err := s.client.Open(ctx, uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
 			return err
 		}
 	}
-	if s.client.showDocument() {
+	if s.client.ShowsDocuments() {
 		path := filepath.Join(s.options.Dirs.State, "documents", filepath.FromSlash(name))
 		if err := keep(path, text); err != nil {
 			return err
 		}
-		if shown, err := s.client.open(ctx, uri.File(path)); err != nil || shown {
+		if shown, err := s.client.Open(ctx, uri.File(path)); err != nil || shown {
 			return err
 		}
 	}
 	if runes := []rune(text); len(runes) > messageLength {
-		if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+		if err := s.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 			return err
 		}
 		text = string(runes[:messageLength]) + "…\n(the whole text is in the log of the language server)"
 	}
-	return s.client.show(ctx, protocol.MessageTypeInfo, text)
+	return s.client.Show(ctx, protocol.MessageTypeInfo, text)
 }
 
 // messageLength is how much a message box bears, in characters.

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 )
 
 // diagnosticSource names us in the editor's list of problems.
@@ -192,8 +193,8 @@ func (p *publisher) run(ctx context.Context) {
 
 func (p *publisher) publish(ctx context.Context, session *agentcore.Session, path string) error {
 	s := p.server
-	caps, announced := s.client.publishDiagnostics()
-	if !announced && !s.client.pullDiagnostics() {
+	caps, announced := s.client.PublishDiagnostics()
+	if !announced && !s.client.PullsDiagnostics() {
 		return nil // the end of a run tells what was found, in words
 	}
 	list, version, whole := s.fileDiagnostics(session, path)
@@ -228,7 +229,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 		delete(p.shown, path)
 	}
 	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: list}
-	if version >= 0 && yes(caps.VersionSupport) {
+	if version >= 0 && client.Yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
 	return s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
@@ -400,7 +401,7 @@ func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeveri
 	d := protocol.Diagnostic{
 		Range: r, Severity: severity, Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(message),
 	}
-	if caps, ok := s.client.publishDiagnostics(); ok && yes(caps.DataSupport) {
+	if caps, ok := s.client.PublishDiagnostics(); ok && client.Yes(caps.DataSupport) {
 		if raw, err := json.Marshal(data); err == nil {
 			d.Data = raw
 		}

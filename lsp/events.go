@@ -122,7 +122,7 @@ func (s *Server) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	case event.NoticeWarning:
 		s.tell(ctx, protocol.MessageTypeWarning, text)
 	default:
-		if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+		if err := s.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 			s.logger.Warn("a notice could not be logged", "error", err)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *Server) refused(ctx context.Context, id event.RunID, call event.ToolCal
 		return
 	}
 	text := fmt.Sprintf("agentls: %s: %s was denied: %s", s.pathOfAgents(id), call.Tool, permission.Visible(call.Summary))
-	if err := s.client.log(ctx, protocol.MessageTypeInfo, text); err != nil {
+	if err := s.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 		s.logger.Warn("a denied call could not be logged", "error", err)
 	}
 }
@@ -149,14 +149,14 @@ func (s *Server) finished(ctx context.Context, id event.RunID, f event.RunFinish
 	if known && info.Parent != "" {
 		return // its parent speaks for it
 	}
-	if _, announced := s.client.publishDiagnostics(); !announced && known {
+	if _, announced := s.client.PublishDiagnostics(); !announced && known {
 		s.logFindings(ctx, id, info.Path)
 	}
 	switch f.Status {
 	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress, or the log, says so
 		s.openPlan(id)
 	default:
-		if s.client.announced().Endings {
+		if s.client.Announced().Endings {
 			return
 		}
 		text := "agentls: " + summary
@@ -183,7 +183,7 @@ func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) 
 	if b.Len() == 0 {
 		return
 	}
-	if err := s.client.log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n")); err != nil {
+	if err := s.client.Log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n")); err != nil {
 		s.logger.Warn("the findings could not be logged", "error", err)
 	}
 }

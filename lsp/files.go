@@ -8,32 +8,6 @@ import (
 // What the user does to files and folders in the editor, as the editor tells it. Everything in this file runs on the reading
 // goroutine, in the order of the wire.
 
-// fileOperations registers for what the client announces. Nothing is asked for before an operation (willRenameFiles …): agents
-// have nothing to add to it, and the editor would wait for that answer.
-func (c *client) fileOperations() *protocol.FileOperationOptions {
-	if c.caps.Workspace == nil || c.caps.Workspace.FileOperations == nil {
-		return nil
-	}
-	told := c.caps.Workspace.FileOperations
-	all := protocol.FileOperationRegistrationOptions{Filters: []protocol.FileOperationFilter{{
-		Scheme: pointer("file"), Pattern: protocol.FileOperationPattern{Glob: "**"},
-	}}}
-	options := &protocol.FileOperationOptions{}
-	if yes(told.DidRename) {
-		options.DidRename = all
-	}
-	if yes(told.DidCreate) {
-		options.DidCreate = all
-	}
-	if yes(told.DidDelete) {
-		options.DidDelete = all
-	}
-	if !yes(told.DidRename) && !yes(told.DidCreate) && !yes(told.DidDelete) {
-		return nil
-	}
-	return options
-}
-
 // didRenameFiles has hunks and findings follow files and folders to their new names.
 func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
 	defer s.editing()()

@@ -21,7 +21,7 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 	path := pathOf(p.TextDocument.URI)
 	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
 		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
-			return &protocol.Hover{Contents: s.client.hoverText(status)}, nil
+			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
 		}
 	}
 	sheet, doc := s.sheetOf(ctx, path)
@@ -33,7 +33,7 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 		return nil, nil
 	}
 	r := s.documents.encoding.offsets(doc.index(), span)
-	return &protocol.Hover{Contents: s.client.hoverText(text), Range: &r}, nil
+	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
 }
 
 // explain says in Markdown what is at the offset, "" for nothing, and where it stands.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -149,9 +150,9 @@ func (i *inlineStatus) refresh(ctx context.Context) error {
 	}
 	way, method := s.inlineWay(), ""
 	switch {
-	case way == inlineHints && s.client.refreshesHints():
+	case way == inlineHints && s.client.RefreshesHints():
 		method = protocol.MethodWorkspaceInlayHintRefresh
-	case way == inlineLenses && s.client.refreshesLenses():
+	case way == inlineLenses && s.client.RefreshesLenses():
 		method = protocol.MethodWorkspaceCodeLensRefresh
 	default:
 		return nil
@@ -169,7 +170,7 @@ func (i *inlineStatus) refresh(ctx context.Context) error {
 		return nil
 	}
 	i.shown = shown
-	return s.client.call(ctx, method, nil, nil)
+	return s.client.Call(ctx, method, nil, nil)
 }
 
 // register registers hovers, and inlay hints while the user wants them, with a client that takes registrations.
@@ -179,16 +180,10 @@ func (i *inlineStatus) register(ctx context.Context) error {
 		return err
 	}
 	want := s.hintsOn()
-	if want == i.hints || !yes(s.client.inlayHint().DynamicRegistration) {
+	if want == i.hints || !client.Yes(s.client.InlayHint().DynamicRegistration) {
 		return nil
 	}
-	const id, method = "agentls.hints", protocol.MethodTextDocumentInlayHint
-	var err error
-	if want {
-		err = s.client.register(ctx, id, method, allDocuments)
-	} else {
-		err = s.client.unregister(ctx, id, method)
-	}
+	err := s.registerAnywhere(ctx, "hints", protocol.MethodTextDocumentInlayHint, want)
 	if err == nil {
 		i.hints = want
 	}
@@ -199,20 +194,21 @@ func (i *inlineStatus) register(ctx context.Context) error {
 // registration is taken back before the other is made: a client asks for each, and would show the answer twice.
 func (i *inlineStatus) registerHovers(ctx context.Context) error {
 	s := i.server
-	want, where := "agentls.own", s.selector()
+	want, where := "own", s.selector()
 	if s.live.any() {
-		want, where = "agentls.runs", allDocuments
+		want, where = "runs", allDocuments
 	}
-	if want == i.hovers || !yes(s.client.hover().DynamicRegistration) {
+	if want == i.hovers || !client.Yes(s.client.Hover().DynamicRegistration) {
 		return nil
 	}
 	if i.hovers != "" {
-		if err := s.client.unregister(ctx, i.hovers, protocol.MethodTextDocumentHover); err != nil {
+		if err := s.client.Unregister(ctx, i.hovers, protocol.MethodTextDocumentHover); err != nil {
 			return err
 		}
 		i.hovers = ""
 	}
-	if err := s.client.register(ctx, want, protocol.MethodTextDocumentHover, where); err != nil {
+	if err := s.client.Register(ctx, want, protocol.MethodTextDocumentHover,
+		&protocol.TextDocumentRegistrationOptions{DocumentSelector: &where}); err != nil {
 		return err
 	}
 	i.hovers = want
@@ -224,46 +220,12 @@ var allDocuments = protocol.DocumentSelector{
 	&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"},
 }
 
-// register registers a feature for documents.
-func (c *client) register(ctx context.Context, id, method string, where protocol.DocumentSelector) error {
-	raw, err := protocol.Marshal(&protocol.TextDocumentRegistrationOptions{DocumentSelector: &where})
-	if err != nil {
-		return fmt.Errorf("encode the registration of %s: %w", method, err)
+// registerAnywhere registers a feature for all documents, or takes the registration back.
+func (s *Server) registerAnywhere(ctx context.Context, id, method string, on bool) error {
+	if !on {
+		return s.client.Unregister(ctx, id, method)
 	}
-	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{ID: id, Method: method, RegisterOptions: protocol.LSPAny(raw)}}}
-	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
-		return fmt.Errorf("register %s: %w", method, err)
-	}
-	return nil
-}
-
-// unregister takes a registration back.
-func (c *client) unregister(ctx context.Context, id, method string) error {
-	params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: method}}}
-	if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
-		return fmt.Errorf("take back %s: %w", method, err)
-	}
-	return nil
-}
-
-func (c *client) inlayHint() protocol.InlayHintClientCapabilities {
-	if c.caps.TextDocument == nil || c.caps.TextDocument.InlayHint == nil {
-		return protocol.InlayHintClientCapabilities{}
-	}
-	return *c.caps.TextDocument.InlayHint
-}
-
-func (c *client) showsHints() bool {
-	return c.caps.TextDocument != nil && c.caps.TextDocument.InlayHint != nil
-}
-
-// hintsAnnounced says whether inlay hints have to be announced at once: a client that takes registrations gets one.
-func (c *client) hintsAnnounced() bool {
-	return c.showsHints() && !yes(c.inlayHint().DynamicRegistration)
-}
-
-func (c *client) refreshesHints() bool {
-	return c.caps.Workspace != nil && c.caps.Workspace.InlayHint != nil && yes(c.caps.Workspace.InlayHint.RefreshSupport)
+	return s.client.Register(ctx, id, method, &protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
 }
 
 // inlineWay is how the runs under way are shown in documents, beside hover.
@@ -277,14 +239,14 @@ const (
 
 func (s *Server) hintsOn() bool {
 	c := s.settings.current()
-	return c != nil && c.InlayStatus && s.client.showsHints()
+	return c != nil && c.InlayStatus && s.client.ShowsHints()
 }
 
 func (s *Server) inlineWay() inlineWay {
 	switch {
 	case s.hintsOn():
 		return inlineHints
-	case s.lensesOn() && s.client.caps.TextDocument != nil && s.client.caps.TextDocument.CodeLens != nil:
+	case s.lensesOn() && s.client.ShowsLenses():
 		return inlineLenses
 	}
 	return inlineNowhere
@@ -365,7 +327,7 @@ func (s *Server) statuses() map[string][]statusLine {
 				lines[at] = l
 			}
 			if len(l.runs) < maxInline {
-				l.runs = append(l.runs, runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.markdownHover())})
+				l.runs = append(l.runs, runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.HoversMarkdown())})
 				continue
 			}
 			l.more++
@@ -432,7 +394,7 @@ func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]pr
 		for n, label := range l.labels() {
 			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
 			if n < len(l.runs) {
-				hint.Tooltip = s.client.hoverText(l.runs[n].story)
+				hint.Tooltip = s.client.HoverText(l.runs[n].story)
 			}
 			hints = append(hints, hint)
 		}

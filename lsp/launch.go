@@ -56,7 +56,7 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
 		})
 	}
-	if reason := s.unable(); reason != "" && s.client.showsDisabled() {
+	if reason := s.unable(); reason != "" && s.client.ShowsDisabled() {
 		for i := range list {
 			list[i].disabled = cmp.Or(list[i].disabled, reason)
 		}
@@ -76,7 +76,7 @@ func (s *Server) unable() string {
 // delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts, one for each.
 func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
 	agents := s.delegates()
-	if s.client.messageRequest() || s.client.announced().Questions || len(agents) == 0 {
+	if s.client.ShowsQuestions() || s.client.Announced().Questions || len(agents) == 0 {
 		return []action{{
 			title: "agentls: Delegate to…", kind: kindDelegate, command: methods.CommandDelegate,
 			argument: methods.DelegateParams{URI: u, Range: part},
@@ -283,7 +283,7 @@ func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*meth
 		return nil, err
 	}
 	prompt := p.Prompt
-	if prompt == "" && s.client.announced().Questions {
+	if prompt == "" && s.client.Announced().Questions {
 		answers, err := s.inquire(ctx, session, fmt.Sprintf("What shall %s do with %s?", cmp.Or(d.Title, d.Slug), title), nil)
 		if err != nil {
 			return nil, err
@@ -337,7 +337,7 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error) {
 	ctx, cancel := s.patiently(ctx)
 	defer cancel()
-	if s.client.announced().Questions {
+	if s.client.Announced().Questions {
 		q := methods.Question{ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text, Choices: choices, FreeText: len(choices) == 0}
 		answer, err := methods.Client{Conn: s.conn}.Question(ctx, &q)
 		if err == nil && answer != nil && len(answer.Answers) > 0 {
@@ -361,7 +361,7 @@ func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text s
 func (s *Server) choice(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
 	ctx, cancel := s.patiently(ctx)
 	defer cancel()
-	title, err := s.client.choose(ctx, kind, "agentls: "+text, titles...)
+	title, err := s.client.Choose(ctx, kind, "agentls: "+text, titles...)
 	if err != nil {
 		s.logger.Warn("the editor shows no prompt", "question", text, "error", err)
 		return "", nil

@@ -38,7 +38,7 @@ func newLending(s *Server) *lending { return &lending{server: s, under: map[stri
 func (l *lending) Lends() ([]agentcore.LentModel, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.models), l.server.client.announced().Models && (!l.told || len(l.models) > 0)
+	return slices.Clone(l.models), l.server.client.Announced().Models && (!l.told || len(l.models) > 0)
 }
 
 // LentModel returns a model by its id, "" for the editor's choice.
@@ -54,7 +54,7 @@ func (l *lending) LentModel(id string) model.Model {
 
 // LendModels answers `agent/model/lend`.
 func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) error {
-	if !s.client.announced().Models {
+	if !s.client.Announced().Models {
 		return &agentcore.Error{Kind: string(methods.KindUnsupported), Detail: "the editor did not announce that it answers agent/model/generate", Hint: "set capabilities.experimental.agentls.models in initialize"}
 	}
 	var models []agentcore.LentModel

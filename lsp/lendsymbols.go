@@ -15,10 +15,10 @@ import (
 )
 
 // LendsSymbols reports whether the editor answers `agent/symbols`.
-func (l *lending) LendsSymbols() bool { return l.server.client.announced().Symbols }
+func (l *lending) LendsSymbols() bool { return l.server.client.Announced().Symbols }
 
 // LendsDiagnostics reports whether the editor answers `agent/diagnostics`.
-func (l *lending) LendsDiagnostics() bool { return l.server.client.announced().Diagnostics }
+func (l *lending) LendsDiagnostics() bool { return l.server.client.Announced().Diagnostics }
 
 // Symbols asks the editor's own language servers.
 func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {

@@ -18,23 +18,6 @@ func (s *Server) lensesOn() bool {
 	return c != nil && c.CodeLens
 }
 
-func (c *client) codeLens() protocol.CodeLensClientCapabilities {
-	if c.caps.TextDocument == nil || c.caps.TextDocument.CodeLens == nil {
-		return protocol.CodeLensClientCapabilities{}
-	}
-	return *c.caps.TextDocument.CodeLens
-}
-
-// lensesAnnounced says whether lenses have to be announced at once: a client that takes registrations gets one when the user
-// turns them on, so that no other asks in vain at each change.
-func (c *client) lensesAnnounced() bool {
-	return c.caps.TextDocument != nil && c.caps.TextDocument.CodeLens != nil && !yes(c.codeLens().DynamicRegistration)
-}
-
-func (c *client) refreshesLenses() bool {
-	return c.caps.Workspace != nil && c.caps.Workspace.CodeLens != nil && yes(c.caps.Workspace.CodeLens.RefreshSupport)
-}
-
 // codeLens answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the file, and
 // the launch actions, above its first line. Each lens has its command; none has to be resolved.
 func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {

@@ -13,14 +13,10 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
-
-// experimental is what both sides say under capabilities.experimental.agentls (schema/PROTOCOL.md).
-type experimental struct {
-	Agentls *methods.Support `json:"agentls,omitempty"`
-}
 
 // initializationOptions are ours beside the configuration keys, which may stand there too.
 type initializationOptions struct {
@@ -30,9 +26,7 @@ type initializationOptions struct {
 
 // initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
 func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.client = &client{
-		conn: s.conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: s.options.AnswerTime, tokens: newProgressTokens(),
-	}
+	s.client = client.New(s.conn, p, s.options.AnswerTime)
 	s.trace.set(p.Trace)
 	var offered []protocol.PositionEncodingKind
 	if p.Capabilities.General != nil {
@@ -87,24 +81,24 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: pointer(true), ChangeNotifications: protocol.Boolean(true)},
 		},
 	}
-	if s.client.codeActionLiterals() {
+	if s.client.TakesCodeActions() {
 		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
 	}
-	if s.client.offersPull() {
-		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: !s.client.refreshesWorkspaceAlone()}
+	if s.client.OffersPull() {
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone()}
 	}
 	s.languageCapabilities(&c)
-	if s.client.lensesAnnounced() {
+	if s.client.LensesAnnounced() {
 		c.CodeLensProvider = &protocol.CodeLensOptions{}
 	}
-	if s.client.hintsAnnounced() {
+	if s.client.HintsAnnounced() {
 		c.InlayHintProvider = protocol.Boolean(true)
 	}
-	c.Workspace.FileOperations = s.client.fileOperations()
-	if s.client.textDocumentContent() {
+	c.Workspace.FileOperations = s.client.FileOperations()
+	if s.client.TakesContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(experimental{&methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
+	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -145,7 +139,7 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 // initialized opens the engine beside the connection.
 func (s *Server) initialized(context.Context) error {
 	s.goes(func(ctx context.Context) {
-		if err := s.client.followSettings(ctx); err != nil && ctx.Err() == nil {
+		if err := s.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {
 			s.logger.Warn("the editor does not tell of changed settings", "error", err)
 		}
 	})
@@ -223,13 +217,13 @@ func (s *Server) engineOptions(v *vocabulary) agentcore.Options {
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.config, Agents: v.registry, Skills: v.skills, OpenModel: o.OpenModel, Getenv: o.Getenv,
 		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: s.logger,
-		Name: s.client.title(), TrustChanged: s.reloader.touch, Editor: s.lending,
+		Name: s.client.Title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	}
 }
 
 // watch asks for file events.
 func (s *Server) watch(ctx context.Context) {
-	if err := s.client.watch(ctx); err != nil && ctx.Err() == nil {
+	if err := s.client.WatchFiles(ctx); err != nil && ctx.Err() == nil {
 		s.logger.Warn("the editor sends no file events", "error", err)
 	}
 }
@@ -312,7 +306,7 @@ func (s *Server) close() error {
 
 // tell shows a message to the user. If even that fails the connection is gone, and the log has to do.
 func (s *Server) tell(ctx context.Context, kind protocol.MessageType, text string) {
-	if err := s.client.show(ctx, kind, text); err != nil {
+	if err := s.client.Show(ctx, kind, text); err != nil {
 		s.logger.Warn("a message could not be shown", "text", text, "error", err)
 	}
 }

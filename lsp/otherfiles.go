@@ -30,7 +30,7 @@ const askedFiles = 9
 // asksAboutFiles reports whether the client can be asked about edits in other files, and be sent those that the user
 // accepts.
 func (s *Server) asksAboutFiles() bool {
-	return s.client.applyEdit() && (s.client.messageRequest() || s.client.announced().Questions)
+	return s.client.AppliesEdits() && (s.client.ShowsQuestions() || s.client.Announced().Questions)
 }
 
 // OtherFiles carries out `agentls.proposal.others`.

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/outline"
 )
 
@@ -198,7 +199,7 @@ func (s *Server) authoredActions(path string, r protocol.Range) []action {
 
 // textEdit is an edit of one document, with its version where the client takes that.
 func (s *Server) textEdit(doc *document, edit protocol.TextEdit) protocol.WorkspaceEdit {
-	if !s.client.documentChanges() {
+	if !s.client.TakesDocumentChanges() {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.uri: {edit}}}
 	}
 	change := &protocol.TextDocumentEdit{}
@@ -209,11 +210,11 @@ func (s *Server) textEdit(doc *document, edit protocol.TextEdit) protocol.Worksp
 
 // editActionOf gives an action with an edit the form that the client takes; nil for a client that knows only commands.
 func (s *Server) editActionOf(a action) protocol.CommandOrCodeAction {
-	if !s.client.codeActionLiterals() {
+	if !s.client.TakesCodeActions() {
 		return nil
 	}
 	shown := &protocol.CodeAction{Title: a.title, Kind: &a.kind, Edit: a.edit, Diagnostics: []protocol.Diagnostic{*a.diagnostic}}
-	if a.preferred && yes(s.client.codeAction().IsPreferredSupport) {
+	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
 		shown.IsPreferred = pointer(true)
 	}
 	return shown

@@ -318,11 +318,11 @@ func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error)
 	if p.token != nil { // which is the client's word that it takes it
 		return s.progressOf(ctx, p, p.token), nil
 	}
-	if !s.client.workDoneProgress() {
+	if !s.client.TakesProgress() {
 		return s.linesOf(ctx, p), nil
 	}
 	token := protocol.String(p.run.id)
-	switch err := s.client.createProgress(ctx, token); {
+	switch err := s.client.CreateProgress(ctx, token); {
 	case err == nil:
 		return s.progressOf(ctx, p, token), nil
 	case ctx.Err() != nil:
@@ -369,7 +369,7 @@ func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.
 // linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
 func (s *Server) linesOf(ctx context.Context, p *runProgress) speaker {
 	line := func(text string) bool {
-		err := s.client.log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		err := s.client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 		if err != nil {
 			s.logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
 		}

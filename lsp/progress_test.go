@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/lsp/client"
 )
 
 // told counts what an editor was told of one progress.
@@ -177,8 +178,8 @@ func TestHundredsOfTasks(t *testing.T) {
 					asked++
 				}
 			}
-			if asked == 0 || asked > maxTokens {
-				t.Errorf("an editor that answers nothing was asked for %d tokens, not for 1 to %d", asked, maxTokens)
+			if asked == 0 || asked > client.MaxTokens {
+				t.Errorf("an editor that answers nothing was asked for %d tokens, not for 1 to %d", asked, client.MaxTokens)
 			}
 			r.quit()
 		})

@@ -122,7 +122,7 @@ func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *wo
 			title: "agentls: Show both sides of this conflict", kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 			command: methods.CommandDiffProposal, argument: one,
 		})
-		if s.client.applyEdit() {
+		if s.client.AppliesEdits() {
 			list = append(list, action{
 				title: "agentls: Replace these lines by the text of " + agentName(h.Author), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 				command:  methods.CommandAcceptProposal,

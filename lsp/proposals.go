@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -78,9 +79,9 @@ func (d accepting) label(edits []workspace.FileEdit) string { return label(edits
 // carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has to
 // be computed against what the former left.
 func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
-	if !s.client.applyEdit() {
+	if !s.client.AppliesEdits() {
 		hint := "accept the edit by the code action on its line, which carries it"
-		if !s.client.codeActionLiterals() {
+		if !s.client.TakesCodeActions() {
 			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
 		}
 		return nil, &agentcore.Error{
@@ -95,7 +96,7 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 	}
 	defer a.session.HoldMerges()()
 	phases := [][]event.HunkID{a.left}
-	if s.client.leavesOutStaleEdits() {
+	if s.client.LeavesOutStaleEdits() {
 		phases = a.textsBeforeMoves()
 	}
 	for _, phase := range phases {
@@ -194,17 +195,17 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return false, nil
 	}
 	s.options.Crash.Reach(crash.Accepting)
-	answer, err := func() (applyAnswer, error) {
+	answer, err := func() (client.Applied, error) {
 		defer s.view.Hold(filesOf(elsewhere(edits)))()
-		return s.client.apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
+		return s.client.Apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
 	}()
 	if err != nil {
 		return false, err
 	}
 	s.options.Crash.Reach(crash.Answered)
-	if a.refusal = answer.refusal; a.refusal != "" {
+	if a.refusal = answer.Refusal; a.refusal != "" {
 		moved := s.moved(edits)
-		if err := s.survey(ctx, a, plan, edits, answer.failed); err != nil {
+		if err := s.survey(ctx, a, plan, edits, answer.Failed); err != nil {
 			return false, err
 		}
 		return moved && len(a.left) > 0, nil
@@ -218,7 +219,7 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return false, err
 	}
 	s.unconfirmed(a, edits)
-	if s.client.documentChanges() {
+	if s.client.TakesDocumentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
@@ -294,13 +295,13 @@ func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, ed
 	if failed >= 0 {
 		a.refusal = fmt.Sprintf("the editor could not %s: %s", plan.what[failed], a.refusal)
 	}
-	if s.client.allOrNothing(plan.edit) {
+	if s.client.AllOrNothing(plan.edit) {
 		return nil
 	}
 	if failed > 0 {
 		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
 		made := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
-		if s.client.workspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
+		if s.client.WorkspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
 			if err := s.echoed(ctx, made); err != nil {
 				return err
 			}

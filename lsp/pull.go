@@ -16,21 +16,6 @@ import (
 // Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first pull; from then on open
 // documents are pulled, and once it has pulled those of the workspace, all files. What it pulls is not pushed any more, so that nothing shows twice.
 
-func (c *client) pullDiagnostics() bool {
-	return c.caps.TextDocument != nil && c.caps.TextDocument.Diagnostic != nil
-}
-
-func (c *client) refreshesDiagnostics() bool {
-	return c.caps.Workspace != nil && c.caps.Workspace.Diagnostics != nil && yes(c.caps.Workspace.Diagnostics.RefreshSupport)
-}
-
-// offersPull says whether pulling is announced: to a client that can be told to pull again, since agents find something at any time, or
-// that takes diagnostics in no other way.
-func (c *client) offersPull() bool {
-	_, pushed := c.publishDiagnostics()
-	return c.pullDiagnostics() && (c.refreshesDiagnostics() || !pushed)
-}
-
 // pulls is what the client pulls, and was answered. The publisher's lock guards it.
 type pulls struct {
 	documents, workspace bool
@@ -45,7 +30,7 @@ func (p *publisher) pulled(path string) bool {
 
 // answered notes what the client was answered for a file, and has it pushed no more.
 func (p *publisher) answered(path, result string, workspace bool) {
-	if !p.server.client.offersPull() {
+	if !p.server.client.OffersPull() {
 		return // somebody's request by hand
 	}
 	p.mu.Lock()

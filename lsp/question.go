@@ -28,11 +28,11 @@ func questionOf(ask agentcore.Ask) methods.Question {
 	return q
 }
 
-// question puts what an agent wants to know to the user, as ask does a question for permission.
-func (c *client) question(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
-	if c.announced().Questions {
+// askQuestion puts what an agent wants to know to the user, as ask does a question for permission.
+func (a *asker) askQuestion(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+	if a.server.client.Announced().Questions {
 		q := questionOf(ask)
-		answer, err := methods.Client{Conn: c.conn}.Question(ctx, &q)
+		answer, err := methods.Client{Conn: a.server.conn}.Question(ctx, &q)
 		switch {
 		case err == nil && answer != nil:
 			return answeredBy(ask, answer.Answers), nil
@@ -45,13 +45,13 @@ func (c *client) question(ctx context.Context, ask agentcore.Ask) (*methods.Answ
 		return nil, nil // a prompt has no room for the user's own words
 	}
 	if ask.Question.Multiple {
-		return c.several(ctx, ask)
+		return a.askSeveral(ctx, ask)
 	}
 	var titles []string
 	for _, one := range choices {
 		titles = append(titles, one.Title)
 	}
-	title, err := c.choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
+	title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
 	if err != nil || title == "" {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (c *client) question(ctx context.Context, ask agentcore.Ask) (*methods.Answ
 // enough ends the choice of several answers.
 const enough = "That is all"
 
-// several has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an answer.
-func (c *client) several(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+// askSeveral has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an answer.
+func (a *asker) askSeveral(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
 	var chosen []string
 	for {
 		text := "agentls: " + questionText(ask)
@@ -83,7 +83,7 @@ func (c *client) several(ctx context.Context, ask agentcore.Ask) (*methods.Answe
 			}
 			titles = append(titles, enough)
 		}
-		title, err := c.choose(ctx, protocol.MessageTypeInfo, text, titles...)
+		title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, text, titles...)
 		switch {
 		case err != nil:
 			return nil, err
@@ -120,17 +120,17 @@ const plansFolder = "plans/"
 // showPlan opens a plan that the user is asked about; where the editor opens nothing, a message says where it is.
 func (s *Server) showPlan(ctx context.Context, path string) error {
 	name := filepath.Base(path)
-	if s.client.showDocument() {
+	if s.client.ShowsDocuments() {
 		u := uri.File(path)
-		if s.client.textDocumentContent() {
+		if s.client.TakesContent() {
 			u = uri.URI(contentScheme + ":/" + plansFolder + name)
 			s.refresher.textChanged(u) // the plan is another one, where it was shown before
 		}
-		if shown, err := s.client.open(ctx, u); err != nil || shown {
+		if shown, err := s.client.Open(ctx, u); err != nil || shown {
 			return err
 		}
 	}
-	return s.client.show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
+	return s.client.Show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
 }
 
 // openPlan opens the plan that was a run's last word.

@@ -59,11 +59,11 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	} else {
 		logged += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.",
 			methods.CommandResume, resumable[len(resumable)-1].Parts[0])
-		if err := r.server.client.log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
+		if err := r.server.client.Log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
 			r.server.logger.Warn("the interrupted runs could not be logged", "error", err)
 		}
 	}
-	if len(resumable) > 0 && r.server.client.announced().Endings {
+	if len(resumable) > 0 && r.server.client.Announced().Endings {
 		return // it asks for them
 	}
 	r.server.tell(ctx, protocol.MessageTypeWarning, told)
@@ -142,7 +142,7 @@ func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []m
 				continue
 			}
 			list = append(list, *started)
-			if !s.client.knowsProtocol() {
+			if !s.client.KnowsProtocol() {
 				s.present(ctx, started)
 			}
 		}
@@ -194,7 +194,7 @@ func (r *recovery) actions() []action {
 		title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), kind: kindRun,
 		command: methods.CommandResume, argument: methods.ResumeParams{Run: newest.Parts[0]},
 	}
-	if r.server.client.messageRequest() {
+	if r.server.client.ShowsQuestions() {
 		a.title += "…"
 		if len(runs) > 1 {
 			a.title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))

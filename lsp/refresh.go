@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/client"
 )
 
 // watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
@@ -116,13 +116,13 @@ func (r *refresher) run(ctx context.Context) {
 		if lenses || looked {
 			r.tell(ctx, "lenses", r.renewLenses(ctx, lenses))
 		}
-		if pulled && r.server.client.refreshesDiagnostics() {
-			r.tell(ctx, "diagnostics", r.server.client.call(ctx, protocol.MethodWorkspaceDiagnosticRefresh, nil, nil))
+		if pulled && r.server.client.RefreshesDiagnostics() {
+			r.tell(ctx, "diagnostics", r.server.client.Call(ctx, protocol.MethodWorkspaceDiagnosticRefresh, nil, nil))
 		}
 		for _, u := range stale {
-			if r.server.client.textDocumentContent() {
+			if r.server.client.TakesContent() {
 				params := protocol.TextDocumentContentRefreshParams{URI: u}
-				r.tell(ctx, string(u), r.server.client.call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, &params, nil))
+				r.tell(ctx, string(u), r.server.client.Call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, &params, nil))
 			}
 		}
 	}
@@ -133,48 +133,22 @@ func (r *refresher) run(ctx context.Context) {
 func (r *refresher) renewLenses(ctx context.Context, changed bool) error {
 	c, on := r.server.client, r.server.lensesOn()
 	switched := on != r.on
-	if switched && yes(c.codeLens().DynamicRegistration) {
-		if err := c.registerLenses(ctx, on); err != nil {
+	if switched && client.Yes(c.CodeLens().DynamicRegistration) {
+		if err := r.server.registerAnywhere(ctx, "lenses", protocol.MethodTextDocumentCodeLens, on); err != nil {
 			return err
 		}
 		r.on = on
 		return nil // the client asks by itself
 	}
 	r.on = on
-	if !switched && !(on && changed) || !c.refreshesLenses() {
+	if !switched && !(on && changed) || !c.RefreshesLenses() {
 		return nil
 	}
-	return c.call(ctx, protocol.MethodWorkspaceCodeLensRefresh, nil, nil)
+	return c.Call(ctx, protocol.MethodWorkspaceCodeLensRefresh, nil, nil)
 }
 
 func (r *refresher) tell(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.server.logger.Warn("the editor does not show what is new", "what", what, "error", err)
 	}
-}
-
-// registerLenses registers lenses for all documents, or takes the registration back.
-func (c *client) registerLenses(ctx context.Context, on bool) error {
-	const id = "agentls.lenses"
-	if !on {
-		params := protocol.UnregistrationParams{Unregisterations: []protocol.Unregistration{{ID: id, Method: protocol.MethodTextDocumentCodeLens}}}
-		if err := c.call(ctx, protocol.MethodClientUnregisterCapability, &params, nil); err != nil {
-			return fmt.Errorf("take the lenses back: %w", err)
-		}
-		return nil
-	}
-	selector := protocol.DocumentSelector{&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"}}
-	raw, err := protocol.Marshal(&protocol.CodeLensRegistrationOptions{
-		TextDocumentRegistrationOptions: protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector},
-	})
-	if err != nil {
-		return fmt.Errorf("encode the registration of the lenses: %w", err)
-	}
-	params := protocol.RegistrationParams{Registrations: []protocol.Registration{{
-		ID: id, Method: protocol.MethodTextDocumentCodeLens, RegisterOptions: protocol.LSPAny(raw),
-	}}}
-	if err := c.call(ctx, protocol.MethodClientRegisterCapability, &params, nil); err != nil {
-		return fmt.Errorf("register the lenses: %w", err)
-	}
-	return nil
 }

@@ -303,7 +303,7 @@ func (r *reloader) reload(ctx context.Context) {
 // definition is not used, since another one has its name, stands in the log, and in the file where it is open.
 func (r *reloader) report(ctx context.Context, v *vocabulary) {
 	s := r.server
-	_, diagnostics := s.client.publishDiagnostics()
+	_, diagnostics := s.client.PublishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.registry.Problems(), v.skills.Problems()) {
 		if p.Severity != event.SeverityError && !p.Hides() {
@@ -320,7 +320,7 @@ func (r *reloader) report(ctx context.Context, v *vocabulary) {
 		if r.told[text] {
 			continue
 		}
-		if err := s.client.log(ctx, protocol.MessageTypeWarning, text); err != nil {
+		if err := s.client.Log(ctx, protocol.MessageTypeWarning, text); err != nil {
 			s.logger.Warn("a problem could not be logged", "error", err)
 		}
 	}

@@ -45,7 +45,7 @@ func (s *Server) requestActions(path string, r protocol.Range) []action {
 		}
 		who, written, err := s.requested(q)
 		switch {
-		case err != nil && s.client.showsDisabled():
+		case err != nil && s.client.ShowsDisabled():
 			a.disabled = err.Error()
 		case written != "":
 			a.title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)

@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -61,7 +62,7 @@ type Server struct {
 	options   Options
 	logger    *slog.Logger
 	conn      *wire.Conn
-	client    *client
+	client    *client.Client
 	documents *documents
 	view      *workspace.View
 	settings  settings

@@ -77,7 +77,7 @@ func (c *settings) load(s *Server) {
 // tell shows the user each problem once: errors in a message, warnings in the log. A problem of a file that is open is
 // shown there.
 func (c *settings) tell(ctx context.Context, s *Server) {
-	_, diagnostics := s.client.publishDiagnostics()
+	_, diagnostics := s.client.PublishDiagnostics()
 	c.mu.Lock()
 	var fresh []config.Problem
 	var told []string
@@ -123,7 +123,7 @@ func (s *Server) didChangeConfiguration(p *protocol.DidChangeConfigurationParams
 
 // readSettings asks the editor for its settings, and loads the configuration with them.
 func (s *Server) readSettings(ctx context.Context) {
-	answer, err := s.client.settings(ctx)
+	answer, err := s.client.Settings(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.logger.Warn("the editor's settings are not used", "error", err)

@@ -59,7 +59,7 @@ func (b *statusBoard) wake() {
 
 // run tells the client until ctx ends.
 func (b *statusBoard) run(ctx context.Context) {
-	if !b.server.client.knowsProtocol() {
+	if !b.server.client.KnowsProtocol() {
 		return
 	}
 	pause := time.NewTimer(time.Hour)

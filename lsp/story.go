@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -18,11 +16,6 @@ const (
 	// maxChildren is how many children a story has; those that still run come first.
 	maxChildren = 10
 )
-
-// markdownHover says whether the client takes Markdown where it shows a run's story.
-func (c *client) markdownHover() bool {
-	return markup(c.hover().ContentFormat) == protocol.MarkupKindMarkdown
-}
 
 // story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last, and its
 // children. The board's lock is held.

@@ -21,7 +21,7 @@ func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolP
 		return nil, nil
 	}
 	tree := sheet.symbols(doc.index(), s.documents.encoding)
-	if s.client.nestedSymbols() {
+	if s.client.NestsSymbols() {
 		return protocol.DocumentSymbolSlice(tree), nil
 	}
 	return protocol.SymbolInformationSlice(flattened(nil, tree, "", p.TextDocument.URI)), nil

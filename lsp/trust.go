@@ -298,18 +298,18 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	if slices.ContainsFunc(folder.Actors, func(a permission.Actor) bool { return a.Unseen > 0 }) {
 		text += " Some of it holds characters that cannot be seen."
 	}
-	if !s.client.messageRequest() {
+	if !s.client.ShowsQuestions() {
 		text += ` The command agentls.trust shows it, and trusts it with {"change": "trust"}.`
-		tell := s.client.log
+		tell := s.client.Log
 		if folder.Standing == permission.Changed {
-			tell = s.client.show
+			tell = s.client.Show
 		}
 		if err := tell(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
 			s.logger.Warn("the user could not be told of an untrusted folder", "error", err)
 		}
 		return
 	}
-	answer, err := s.client.choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
+	answer, err := s.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.logger.Warn("the user could not be asked about a folder", "error", err)

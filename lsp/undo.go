@@ -99,7 +99,7 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 
 // undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
 func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
-	if !s.client.applyEdit() {
+	if !s.client.AppliesEdits() {
 		return nil
 	}
 	var list []action

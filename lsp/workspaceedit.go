@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
 )
 
 // label names an edit in the editor's undo list.
@@ -78,7 +79,7 @@ func (s *Server) workspaceEdit(edits []workspace.FileEdit) plannedEdit {
 // cannot says why the client cannot be sent an edit, "" if it can.
 func (s *Server) cannot(e workspace.FileEdit) string {
 	kind := fileOperation(e)
-	if kind == "" || s.client.documentChanges() && s.client.resource(kind) {
+	if kind == "" || s.client.TakesDocumentChanges() && s.client.TakesResource(kind) {
 		return ""
 	}
 	return fmt.Sprintf("this editor lets no server %s files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand", kind)
@@ -87,7 +88,7 @@ func (s *Server) cannot(e workspace.FileEdit) string {
 // text adds the text edits of a file that is there.
 func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.TextEdit) {
 	u := s.documents.uriOf(e.Path)
-	if !s.client.documentChanges() {
+	if !s.client.TakesDocumentChanges() {
 		if p.edit.Changes == nil {
 			p.edit.Changes = map[uri.URI][]protocol.TextEdit{}
 		}
@@ -161,13 +162,13 @@ type annotations struct {
 	list            map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation
 }
 
-func newAnnotations(c *client) *annotations {
-	if !c.annotations() {
+func newAnnotations(c *client.Client) *annotations {
+	if !c.TakesAnnotations() {
 		return &annotations{}
 	}
-	support := c.workspaceEdit().ChangeAnnotationSupport
+	support := c.WorkspaceEdit().ChangeAnnotationSupport
 	return &annotations{
-		wanted: true, grouped: yes(support.GroupsOnLabel), list: map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{},
+		wanted: true, grouped: client.Yes(support.GroupsOnLabel), list: map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{},
 	}
 }
 
@@ -192,7 +193,7 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 
 func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	x := workspace.NewIndex(e.Before)
-	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && s.client.showsEmptyLine() {
+	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && s.client.ShowsEmptyLine() {
 		// The end of the line that is there becomes that of the last one.
 		return []protocol.TextEdit{{NewText: strings.TrimSuffix(last, "\r")}}
 	}
