@@ -5,8 +5,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // maxLines is the longest that a hand-written file may be: one that is longer holds two subjects.
@@ -35,4 +40,65 @@ func generated(t *testing.T, file string, text []byte) bool {
 		return false
 	}
 	return ast.IsGenerated(parsed)
+}
+
+const (
+	// maxColumns is the longest that a line of a hand-written document may be, in characters.
+	maxColumns = 120
+	// maxWayIn is how long ARCHITECTURE.md may be, in bytes: what is longer is no way in. Decisions belong to package comments.
+	maxWayIn = 20 << 10
+)
+
+// TestDocumentLength fails on a document with a line that does not fit beside another window, and on a way in that nobody
+// reads to its end.
+func TestDocumentLength(t *testing.T) {
+	list := documents(t)
+	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"} {
+		if !slices.Contains(list, name) {
+			t.Errorf("%s is not among the documents", name)
+		}
+	}
+	for _, file := range list {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("measure the lines: %v", err)
+			continue
+		}
+		if file == "ARCHITECTURE.md" && len(text) > maxWayIn {
+			t.Errorf("%s has %d bytes, more than %d: move what is about one package into its comment", file, len(text), maxWayIn)
+		}
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			columns := utf8.RuneCountInString(strings.TrimRight(line, "\r\n"))
+			if columns > maxColumns && !strings.HasPrefix(line, "|") { // a row of a table cannot be broken
+				t.Errorf("%s:%d has %d characters, more than %d: break the line", file, number, columns, maxColumns)
+			}
+		}
+	}
+}
+
+// documents are the hand-written Markdown files for people. Those below agentcore are read by models and have their own
+// tests, PROTOCOL.md is generated, and CHANGELOG.md keeps what was released as it is.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			hidden := strings.HasPrefix(entry.Name(), ".") && path != "." && path != ".github"
+			if hidden || slices.Contains([]string{"testdata", "node_modules", "bin", "dist", "agentcore"}, entry.Name()) {
+				return fs.SkipDir
+			}
+		case strings.HasSuffix(path, ".md") && path != "CHANGELOG.md" && path != filepath.Join("schema", "PROTOCOL.md"):
+			list = append(list, filepath.ToSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

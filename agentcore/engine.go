@@ -1,5 +1,3 @@
-// Package agentcore runs agents: sessions, the loop of a run, its tool calls and its children. It knows
-// nothing of editors; what happens leaves it as events, after they are durable.
 package agentcore
 
 import (

@@ -1,6 +1,3 @@
-// Package lsp is the language server: it speaks the Language Server Protocol 3.18 and the custom methods of
-// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It is the only place
-// where both sides' types meet.
 package lsp
 
 import (

@@ -1,5 +1,3 @@
-// Package agent holds what an agent is: its definition, the formats that definitions are written in, what
-// can be wrong with them, the registry that finds them, and the built-in agents.
 package agent
 
 import (

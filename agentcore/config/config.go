@@ -1,11 +1,3 @@
-// Package config holds the effective configuration of agentls, with the origin of each value.
-//
-// Load merges, later ones winning per key: built-in defaults, the user's config.toml, a trusted project's
-// .agentls/config.toml, the environment, the editor's settings and the command line's flags. Nothing makes Load
-// fail as a whole: what is wrong is told as a Problem, and the value of the layer below stays.
-//
-// The tables in fields.go are the one source of the keys: the defaults, the checks, the listing, the documentation
-// of the structs (a test compares them) and schema/config.schema.json come from them.
 package config
 
 import (

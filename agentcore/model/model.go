@@ -1,5 +1,3 @@
-// Package model is the boundary to language models: what an agent's turn asks of one, and what
-// comes back as a stream. Vendor types live in the sub-package of their wire and nowhere else.
 package model
 
 import (

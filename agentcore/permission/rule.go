@@ -1,6 +1,3 @@
-// Package permission decides what an agent may do: rules in layers, modes, what the user granted, the gate that takes
-// shell commands apart, the files that act by themselves, and whether a folder is trusted. Nothing in it acts: it reads
-// values and returns values, and but for trust it never looks at the disk.
 package permission
 
 import (

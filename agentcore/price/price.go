@@ -1,5 +1,3 @@
-// Package price knows what models cost: the table of the vendors' public prices, and how a price and the tokens of an
-// answer make a cost. What is not in the table is unknown, and is never guessed.
 package price
 
 import (

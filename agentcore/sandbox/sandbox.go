@@ -1,10 +1,3 @@
-// Package sandbox runs commands on a copy-on-write view of the workspace. What a command sees is the disk below what
-// the agent sees (unsaved documents, proposed edits); what it writes reaches no file of the user, but comes back as
-// changes.
-//
-// On Linux a command runs in namespaces of its own, with the workspace as an overlay at its own absolute path, the rest
-// of the disk read-only, the home folder hidden and no network. Where that cannot be had, [Probe] says which weaker
-// level is left, and why.
 package sandbox
 
 import (

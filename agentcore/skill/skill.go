@@ -1,6 +1,3 @@
-// Package skill holds skills: folders with instructions for a kind of task, in a SKILL.md, which an agent
-// gets when it needs them. The format is that of agentskills.io: YAML frontmatter with name and
-// description, then Markdown.
 package skill
 
 import (

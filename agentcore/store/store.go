@@ -1,10 +1,3 @@
-// Package store keeps sessions, runs and all that they leave behind in one SQLite file. It is the only
-// place with SQL.
-//
-// One goroutine writes. Batches that queue up while the disk is busy share a transaction, so that many
-// runs together cost few waits for the disk; a batch is acknowledged, and its events are published,
-// after the COMMIT that it was part of. Readers have connections of their own and see what is
-// committed. Several processes may share a file.
 package store
 
 import (

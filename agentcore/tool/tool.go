@@ -1,5 +1,3 @@
-// Package tool holds what an agent can do: the Tool interface, what a tool may touch while it runs
-// (Host), and the built-in tools.
 package tool
 
 import (

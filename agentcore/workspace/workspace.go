@@ -1,6 +1,3 @@
-// Package workspace holds what agents see and change: disk roots, below the editor's open documents,
-// below a session's layer of proposed edits, below the layers of its runs. Nothing in it writes into a
-// workspace folder.
 package workspace
 
 import (

@@ -1,7 +1,3 @@
-// Package offline is the model that is always there: no language model, but rules behind the same interface.
-// It reads its request as a model would, calls the tools that are offered, reports findings and proposes safe
-// fixes, and says in every answer that no language model was used. It keeps nothing between requests: each turn
-// is computed from the messages alone.
 package offline
 
 import (

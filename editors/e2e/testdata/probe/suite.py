@@ -29,7 +29,7 @@ def excused(finding):
     return (finding.level, finding.rule, finding.method, finding.text) in PURPOSE
 
 
-# Each of these is a warning, and a decision of ARCHITECTURE.md.
+# Each of these is a warning, and a decision of the package comment in lsp/doc.go.
 PURPOSE = {
     # A client that announces nothing of diagnostics is pushed them: it would have nothing else.
     ("warn", "not-announced", "textDocument/publishDiagnostics", "textDocument.publishDiagnostics"),

@@ -1,4 +1,5 @@
--- The tree of sessions and runs, in a buffer that follows what happens.
+-- The tree of sessions and runs, in a buffer that follows what happens. It folds by itself: Neovim's own folds are lost when
+-- lines come and go many times a second.
 
 local agents = require('agentls.agents')
 local async = require('agentls.async')

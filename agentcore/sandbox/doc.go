@@ -1,0 +1,34 @@
+// Package sandbox runs commands on a copy-on-write view of the workspace. What a command sees is the disk below what
+// the agent sees (unsaved documents, proposed edits); what it writes reaches no file of the user, but comes back as
+// changes.
+//
+// On Linux a command runs in namespaces of its own, with the workspace as an overlay at its own absolute path, the rest
+// of the disk read-only, the home folder hidden and no network. Where that cannot be had, [Probe] says which weaker
+// level is left, and why.
+//
+// # Levels
+//
+// [Probe] tries each level, and `agentls doctor` says which one the machine has and why. The levels are: namespaces of
+// our own; the same walls built by `bwrap`, setuid or with a profile of its own, around a copy at the workspace's own
+// path, with our process as the first one inside, which adds limits, Landlock and the filter; a copy alone, with no new
+// privileges. Before Linux 6.15 nothing can be cloned of a file system that was never attached, so what hides secrets
+// is a file of the box.
+//
+// # The process
+//
+// A sandbox starts from our own binary. The process is told apart before most packages are initialized, for which this
+// package imports little (no net); [Dispatch] is the first line of main and of each TestMain that needs it. The process
+// builds the walls, gives up its rights on the one thread that then starts the command, and ends with the command, with
+// its pipe's other end or with its parent's thread. The kernel ends the rest of the PID namespace. A command on a copy
+// runs below a process of ours that its orphans fall to (attend_linux.go).
+//
+// Each command gets fresh mounts. Between two commands an upper layer holds only what stays: ignored outputs, and what
+// is no text.
+//
+// # Hosts
+//
+// A sandbox's way out is ours. Where `network.allow` names hosts, the sandbox makes sockets that listen on its own
+// loopback and hands them to the server (Gate), where the proxy of that command answers until the command ends; nothing
+// inside copies bytes. What is named on the loopback of the machine has a socket of its own at the same address, since
+// programs ask no proxy for it.
+package sandbox
