@@ -186,10 +186,18 @@ var imports = map[string]because{
 	"agentcore/langserver": {
 		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
 	},
-	"agentcore/outline": {},
+	"agentcore/lazyregexp": {}, // a leaf: expressions that most runs do not need
+	"agentcore/lint": {
+		"agentcore/lazyregexp": "expressions of rules",
+	},
+	"agentcore/outline": {
+		"agentcore/lazyregexp": "how definitions look",
+	},
 	"agentcore/model/offline": {
-		"agentcore/outline": "what lines define",
-		"agentcore/model":   "implements it",
+		"agentcore/lazyregexp": "how answers of tools look",
+		"agentcore/lint":       "what it finds in files",
+		"agentcore/outline":    "what lines define",
+		"agentcore/model":      "implements it",
 	},
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",

@@ -1,14 +1,16 @@
-package offline
+package lint
 
 import (
 	"go/ast"
 	"go/token"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // sqlStart fits the beginning of a statement of SQL that takes values.
-var sqlStart = pattern(`(?i)^[\s("'` + "`" + `_]*(?:select\b.+\bfrom\b|insert\s+into\b|update\b.+\bset\b|delete\s+from\b)`)
+var sqlStart = lazyregexp.New(`(?i)^[\s("'` + "`" + `_]*(?:select\b.+\bfrom\b|insert\s+into\b|update\b.+\bset\b|delete\s+from\b)`)
 
 // goSQL looks at the query of database/sql's methods. Numbers and names of columns are put in by %d and by
 // constants often enough; so it has to be %s, %v or a "+" with something that is no constant by its name.
@@ -255,10 +257,10 @@ func goErrorTexts(g *goFile) []hit {
 }
 
 // debugWords begin what people print while they look for a mistake.
-var debugWords = pattern(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
+var debugWords = lazyregexp.New(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
 
 // goDebugPrints looks for prints whose text gives them away, for the built-in println, and for dumps.
-func goDebugPrints(f *file) []hit {
+func goDebugPrints(f *File) []hit {
 	g := f.goSyntax
 	if g == nil || f.isTest() {
 		return nil

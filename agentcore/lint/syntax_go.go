@@ -1,4 +1,4 @@
-package offline
+package lint
 
 import (
 	"go/ast"

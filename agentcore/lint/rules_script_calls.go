@@ -1,18 +1,20 @@
-package offline
+package lint
 
 import (
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var scriptEval = pattern("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s]|\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
+var scriptEval = lazyregexp.New("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s]|\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
 
-func jsEval(f *file) []hit {
+func jsEval(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for _, h := range f.matches(scriptEval(), "eval(", "Function(", "setTimeout(", "setInterval(") {
-		if line := f.codeLine(h.line); !strings.Contains(line, "function eval(") && !strings.HasPrefix(strings.TrimSpace(line), "eval(") || strings.HasSuffix(strings.TrimSpace(line), ";") {
+		if line := f.CodeLine(h.line); !strings.Contains(line, "function eval(") && !strings.HasPrefix(strings.TrimSpace(line), "eval(") || strings.HasSuffix(strings.TrimSpace(line), ";") {
 			hits = append(hits, h)
 		}
 	}
@@ -20,18 +22,18 @@ func jsEval(f *file) []hit {
 }
 
 // builtScript fits text that is put together with values: a "+" beside a string, or an expression in a template.
-var builtScript = pattern("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
+var builtScript = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
 
-var htmlAssignment = pattern(`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
+var htmlAssignment = lazyregexp.New(`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
 
 // jsHTML looks for values put into HTML on one line, unless something there escapes or cleans them.
-func jsHTML(f *file) []hit {
+func jsHTML(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for number := range f.linesWith("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write") {
-		match := htmlAssignment().FindStringSubmatch(f.codeLine(number))
+		match := htmlAssignment().FindStringSubmatch(f.CodeLine(number))
 		if match == nil {
 			continue
 		}
@@ -45,16 +47,16 @@ func jsHTML(f *file) []hit {
 	return hits
 }
 
-var execCall = pattern(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\((.*)`)
+var execCall = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\((.*)`)
 
 // jsShell needs the import of child_process, since exec is the name of other things too.
-func jsShell(f *file) []hit {
+func jsShell(f *File) []hit {
 	if f.isTest() || !strings.Contains(f.text, "child_process") {
 		return nil
 	}
 	var hits []hit
 	for number := range f.linesWith("exec(", "execSync(") {
-		match := execCall().FindStringSubmatch(f.codeLine(number))
+		match := execCall().FindStringSubmatch(f.CodeLine(number))
 		if match != nil && builtScript().MatchString(firstArgument("("+match[1], 0)) {
 			hits = append(hits, hit{line: number})
 		}
@@ -62,11 +64,11 @@ func jsShell(f *file) []hit {
 	return hits
 }
 
-var queryCall = pattern(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(\s*["'` + "`" + `]`)
+var queryCall = lazyregexp.New(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(\s*["'` + "`" + `]`)
 
 // jsSQL looks at the texts that a method of a database is called with. A template with a tag is not among them,
 // since its tag makes the placeholders.
-func jsSQL(f *file) []hit {
+func jsSQL(f *File) []hit {
 	if f.blocks == nil || !f.blocks.balanced || !hasSQL(f.text) {
 		return nil
 	}
@@ -96,7 +98,7 @@ func hasSQL(text string) bool {
 	return false
 }
 
-var putScriptName = pattern(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?\$\{[^{}]*\}`)
+var putScriptName = lazyregexp.New(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?\$\{[^{}]*\}`)
 
 // onlyNames reports whether all that is put into a query are names of tables, which no placeholder can take.
 func onlyNames(written string) bool {
@@ -104,9 +106,9 @@ func onlyNames(written string) bool {
 	return rest != written && !strings.Contains(rest, "${") && !strings.Contains(rest, "+")
 }
 
-var unauthorized = pattern(`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
+var unauthorized = lazyregexp.New(`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
-func jsInsecureTLS(f *file) []hit {
+func jsInsecureTLS(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
@@ -114,18 +116,18 @@ func jsInsecureTLS(f *file) []hit {
 }
 
 var (
-	debuggerStatement = pattern(`^\s*debugger\s*;?\s*$`)
-	consoleCall       = pattern(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\((.*)\)\s*;?\s*$`)
+	debuggerStatement = lazyregexp.New(`^\s*debugger\s*;?\s*$`)
+	consoleCall       = lazyregexp.New(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\((.*)\)\s*;?\s*$`)
 )
 
 // jsDebugPrints looks for debugger statements and prints whose text gives them away, each alone on its line.
-func jsDebugPrints(f *file) []hit {
+func jsDebugPrints(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for number := range f.linesWith("debugger", "console.") {
-		code := f.codeLine(number)
+		code := f.CodeLine(number)
 		start := f.starts[number-1]
 		// Behind the parenthesis of an if the statement must not go away.
 		removable := f.statementStart(start + len(code) - len(strings.TrimLeft(code, " \t")))
@@ -150,7 +152,7 @@ func jsDebugPrints(f *file) []hit {
 			continue
 		}
 		h := hit{line: number}
-		if removable && strings.Count(code, "(") == 1 && f.line(number) == code[:at[0]]+f.text[start+at[0]:start+at[1]] {
+		if removable && strings.Count(code, "(") == 1 && f.Line(number) == code[:at[0]]+f.text[start+at[0]:start+at[1]] {
 			h.edit = f.removeLines(number, number)
 		}
 		hits = append(hits, h)
@@ -160,7 +162,7 @@ func jsDebugPrints(f *file) []hit {
 
 // duplicateKeys compares the plain keys of each object of a script or dictionary of Python: names and strings
 // before a colon, on the object's own level.
-func duplicateKeys(f *file) []hit {
+func duplicateKeys(f *File) []hit {
 	var hits []hit
 	type object struct {
 		keys map[string]bool
@@ -210,8 +212,8 @@ func duplicateKeys(f *file) []hit {
 }
 
 // objectAt reports whether an opening brace begins an object and no block, by what stands before it.
-func (f *file) objectAt(at int) bool {
-	if f.language == python {
+func (f *File) objectAt(at int) bool {
+	if f.Language == Python {
 		return true
 	}
 	before := lastBefore(f.code, at)
@@ -227,7 +229,7 @@ func (f *file) objectAt(at int) bool {
 
 // keyAt returns the key at an offset, as it would be written with quotes, and the offset behind it; "" if what
 // stands there is no plain key with a colon.
-func (f *file) keyAt(at int) (string, int) {
+func (f *File) keyAt(at int) (string, int) {
 	end := at
 	if c := f.code[at]; c == '"' || c == '\'' {
 		end++
@@ -249,12 +251,12 @@ func (f *file) keyAt(at int) (string, int) {
 	}
 	key := f.text[at:end]
 	if key[0] != '"' && key[0] != '\'' {
-		if f.language == python {
+		if f.Language == Python {
 			return "", at // a name stands for its value there
 		}
 		return key, end
 	}
-	if f.language == python {
+	if f.Language == Python {
 		return key, end
 	}
 	return strings.Trim(key, `"'`), end

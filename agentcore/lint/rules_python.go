@@ -1,109 +1,111 @@
-package offline
+package lint
 
 import (
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var pythonRules = []rule{
+var pythonRules = []Rule{
 	{
-		name: "bare-except", languages: python, severity: warning, check: pyBareExcepts,
-		message: "A bare except catches everything, KeyboardInterrupt and SystemExit too. Name the exceptions that are expected, or write \"except Exception\".",
+		Name: "bare-except", Languages: Python, Severity: Warning, check: pyBareExcepts,
+		Message: "A bare except catches everything, KeyboardInterrupt and SystemExit too. Name the exceptions that are expected, or write \"except Exception\".",
 		same:    []string{"E722", "bare-except", "bare except"},
 	},
 	{
-		name: "swallowed-exception", languages: python, severity: warning, check: pySwallowed,
-		message: "All exceptions are caught here and nothing is done about them, so that mistakes go unnoticed. Catch what is expected, or at least log it.",
+		Name: "swallowed-exception", Languages: Python, Severity: Warning, check: pySwallowed,
+		Message: "All exceptions are caught here and nothing is done about them, so that mistakes go unnoticed. Catch what is expected, or at least log it.",
 		same:    []string{"S110", "BLE001", "try-except-pass"},
 	},
 	{
-		name: "mutable-default", languages: python, severity: warning, check: pyMutableDefaults,
-		message: "This default is made once and shared by all calls, so changes to it stay. Use None and make it in the function.",
+		Name: "mutable-default", Languages: Python, Severity: Warning, check: pyMutableDefaults,
+		Message: "This default is made once and shared by all calls, so changes to it stay. Use None and make it in the function.",
 		same:    []string{"B006", "dangerous-default-value"},
 	},
 	{
-		name: "none-comparison", languages: python, severity: information, check: pyNoneComparisons,
-		message: "None is compared by value, which a class may redefine. Use \"is None\" or \"is not None\".",
+		Name: "none-comparison", Languages: Python, Severity: Information, check: pyNoneComparisons,
+		Message: "None is compared by value, which a class may redefine. Use \"is None\" or \"is not None\".",
 		same:    []string{"E711", "singleton-comparison"},
 	},
 	{
-		name: "identity-of-literal", languages: python, severity: warning, check: pyIdentityOfLiterals,
-		message: "\"is\" compares identity, and whether equal literals are one object is up to the interpreter. Use == or !=.",
+		Name: "identity-of-literal", Languages: Python, Severity: Warning, check: pyIdentityOfLiterals,
+		Message: "\"is\" compares identity, and whether equal literals are one object is up to the interpreter. Use == or !=.",
 		same:    []string{"F632", "literal-comparison", "with a literal"},
 	},
 	{
-		name: "assert-tuple", languages: python, severity: failure, check: pyAssertTuples,
-		message: "This asserts a tuple, which is always true, so nothing is tested. Remove the parentheses.",
+		Name: "assert-tuple", Languages: Python, Severity: Error, check: pyAssertTuples,
+		Message: "This asserts a tuple, which is always true, so nothing is tested. Remove the parentheses.",
 		same:    []string{"F631", "assertion is always true"},
 	},
 	{
-		name: "unraised-exception", languages: python, severity: failure, check: pyUnraised,
-		message: "This exception is made and then dropped. Write raise in front of it.",
+		Name: "unraised-exception", Languages: Python, Severity: Error, check: pyUnraised,
+		Message: "This exception is made and then dropped. Write raise in front of it.",
 		same:    []string{"PLW0133", "pointless-exception-statement"},
 	},
 	{
-		name: "unused-comparison", languages: python, severity: warning, check: pyUnusedComparisons,
-		message: "This compares and drops the result. It was probably meant to assign or to assert.",
+		Name: "unused-comparison", Languages: Python, Severity: Warning, check: pyUnusedComparisons,
+		Message: "This compares and drops the result. It was probably meant to assign or to assert.",
 		same:    []string{"B015", "pointless-comparison"},
 	},
 	{
-		name: "unreachable-code", languages: python, severity: warning, check: pyUnreachable,
-		message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
+		Name: "unreachable-code", Languages: Python, Severity: Warning, check: pyUnreachable,
+		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
 		same:    []string{"unreachable"},
 	},
 	{
-		name: "self-assignment", languages: python, severity: warning, check: pySelfAssignments,
-		message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
+		Name: "self-assignment", Languages: Python, Severity: Warning, check: pySelfAssignments,
+		Message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
 		same:    []string{"PLW0127", "self-assigning-variable"},
 	},
 	{
-		name: "identical-condition", languages: python, severity: warning, check: pyIdenticalConditions,
-		message: "This condition was already tested above, so this branch never runs.",
+		Name: "identical-condition", Languages: Python, Severity: Warning, check: pyIdenticalConditions,
+		Message: "This condition was already tested above, so this branch never runs.",
 	},
 	{
-		name: "identical-branches", languages: python, severity: warning, check: pyIdenticalBranches,
-		message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
+		Name: "identical-branches", Languages: Python, Severity: Warning, check: pyIdenticalBranches,
+		Message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
 	},
 	{
-		name: "return-in-finally", languages: python, severity: warning, check: pyFinallyReturns,
-		message: "A return in finally throws away an exception that is on its way. Put it behind the try statement.",
+		Name: "return-in-finally", Languages: Python, Severity: Warning, check: pyFinallyReturns,
+		Message: "A return in finally throws away an exception that is on its way. Put it behind the try statement.",
 		same:    []string{"B012", "lost-exception", "SyntaxWarning: 'return' in a 'finally'"},
 	},
 	{
-		name: "unsafe-eval", languages: python, severity: warning, check: pyEval,
-		message: "This runs text as code. If any of it comes from outside, that is code injection: use ast.literal_eval, a parser or a table.",
+		Name: "unsafe-eval", Languages: Python, Severity: Warning, check: pyEval,
+		Message: "This runs text as code. If any of it comes from outside, that is code injection: use ast.literal_eval, a parser or a table.",
 		same:    []string{"S307", "S102", "PGH001", "eval-used", "exec-used"},
 	},
 	{
-		name: "shell-injection", languages: python, severity: warning, check: pyShell,
-		message: "A shell gets a command that is put together from values, which invites injection. Use subprocess.run with a list of arguments.",
+		Name: "shell-injection", Languages: Python, Severity: Warning, check: pyShell,
+		Message: "A shell gets a command that is put together from values, which invites injection. Use subprocess.run with a list of arguments.",
 		same:    []string{"S602", "S605", "S604"},
 	},
 	{
-		name: "sql-concatenation", languages: python, severity: warning, check: pySQL,
-		message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as parameters.",
+		Name: "sql-concatenation", Languages: Python, Severity: Warning, check: pySQL,
+		Message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as parameters.",
 		same:    []string{"S608"},
 	},
 	{
-		name: "unsafe-yaml", languages: python, severity: warning, check: pyYAML,
-		message: "yaml.load without a safe loader makes any Python object that the text asks for. Use yaml.safe_load.",
+		Name: "unsafe-yaml", Languages: Python, Severity: Warning, check: pyYAML,
+		Message: "yaml.load without a safe loader makes any Python object that the text asks for. Use yaml.safe_load.",
 		same:    []string{"S506"},
 	},
 	{
-		name: "insecure-tls", languages: python, severity: warning, check: pyInsecureTLS,
-		message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in verify instead.",
+		Name: "insecure-tls", Languages: Python, Severity: Warning, check: pyInsecureTLS,
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in verify instead.",
 		same:    []string{"S501"},
 	},
 	{
-		name: "debug-print", languages: python, severity: information, check: pyDebugPrints,
-		message: "This looks like it was left from debugging. Remove it.",
+		Name: "debug-print", Languages: Python, Severity: Information, check: pyDebugPrints,
+		Message: "This looks like it was left from debugging. Remove it.",
 		same:    []string{"T100"},
 	},
 }
 
-var bareExcept = pattern(`^except\s*:`)
+var bareExcept = lazyregexp.New(`^except\s*:`)
 
 // pyBareExcepts looks for "except:" in whose block nothing is raised again.
-func pyBareExcepts(f *file) []hit {
+func pyBareExcepts(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
 		if line.keyword != "except" || !bareExcept().MatchString(line.code) {
@@ -128,11 +130,11 @@ func raisesAgain(lines []logicalLine) bool {
 	return false
 }
 
-var broadExcept = pattern(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?\s*:`)
+var broadExcept = lazyregexp.New(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?\s*:`)
 
 // pySwallowed looks for broad handlers with nothing but pass, where no comment says why. What is tried must have
 // several statements: around a single one it is mostly meant.
-func pySwallowed(f *file) []hit {
+func pySwallowed(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
 		if line.keyword != "except" || !broadExcept().MatchString(line.code) {
@@ -152,7 +154,7 @@ func pySwallowed(f *file) []hit {
 }
 
 // triesMuch reports whether the try statement of the handler at an index has several statements in its block.
-func (f *file) triesMuch(handler int) bool {
+func (f *File) triesMuch(handler int) bool {
 	const several = 3
 	count := 0
 	for i := handler - 1; i >= 0 && f.logical[i].indent >= f.logical[handler].indent; i-- {
@@ -164,11 +166,11 @@ func (f *file) triesMuch(handler int) bool {
 	return false
 }
 
-var mutableDefault = pattern(`[(,]\s*(\w+)\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
+var mutableDefault = lazyregexp.New(`[(,]\s*(\w+)\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
 
 // pyMutableDefaults looks for defaults that the function changes: one that is only read does no harm, and a cache is
 // meant to stay.
-func pyMutableDefaults(f *file) []hit {
+func pyMutableDefaults(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
 		if line.keyword != "def" && !strings.HasPrefix(line.code, "async def ") {
@@ -202,7 +204,7 @@ func changes(body []logicalLine, name string) bool {
 			}
 			at += found
 			end := at + len(name)
-			if at > 0 && (isWordByte(line.code[at-1]) || line.code[at-1] == '.') || end < len(line.code) && isWordByte(line.code[end]) {
+			if at > 0 && (IsWordByte(line.code[at-1]) || line.code[at-1] == '.') || end < len(line.code) && IsWordByte(line.code[end]) {
 				at = end
 				continue
 			}
@@ -224,12 +226,12 @@ func changes(body []logicalLine, name string) bool {
 	return false
 }
 
-var elementAssignment = pattern(`^\[[^\[\]]*\]\s*[-+*|/]?=[^=]`)
+var elementAssignment = lazyregexp.New(`^\[[^\[\]]*\]\s*[-+*|/]?=[^=]`)
 
-var noneComparison = pattern(`([!=])= ?None\b`)
+var noneComparison = lazyregexp.New(`([!=])= ?None\b`)
 
 // pyNoneComparisons leaves alone what may be an expression of a query or of an array, where == is redefined.
-func pyNoneComparisons(f *file) []hit {
+func pyNoneComparisons(f *File) []hit {
 	for _, library := range []string{"sqlalchemy", "sqlmodel", "peewee", "pony", "numpy", "pandas", "polars", "sympy"} {
 		if strings.Contains(f.text, library) {
 			return nil
@@ -259,12 +261,12 @@ func pyNoneComparisons(f *file) []hit {
 	return hits
 }
 
-var identityOfLiteral = pattern(`\bis (not )?(?:[bru]{0,2}(?:"_*"|'_*')|-?\d+(?:\.\d+)?\b|\(\)|\[|\{)`)
+var identityOfLiteral = lazyregexp.New(`\bis (not )?(?:[bru]{0,2}(?:"_*"|'_*')|-?\d+(?:\.\d+)?\b|\(\)|\[|\{)`)
 
-func pyIdentityOfLiterals(f *file) []hit {
+func pyIdentityOfLiterals(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith(" is ") {
-		line := f.codeLine(number)
+		line := f.CodeLine(number)
 		at := identityOfLiteral().FindStringSubmatchIndex(line)
 		if at == nil || strings.HasSuffix(strings.TrimSpace(line[:at[0]]), `"`) {
 			continue
@@ -282,7 +284,7 @@ func pyIdentityOfLiterals(f *file) []hit {
 }
 
 // pyAssertTuples looks for "assert (condition, message)" with nothing behind the parentheses.
-func pyAssertTuples(f *file) []hit {
+func pyAssertTuples(f *File) []hit {
 	var hits []hit
 	for _, line := range f.logical {
 		if line.keyword != "assert" {
@@ -314,9 +316,9 @@ func topLevel(text string, c byte) bool {
 	return found && depth == 0
 }
 
-var unraised = pattern(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
+var unraised = lazyregexp.New(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
 
-func pyUnraised(f *file) []hit {
+func pyUnraised(f *File) []hit {
 	var hits []hit
 	for _, line := range f.logical {
 		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || closing(line.code, strings.IndexByte(line.code, '(')) != len(line.code)-1 {
@@ -346,10 +348,10 @@ func closing(text string, at int) int {
 	return -1
 }
 
-var bareComparison = pattern(`^[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\s*(?:==|!=)\s*[^=].*$`)
+var bareComparison = lazyregexp.New(`^[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\s*(?:==|!=)\s*[^=].*$`)
 
 // pyUnusedComparisons leaves tests alone, which compare to see whether that raises.
-func pyUnusedComparisons(f *file) []hit {
+func pyUnusedComparisons(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
@@ -364,7 +366,7 @@ func pyUnusedComparisons(f *file) []hit {
 
 // pyUnreachable looks for a line of the same block behind one that always leaves it. A yield makes the function
 // a generator even there.
-func pyUnreachable(f *file) []hit {
+func pyUnreachable(f *File) []hit {
 	var hits []hit
 	for i := 1; i < len(f.logical); i++ {
 		before, line := f.logical[i-1], f.logical[i]
@@ -393,10 +395,10 @@ func pyUnreachable(f *file) []hit {
 	return hits
 }
 
-var plainAssignment = pattern(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\w.]*(?:\[\w+\])?)$`)
+var plainAssignment = lazyregexp.New(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\w.]*(?:\[\w+\])?)$`)
 
 // pySelfAssignments leaves the bodies of classes alone: there it copies a name of the module.
-func pySelfAssignments(f *file) []hit {
+func pySelfAssignments(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
 		if !strings.Contains(line.code, "=") || strings.Contains(line.code, "(") {
@@ -427,7 +429,7 @@ func pySelfAssignments(f *file) []hit {
 }
 
 // condition returns the text between the keyword and the colon of an if or elif.
-func (f *file) condition(line logicalLine) string {
+func (f *File) condition(line logicalLine) string {
 	text := f.squeezed(line.span)
 	text = strings.TrimPrefix(text, line.keyword)
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && line.inline() == "" && strings.HasSuffix(line.code, ":") {
@@ -436,7 +438,7 @@ func (f *file) condition(line logicalLine) string {
 	return ""
 }
 
-func pyIdenticalConditions(f *file) []hit {
+func pyIdenticalConditions(f *File) []hit {
 	var hits []hit
 	for i, head := range f.logical {
 		if head.keyword != "if" {
@@ -458,7 +460,7 @@ func pyIdenticalConditions(f *file) []hit {
 }
 
 // pyIdenticalBranches compares an if without elif with its else.
-func pyIdenticalBranches(f *file) []hit {
+func pyIdenticalBranches(f *File) []hit {
 	var hits []hit
 	for i, head := range f.logical {
 		if head.keyword != "if" || head.inline() != "" {
@@ -487,7 +489,7 @@ func pyIdenticalBranches(f *file) []hit {
 	return hits
 }
 
-func pyFinallyReturns(f *file) []hit {
+func pyFinallyReturns(f *File) []hit {
 	var hits []hit
 	for i, head := range f.logical {
 		if head.keyword != "finally" {

@@ -1,26 +1,28 @@
-package offline
+package lint
 
 import (
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var evalCall = pattern(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
+var evalCall = lazyregexp.New(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
 
 // pyEval leaves literals alone, and what defines a function of that name.
-func pyEval(f *file) []hit {
+func pyEval(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for number := range f.linesWith("eval(", "exec(") {
-		line := f.codeLine(number)
+		line := f.CodeLine(number)
 		match := evalCall().FindStringSubmatch(line)
 		if match == nil || strings.Contains(line, "def "+match[1]) || match[2] != "" && strings.ContainsAny(match[2][:1], `"'`) || strings.HasPrefix(match[2], "compile(") {
 			continue
 		}
 		h := hit{line: number}
 		if strings.Contains(match[2], ",") {
-			h.severity = information // it has names of its own: somebody thought about it
+			h.severity = Information // it has names of its own: somebody thought about it
 		}
 		hits = append(hits, h)
 	}
@@ -28,16 +30,16 @@ func pyEval(f *file) []hit {
 }
 
 // shellCall fits the functions that hand their first argument to a shell.
-var shellCall = pattern(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
+var shellCall = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 
 // withShell fits those that do so if they are told.
-var withShell = pattern(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
+var withShell = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
 
 // builtText fits an expression that puts text and values together, in code without the contents of strings: an f
 // in front, a "%" or "+" beside a string, or a call of format on one.
-var builtText = pattern(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
+var builtText = lazyregexp.New(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
 
-func pyShell(f *file) []hit {
+func pyShell(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
@@ -60,10 +62,10 @@ func pyShell(f *file) []hit {
 	return hits
 }
 
-var formatted = pattern(`^\s*[rR]?[fF][rR]?["']`)
+var formatted = lazyregexp.New(`^\s*[rR]?[fF][rR]?["']`)
 
 // putsValues reports whether an f-string among the argument of a line has a value in it.
-func (f *file) putsValues(line logicalLine, argument string) bool {
+func (f *File) putsValues(line logicalLine, argument string) bool {
 	if !formatted().MatchString(argument) {
 		// A number put in by %d is harmless.
 		return !strings.Contains(argument, "%") || strings.Contains(f.text[line.start:line.end], "%s") || strings.Contains(f.text[line.start:line.end], "%r") || strings.Contains(f.text[line.start:line.end], "%(")
@@ -93,10 +95,10 @@ func firstArgument(code string, open int) string {
 	return code[open+1 : end]
 }
 
-var executeCall = pattern(`\.(?:execute|executemany|executescript)\(`)
+var executeCall = lazyregexp.New(`\.(?:execute|executemany|executescript)\(`)
 
 // pySQL looks at the first argument of execute, which has to begin like SQL and have a value put in.
-func pySQL(f *file) []hit {
+func pySQL(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
@@ -125,7 +127,7 @@ func pySQL(f *file) []hit {
 }
 
 // putName fits places in a query where only a name can stand, which no placeholder can take.
-var putName = pattern(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?(?:\{[^{}]*\}|%s)`)
+var putName = lazyregexp.New(`(?i)\b(?:from|into|update|table|join)\s+["'` + "`" + `]?(?:\{[^{}]*\}|%s)`)
 
 // onlyIdentifiers reports whether all that is put into a query are names of tables.
 func onlyIdentifiers(written string) bool {
@@ -133,9 +135,9 @@ func onlyIdentifiers(written string) bool {
 	return rest != written && !strings.Contains(rest, "{") && !strings.Contains(rest, "%s")
 }
 
-var yamlLoad = pattern(`\byaml\.load\(`)
+var yamlLoad = lazyregexp.New(`\byaml\.load\(`)
 
-func pyYAML(f *file) []hit {
+func pyYAML(f *File) []hit {
 	var hits []hit
 	for _, line := range f.logical {
 		if !strings.Contains(line.code, "yaml.load") {
@@ -153,9 +155,9 @@ func pyYAML(f *file) []hit {
 	return hits
 }
 
-var unverified = pattern(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
+var unverified = lazyregexp.New(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
 
-func pyInsecureTLS(f *file) []hit {
+func pyInsecureTLS(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
@@ -168,11 +170,11 @@ func pyInsecureTLS(f *file) []hit {
 	return hits
 }
 
-var debuggerCall = pattern(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
+var debuggerCall = lazyregexp.New(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
 
 // pyDebugPrints looks for prints whose text gives them away, and for calls of a debugger. A print or a call alone
 // in its block is not taken away, since the block must not become empty.
-func pyDebugPrints(f *file) []hit {
+func pyDebugPrints(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}

@@ -1,11 +1,13 @@
-package offline
+package lint
 
 import (
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // heredocWord is what stands behind "<<".
-var heredocWord = pattern(`^(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))`)
+var heredocWord = lazyregexp.New(`^(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))`)
 
 // heredoc is a document that begins on the next line.
 type heredoc struct {

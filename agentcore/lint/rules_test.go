@@ -1,4 +1,4 @@
-package offline
+package lint
 
 import (
 	"fmt"
@@ -53,20 +53,20 @@ func TestRules(t *testing.T) {
 	hits := map[string]bool{}
 	for name, x := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
-			f := newFile(name, x.text)
-			f.today = "2026-03-01"
-			found := f.check()
-			f.fixes(found)
+			f := NewFile(name, x.text)
+			f.Today = "2026-03-01"
+			found := f.Check()
+			f.Fix(found)
 			var got []string
 			for _, hit := range found {
-				line := fmt.Sprintf("%d %s", hit.line, hit.rule)
-				if hit.fix != nil {
+				line := fmt.Sprintf("%d %s", hit.Line, hit.Rule)
+				if hit.Fix != nil {
 					line += "!"
 				}
 				got = append(got, line)
-				for l := golang; l <= other; l <<= 1 {
-					if f.language == l {
-						hits[fmt.Sprintf("%s %d", hit.rule, family(l))] = true
+				for l := Go; l <= Other; l <<= 1 {
+					if f.Language == l {
+						hits[fmt.Sprintf("%s %d", hit.Rule, family(l))] = true
 					}
 				}
 			}
@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 					number, _, _ := strings.Cut(line, " ")
 					var n int
 					_, _ = fmt.Sscan(number, &n)
-					t.Errorf("not wanted: %s: %s", line, f.line(n))
+					t.Errorf("not wanted: %s: %s", line, f.Line(n))
 				}
 			}
 			for _, line := range x.want {
@@ -86,18 +86,18 @@ func TestRules(t *testing.T) {
 		})
 	}
 	// Each rule has at least one hit above, in each family of languages that it has a check of its own for.
-	for _, r := range ruleTable() {
-		if own := family(r.languages); own != 0 && !hits[fmt.Sprintf("%s %d", r.name, own)] {
-			t.Errorf("the fixtures have no hit of %s in the languages %d", r.name, own)
+	for _, r := range Rules() {
+		if own := family(r.Languages); own != 0 && !hits[fmt.Sprintf("%s %d", r.Name, own)] {
+			t.Errorf("the fixtures have no hit of %s in the languages %d", r.Name, own)
 		}
-		if own := family(r.languages); own == 0 && !slices.ContainsFunc([]language{golang, scripts, python, shell, prose, data}, func(l language) bool { return hits[fmt.Sprintf("%s %d", r.name, l)] }) {
-			t.Errorf("the fixtures have no hit of %s", r.name)
+		if own := family(r.Languages); own == 0 && !slices.ContainsFunc([]Language{Go, scripts, Python, Shell, Prose, Data}, func(l Language) bool { return hits[fmt.Sprintf("%s %d", r.Name, l)] }) {
+			t.Errorf("the fixtures have no hit of %s", r.Name)
 		}
 	}
 }
 
 // family joins JavaScript and TypeScript; 0 for a set of several.
-func family(l language) language {
+func family(l Language) Language {
 	if l&scripts == l {
 		return scripts
 	}
@@ -109,15 +109,15 @@ func family(l language) language {
 
 func TestRuleTable(t *testing.T) {
 	kebab := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-	seen := map[string]language{}
-	for _, r := range ruleTable() {
-		if !kebab.MatchString(r.name) || r.message == "" || r.check == nil || r.languages == 0 {
-			t.Errorf("the rule %q is not complete", r.name)
+	seen := map[string]Language{}
+	for _, r := range Rules() {
+		if !kebab.MatchString(r.Name) || r.Message == "" || r.check == nil || r.Languages == 0 {
+			t.Errorf("the rule %q is not complete", r.Name)
 		}
-		if seen[r.name]&r.languages != 0 {
-			t.Errorf("the rule %q stands twice for a language", r.name)
+		if seen[r.Name]&r.Languages != 0 {
+			t.Errorf("the rule %q stands twice for a language", r.Name)
 		}
-		seen[r.name] |= r.languages
+		seen[r.Name] |= r.Languages
 	}
 }
 
@@ -132,16 +132,16 @@ func TestFixes(t *testing.T) {
 		{"b.js", "debugger;", "debugger;"}, // nothing around it makes an empty text of it
 	} {
 		text := strings.TrimSuffix(c.before, "\n")
-		f := newFile(c.name, text)
-		found := f.check()
-		f.fixes(found)
+		f := NewFile(c.name, text)
+		found := f.Check()
+		f.Fix(found)
 		slices.Reverse(found)
 		for _, hit := range found {
-			if hit.fix != nil {
-				if n := strings.Count(text, hit.fix.OldString); n != 1 {
-					t.Fatalf("%s: %q is there %d times", c.name, hit.fix.OldString, n)
+			if hit.Fix != nil {
+				if n := strings.Count(text, hit.Fix.OldString); n != 1 {
+					t.Fatalf("%s: %q is there %d times", c.name, hit.Fix.OldString, n)
 				}
-				text = strings.Replace(text, hit.fix.OldString, hit.fix.NewString, 1)
+				text = strings.Replace(text, hit.Fix.OldString, hit.Fix.NewString, 1)
 			}
 		}
 		if c.name == "b.js" {
@@ -159,27 +159,27 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
 		text = strings.ReplaceAll(text, "\r", "")
-		file := newFile(name, text)
+		file := NewFile(name, text)
 		if len(file.code) != len(text) {
 			t.Fatalf("the code has %d bytes, the text %d", len(file.code), len(text))
 		}
-		found := file.check()
-		file.fixes(found)
+		found := file.Check()
+		file.Fix(found)
 		after := text
 		for i, hit := range slices.Backward(found) {
-			if hit.line < 1 || hit.endLine < hit.line || hit.endLine > len(file.starts) {
-				t.Errorf("%s is at lines %d-%d of %d", hit.rule, hit.line, hit.endLine, len(file.starts))
+			if hit.Line < 1 || hit.EndLine < hit.Line || hit.EndLine > len(file.starts) {
+				t.Errorf("%s is at lines %d-%d of %d", hit.Rule, hit.Line, hit.EndLine, len(file.starts))
 			}
-			if i > 0 && found[i-1].line > hit.line {
+			if i > 0 && found[i-1].Line > hit.Line {
 				t.Errorf("the findings are not in order at %d", i)
 			}
-			if hit.fix == nil {
+			if hit.Fix == nil {
 				continue
 			}
-			if occurrences(text, hit.fix.OldString) != 1 || strings.Count(after, hit.fix.OldString) != 1 {
-				t.Errorf("%s: old_string %q is not there once", hit.rule, hit.fix.OldString)
+			if occurrences(text, hit.Fix.OldString) != 1 || strings.Count(after, hit.Fix.OldString) != 1 {
+				t.Errorf("%s: old_string %q is not there once", hit.Rule, hit.Fix.OldString)
 			}
-			after = strings.Replace(after, hit.fix.OldString, hit.fix.NewString, 1)
+			after = strings.Replace(after, hit.Fix.OldString, hit.Fix.NewString, 1)
 		}
 	})
 }
@@ -205,8 +205,8 @@ func BenchmarkCheck(b *testing.B) {
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				f := newFile(name, text.String())
-				f.fixes(mostSevere(f.check(), maxFindings))
+				f := NewFile(name, text.String())
+				f.Fix(f.Check())
 			}
 		})
 	}

@@ -1,11 +1,9 @@
-package offline
+package lint
 
 import (
 	"go/scanner"
 	"go/token"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // span is a range of bytes in a file's text.
@@ -21,18 +19,18 @@ type lexed struct {
 }
 
 // lex takes a text apart as its language does.
-func lex(of language, text string) lexed {
+func lex(of Language, text string) lexed {
 	l := &lexer{text: text, code: []byte(text)}
 	switch of {
-	case golang:
+	case Go:
 		l.golang()
-	case javascript, typescript:
+	case JavaScript, TypeScript:
 		l.script(0, false)
-	case python:
+	case Python:
 		l.python()
-	case shell:
+	case Shell:
 		l.shell()
-	case prose:
+	case Prose:
 		l.prose()
 	}
 	return lexed{code: string(l.code), comments: l.comments, strings: l.strings}
@@ -141,7 +139,7 @@ func (l *lexer) script(at int, nested bool) int {
 			at = l.comment(at, at+2+end+2)
 		case c == '"' || c == '\'':
 			// An apostrophe in the text of an element stands behind a letter, or has no second one on its line.
-			if c == '\'' && at > 0 && isWordByte(l.text[at-1]) && !beforeOperand(wordEnding(l.text, at-1)) {
+			if c == '\'' && at > 0 && IsWordByte(l.text[at-1]) && !beforeOperand(wordEnding(l.text, at-1)) {
 				at++
 			} else if end := l.quoted(at); end > 0 {
 				at = l.literal(at, end)
@@ -201,7 +199,7 @@ func (l *lexer) regexp(at int) int {
 	}
 	if before >= 0 && strings.IndexByte("(,=:[!&|?{;+-*%~^>", l.code[before]) < 0 {
 		start := before
-		for start >= 0 && isWordByte(l.code[start]) {
+		for start >= 0 && IsWordByte(l.code[start]) {
 			start--
 		}
 		if !beforeOperand(string(l.code[start+1 : before+1])) {
@@ -323,12 +321,7 @@ func (l *lexer) inline(at, end int) {
 	}
 }
 
-// pattern returns a regular expression that is compiled when it is first asked for: there are many of them, and
-// most runs of the program need none.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
-func isWordByte(c byte) bool {
+// IsWordByte reports whether a byte may be part of a name; all bytes of characters beyond ASCII may.
+func IsWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

@@ -1,113 +1,115 @@
-package offline
+package lint
 
 import (
 	"iter"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var scriptRules = []rule{
+var scriptRules = []Rule{
 	{
-		name: "assignment-in-condition", languages: scripts, severity: warning, check: jsConditionAssignments,
-		message: "This condition assigns. If a comparison is meant, write ===; else put the assignment before the if.",
+		Name: "assignment-in-condition", Languages: scripts, Severity: Warning, check: jsConditionAssignments,
+		Message: "This condition assigns. If a comparison is meant, write ===; else put the assignment before the if.",
 		same:    []string{"no-cond-assign"},
 	},
 	{
-		name: "identical-condition", languages: scripts, severity: warning, check: jsIdenticalConditions,
-		message: "This condition was already tested above, so this branch never runs.",
+		Name: "identical-condition", Languages: scripts, Severity: Warning, check: jsIdenticalConditions,
+		Message: "This condition was already tested above, so this branch never runs.",
 		same:    []string{"no-dupe-else-if"},
 	},
 	{
-		name: "identical-branches", languages: scripts, severity: warning, check: jsIdenticalBranches,
-		message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
+		Name: "identical-branches", Languages: scripts, Severity: Warning, check: jsIdenticalBranches,
+		Message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
 	},
 	{
-		name: "identical-operands", languages: scripts, severity: warning, check: jsIdenticalOperands,
-		message: "Both sides of this comparison are the same. One of them was probably meant to be something else.",
+		Name: "identical-operands", Languages: scripts, Severity: Warning, check: jsIdenticalOperands,
+		Message: "Both sides of this comparison are the same. One of them was probably meant to be something else.",
 		same:    []string{"no-self-compare"},
 	},
 	{
-		name: "self-assignment", languages: scripts, severity: warning, check: jsSelfAssignments,
-		message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
+		Name: "self-assignment", Languages: scripts, Severity: Warning, check: jsSelfAssignments,
+		Message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
 		same:    []string{"no-self-assign"},
 	},
 	{
-		name: "unreachable-code", languages: scripts, severity: warning, check: jsUnreachable,
-		message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
+		Name: "unreachable-code", Languages: scripts, Severity: Warning, check: jsUnreachable,
+		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
 		same:    []string{"no-unreachable", "7027", "ts7027", "unreachable code"},
 	},
 	{
-		name: "duplicate-case", languages: scripts, severity: warning, check: jsDuplicateCases,
-		message: "This case stands above already, so this one never runs.",
+		Name: "duplicate-case", Languages: scripts, Severity: Warning, check: jsDuplicateCases,
+		Message: "This case stands above already, so this one never runs.",
 		same:    []string{"no-duplicate-case"},
 	},
 	{
-		name: "duplicate-key", languages: javascript | typescript | python, severity: warning, check: duplicateKeys,
-		message: "This key stands in the same object already, and the later value wins. Remove one of them.",
+		Name: "duplicate-key", Languages: JavaScript | TypeScript | Python, Severity: Warning, check: duplicateKeys,
+		Message: "This key stands in the same object already, and the later value wins. Remove one of them.",
 		same:    []string{"no-dupe-keys", "1117", "ts1117", "F601"},
 	},
 	{
-		name: "invalid-typeof", languages: scripts, severity: failure, check: jsInvalidTypeof,
-		message: "typeof never gives this text, so the comparison always comes out the same. Check the spelling.",
+		Name: "invalid-typeof", Languages: scripts, Severity: Error, check: jsInvalidTypeof,
+		Message: "typeof never gives this text, so the comparison always comes out the same. Check the spelling.",
 		same:    []string{"valid-typeof", "2367", "ts2367"},
 	},
 	{
-		name: "nan-comparison", languages: scripts, severity: failure, check: jsNaN,
-		message: "Nothing equals NaN, not even NaN. Use Number.isNaN.",
+		Name: "nan-comparison", Languages: scripts, Severity: Error, check: jsNaN,
+		Message: "Nothing equals NaN, not even NaN. Use Number.isNaN.",
 		same:    []string{"use-isnan", "2845", "ts2845"},
 	},
 	{
-		name: "negated-operand", languages: scripts, severity: failure, check: jsNegatedOperands,
-		message: "The ! applies to the left side alone, not to the whole test. Put parentheses around the test: !(a in b).",
+		Name: "negated-operand", Languages: scripts, Severity: Error, check: jsNegatedOperands,
+		Message: "The ! applies to the left side alone, not to the whole test. Put parentheses around the test: !(a in b).",
 		same:    []string{"no-unsafe-negation", "2358", "2360"},
 	},
 	{
-		name: "async-for-each", languages: scripts, severity: warning, check: jsAsyncForEach,
-		message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or await Promise.all(list.map(…)).",
+		Name: "async-for-each", Languages: scripts, Severity: Warning, check: jsAsyncForEach,
+		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or await Promise.all(list.map(…)).",
 	},
 	{
-		name: "async-promise-executor", languages: scripts, severity: warning, check: jsAsyncExecutors,
-		message: "An error thrown in an async executor rejects nothing, so that the promise stays open for ever. Make the executor a plain function.",
+		Name: "async-promise-executor", Languages: scripts, Severity: Warning, check: jsAsyncExecutors,
+		Message: "An error thrown in an async executor rejects nothing, so that the promise stays open for ever. Make the executor a plain function.",
 		same:    []string{"no-async-promise-executor"},
 	},
 	{
-		name: "empty-catch", languages: scripts, severity: warning, check: jsEmptyCatches,
-		message: "The error is caught and nothing is done about it, not even a comment says why. Handle it, or say why it does not matter.",
+		Name: "empty-catch", Languages: scripts, Severity: Warning, check: jsEmptyCatches,
+		Message: "The error is caught and nothing is done about it, not even a comment says why. Handle it, or say why it does not matter.",
 		same:    []string{"no-empty"},
 	},
 	{
-		name: "unsafe-eval", languages: scripts, severity: warning, check: jsEval,
-		message: "This runs text as code. If any of it comes from outside, that is code injection: use JSON.parse, a parser or a table.",
+		Name: "unsafe-eval", Languages: scripts, Severity: Warning, check: jsEval,
+		Message: "This runs text as code. If any of it comes from outside, that is code injection: use JSON.parse, a parser or a table.",
 		same:    []string{"no-eval", "no-new-func", "no-implied-eval"},
 	},
 	{
-		name: "unsafe-html", languages: scripts, severity: warning, check: jsHTML,
-		message: "Values are put into HTML without escaping, which invites cross-site scripting. Use textContent, or escape the values.",
+		Name: "unsafe-html", Languages: scripts, Severity: Warning, check: jsHTML,
+		Message: "Values are put into HTML without escaping, which invites cross-site scripting. Use textContent, or escape the values.",
 	},
 	{
-		name: "shell-injection", languages: scripts, severity: warning, check: jsShell,
-		message: "A shell gets a command that is put together from values, which invites injection. Use execFile or spawn with a list of arguments.",
+		Name: "shell-injection", Languages: scripts, Severity: Warning, check: jsShell,
+		Message: "A shell gets a command that is put together from values, which invites injection. Use execFile or spawn with a list of arguments.",
 	},
 	{
-		name: "sql-concatenation", languages: scripts, severity: warning, check: jsSQL,
-		message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as parameters.",
+		Name: "sql-concatenation", Languages: scripts, Severity: Warning, check: jsSQL,
+		Message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as parameters.",
 	},
 	{
-		name: "insecure-tls", languages: scripts, severity: warning, check: jsInsecureTLS,
-		message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in ca instead.",
+		Name: "insecure-tls", Languages: scripts, Severity: Warning, check: jsInsecureTLS,
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in ca instead.",
 	},
 	{
-		name: "debug-print", languages: scripts, severity: information, check: jsDebugPrints,
-		message: "This looks like it was left from debugging. Remove it.",
+		Name: "debug-print", Languages: scripts, Severity: Information, check: jsDebugPrints,
+		Message: "This looks like it was left from debugging. Remove it.",
 		same:    []string{"no-debugger", "no-console"},
 	},
 }
 
-var assigns = pattern(`[^=!<>]=[^=>]`)
+var assigns = lazyregexp.New(`[^=!<>]=[^=>]`)
 
-var plainAssign = pattern(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
+var plainAssign = lazyregexp.New(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
 
 // jsConditionAssignments leaves alone what stands in parentheses of its own, which says that it is meant.
-func jsConditionAssignments(f *file) []hit {
+func jsConditionAssignments(f *File) []hit {
 	var hits []hit
 	for _, b := range f.branches() {
 		condition := f.code[b.condition.start:b.condition.end]
@@ -119,7 +121,7 @@ func jsConditionAssignments(f *file) []hit {
 	return hits
 }
 
-func jsIdenticalConditions(f *file) []hit {
+func jsIdenticalConditions(f *File) []hit {
 	byStart := map[int]branch{}
 	inner := map[int]bool{}
 	branches := f.branches()
@@ -149,7 +151,7 @@ func jsIdenticalConditions(f *file) []hit {
 	return hits
 }
 
-func jsIdenticalBranches(f *file) []hit {
+func jsIdenticalBranches(f *File) []hit {
 	var hits []hit
 	for _, b := range f.branches() {
 		if b.otherwise.end == 0 || f.squeezed(b.body) == "" || f.squeezed(b.body) != f.squeezed(b.otherwise) {
@@ -164,13 +166,13 @@ func jsIdenticalBranches(f *file) []hit {
 	return hits
 }
 
-var comparison = pattern(`([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)\s*(===|==|<=|>=)\s*([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)`)
+var comparison = lazyregexp.New(`([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)\s*(===|==|<=|>=)\s*([A-Za-z_$][\w$]*(?:\.[\w$]+|\[[\w$]+\])*)`)
 
 // jsIdenticalOperands does not look at != and !==, which ask for NaN.
-func jsIdenticalOperands(f *file) []hit {
+func jsIdenticalOperands(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("==", "<=", ">=") {
-		line := f.codeLine(number)
+		line := f.CodeLine(number)
 		for _, at := range comparison().FindAllStringSubmatchIndex(line, -1) {
 			if line[at[2]:at[3]] != line[at[6]:at[7]] {
 				continue
@@ -188,12 +190,12 @@ func jsIdenticalOperands(f *file) []hit {
 	return hits
 }
 
-var selfAssign = pattern(`^\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*=\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*;?\s*$`)
+var selfAssign = lazyregexp.New(`^\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*=\s*([A-Za-z_$][\w$]*(?:\.[\w$]+)*)\s*;?\s*$`)
 
-func jsSelfAssignments(f *file) []hit {
+func jsSelfAssignments(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith(" = ") {
-		line := f.codeLine(number)
+		line := f.CodeLine(number)
 		match := selfAssign().FindStringSubmatch(line)
 		// A property may act when it is set, as location.href does.
 		if match == nil || match[1] != match[2] || strings.Contains(strings.TrimPrefix(match[1], "this."), ".") || !f.statementStart(f.starts[number-1]) {
@@ -202,7 +204,7 @@ func jsSelfAssignments(f *file) []hit {
 		if next := skipBlank(f.code, f.starts[number-1]+len(line)); !strings.Contains(line, ";") && next < len(f.code) && strings.IndexByte(".?+-*/&|([=<>,", f.code[next]) >= 0 {
 			continue // the expression goes on
 		}
-		if before := lastBefore(f.code, f.starts[number-1]); before >= 0 && f.code[before] == '{' && number > 1 && strings.Contains(f.codeLine(f.lineAt(before)), "class ") {
+		if before := lastBefore(f.code, f.starts[number-1]); before >= 0 && f.code[before] == '{' && number > 1 && strings.Contains(f.CodeLine(f.lineAt(before)), "class ") {
 			continue
 		}
 		hits = append(hits, hit{line: number})
@@ -211,7 +213,7 @@ func jsSelfAssignments(f *file) []hit {
 }
 
 // jsUnreachable looks behind statements that leave their block and end with a semicolon.
-func jsUnreachable(f *file) []hit {
+func jsUnreachable(f *File) []hit {
 	if f.blocks == nil || !f.blocks.balanced {
 		return nil
 	}
@@ -252,20 +254,20 @@ func jsUnreachable(f *file) []hit {
 }
 
 // blockBefore reports whether a closing brace ends a block of statements, and no object or template expression.
-func (f *file) blockBefore(close int) bool {
+func (f *File) blockBefore(close int) bool {
 	open, ok := f.blocks.open[close]
 	if !ok {
 		return false
 	}
 	before := lastBefore(f.code, open)
 	return before < 0 || strings.IndexByte("){};", f.code[before]) >= 0 || strings.HasSuffix(f.code[:before+1], "=>") ||
-		isWordByte(f.code[before])
+		IsWordByte(f.code[before])
 }
 
-var caseLabel = pattern(`^case\s+`)
+var caseLabel = lazyregexp.New(`^case\s+`)
 
 // jsDuplicateCases compares the labels of a switch that are literals or plain names.
-func jsDuplicateCases(f *file) []hit {
+func jsDuplicateCases(f *File) []hit {
 	if f.blocks == nil || !f.blocks.balanced {
 		return nil
 	}
@@ -292,7 +294,7 @@ func jsDuplicateCases(f *file) []hit {
 }
 
 // cases yields the offsets of the word case, each with that of the bracket that is open there.
-func (f *file) cases() iter.Seq2[int, int] {
+func (f *File) cases() iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		var stack []int
 		from := 0
@@ -312,12 +314,12 @@ func (f *file) cases() iter.Seq2[int, int] {
 	}
 }
 
-var typeofComparison = pattern(`\btypeof\s*\(?[\w$.\[\]]+\)?\s*[!=]==?\s*["'](_*)["']`)
+var typeofComparison = lazyregexp.New(`\btypeof\s*\(?[\w$.\[\]]+\)?\s*[!=]==?\s*["'](_*)["']`)
 
-func jsInvalidTypeof(f *file) []hit {
+func jsInvalidTypeof(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("typeof") {
-		for _, at := range typeofComparison().FindAllStringSubmatchIndex(f.codeLine(number), -1) {
+		for _, at := range typeofComparison().FindAllStringSubmatchIndex(f.CodeLine(number), -1) {
 			start := f.starts[number-1]
 			switch f.text[start+at[2] : start+at[3]] {
 			case "undefined", "object", "boolean", "number", "string", "function", "symbol", "bigint", "unknown":
@@ -329,27 +331,27 @@ func jsInvalidTypeof(f *file) []hit {
 	return hits
 }
 
-var nanComparison = pattern(`[=!]==?\s*(?:Number\.)?NaN\b|\bNaN\s*[=!]==?`)
+var nanComparison = lazyregexp.New(`[=!]==?\s*(?:Number\.)?NaN\b|\bNaN\s*[=!]==?`)
 
-func jsNaN(f *file) []hit { return f.matches(nanComparison(), "NaN") }
+func jsNaN(f *File) []hit { return f.matches(nanComparison(), "NaN") }
 
-var negatedOperand = pattern(`[(&|]\s*!\s*[A-Za-z_$][\w$.]*\s+(?:in|instanceof)\s`)
+var negatedOperand = lazyregexp.New(`[(&|]\s*!\s*[A-Za-z_$][\w$.]*\s+(?:in|instanceof)\s`)
 
-func jsNegatedOperands(f *file) []hit { return f.matches(negatedOperand(), " in ", " instanceof ") }
+func jsNegatedOperands(f *File) []hit { return f.matches(negatedOperand(), " in ", " instanceof ") }
 
-var asyncForEach = pattern(`\.forEach\(\s*async\b`)
+var asyncForEach = lazyregexp.New(`\.forEach\(\s*async\b`)
 
-func jsAsyncForEach(f *file) []hit { return f.matches(asyncForEach(), ".forEach(") }
+func jsAsyncForEach(f *File) []hit { return f.matches(asyncForEach(), ".forEach(") }
 
-var asyncExecutor = pattern(`\bnew\s+Promise(?:<.*>)?\(\s*async\b`)
+var asyncExecutor = lazyregexp.New(`\bnew\s+Promise(?:<.*>)?\(\s*async\b`)
 
-func jsAsyncExecutors(f *file) []hit { return f.matches(asyncExecutor(), "Promise") }
+func jsAsyncExecutors(f *File) []hit { return f.matches(asyncExecutor(), "Promise") }
 
-var emptyCatch = pattern(`\bcatch\s*(?:\([^()]*\)\s*)?\{\s*\}`)
+var emptyCatch = lazyregexp.New(`\bcatch\s*(?:\([^()]*\)\s*)?\{\s*\}`)
 
 // jsEmptyCatches takes a comment in the braces for a reason, and so a name like _; around a single statement it is
 // mostly meant.
-func jsEmptyCatches(f *file) []hit {
+func jsEmptyCatches(f *File) []hit {
 	if f.isTest() || f.blocks == nil {
 		return nil
 	}

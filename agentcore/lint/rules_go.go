@@ -1,4 +1,4 @@
-package offline
+package lint
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 )
 
 // inGo makes the check of a rule that needs valid Go.
-func inGo(check func(*goFile) []hit) func(*file) []hit {
-	return func(f *file) []hit {
+func inGo(check func(*goFile) []hit) func(*File) []hit {
+	return func(f *File) []hit {
 		if f.goSyntax == nil {
 			return nil
 		}
@@ -18,91 +18,91 @@ func inGo(check func(*goFile) []hit) func(*file) []hit {
 	}
 }
 
-var goRules = []rule{
+var goRules = []Rule{
 	{
-		name: "unreachable-code", languages: golang, severity: warning, check: inGo(goUnreachable),
-		message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
+		Name: "unreachable-code", Languages: Go, Severity: Warning, check: inGo(goUnreachable),
+		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
 		same:    []string{"unreachable", "unreachable code"},
 	},
 	{
-		name: "identical-condition", languages: golang, severity: warning, check: inGo(goIdenticalConditions),
-		message: "This condition was already tested above, so this branch never runs.",
+		Name: "identical-condition", Languages: Go, Severity: Warning, check: inGo(goIdenticalConditions),
+		Message: "This condition was already tested above, so this branch never runs.",
 	},
 	{
-		name: "identical-branches", languages: golang, severity: warning, check: inGo(goIdenticalBranches),
-		message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
+		Name: "identical-branches", Languages: Go, Severity: Warning, check: inGo(goIdenticalBranches),
+		Message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
 	},
 	{
-		name: "identical-operands", languages: golang, severity: warning, check: inGo(goIdenticalOperands),
-		message: "Both sides of this operator are the same. One of them was probably meant to be something else.",
+		Name: "identical-operands", Languages: Go, Severity: Warning, check: inGo(goIdenticalOperands),
+		Message: "Both sides of this operator are the same. One of them was probably meant to be something else.",
 		same:    []string{"SA4000", "bools", "redundant"},
 	},
 	{
-		name: "self-assignment", languages: golang, severity: warning, check: inGo(goSelfAssignments),
-		message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
+		Name: "self-assignment", Languages: Go, Severity: Warning, check: inGo(goSelfAssignments),
+		Message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
 		same:    []string{"assign", "self-assignment"},
 	},
 	{
-		name: "empty-error-check", languages: golang, severity: warning, check: inGo(goEmptyErrorChecks),
-		message: "The error is tested and then nothing is done about it. Handle or return it, or say in a comment why it does not matter.",
+		Name: "empty-error-check", Languages: Go, Severity: Warning, check: inGo(goEmptyErrorChecks),
+		Message: "The error is tested and then nothing is done about it. Handle or return it, or say in a comment why it does not matter.",
 		same:    []string{"SA9003", "empty branch"},
 	},
 	{
-		name: "dropped-error", languages: golang, severity: warning, check: goDroppedErrors,
-		message: "The error of this call is dropped.",
+		Name: "dropped-error", Languages: Go, Severity: Warning, check: goDroppedErrors,
+		Message: "The error of this call is dropped.",
 		same:    []string{"errcheck"},
 	},
 	{
-		name: "overwritten-error", languages: golang, severity: warning, check: inGo(goOverwrittenErrors),
-		message: "This error is overwritten by the next statement before anything looks at it. Check it first.",
+		Name: "overwritten-error", Languages: Go, Severity: Warning, check: inGo(goOverwrittenErrors),
+		Message: "This error is overwritten by the next statement before anything looks at it. Check it first.",
 		same:    []string{"SA4006", "ineffassign"},
 	},
 	{
-		name: "defer-in-loop", languages: golang, severity: warning, check: goDeferInLoop,
-		message: "The deferred call runs at the end of the function, not of each round, so that what it releases piles up. Move the body of the loop into a function.",
+		Name: "defer-in-loop", Languages: Go, Severity: Warning, check: goDeferInLoop,
+		Message: "The deferred call runs at the end of the function, not of each round, so that what it releases piles up. Move the body of the loop into a function.",
 	},
 	{
-		name: "wait-group-add", languages: golang, severity: warning, check: inGo(goWaitGroupAdd),
-		message: "Add is called inside the goroutine, so Wait may return before it has run. Call Add before the go statement, or use WaitGroup.Go.",
+		Name: "wait-group-add", Languages: Go, Severity: Warning, check: inGo(goWaitGroupAdd),
+		Message: "Add is called inside the goroutine, so Wait may return before it has run. Call Add before the go statement, or use WaitGroup.Go.",
 		same:    []string{"waitgroup", "SA2000"},
 	},
 	{
-		name: "copied-lock", languages: golang, severity: warning, check: inGo(goCopiedLocks),
-		message: "The method has a value receiver, so it locks a copy of the lock and protects nothing. Use a pointer receiver.",
+		Name: "copied-lock", Languages: Go, Severity: Warning, check: inGo(goCopiedLocks),
+		Message: "The method has a value receiver, so it locks a copy of the lock and protects nothing. Use a pointer receiver.",
 		same:    []string{"copylocks", "passes lock by value"},
 	},
 	{
-		name: "sql-concatenation", languages: golang, severity: warning, check: inGo(goSQL),
-		message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as arguments.",
+		Name: "sql-concatenation", Languages: Go, Severity: Warning, check: inGo(goSQL),
+		Message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as arguments.",
 		same:    []string{"G201", "G202"},
 	},
 	{
-		name: "shell-injection", languages: golang, severity: warning, check: inGo(goShell),
-		message: "A shell gets a command that is put together from values, which invites injection. Run the program directly with its arguments.",
+		Name: "shell-injection", Languages: Go, Severity: Warning, check: inGo(goShell),
+		Message: "A shell gets a command that is put together from values, which invites injection. Run the program directly with its arguments.",
 		same:    []string{"G204"},
 	},
 	{
-		name: "insecure-tls", languages: golang, severity: warning, check: inGo(goInsecureTLS),
-		message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right RootCAs instead.",
+		Name: "insecure-tls", Languages: Go, Severity: Warning, check: inGo(goInsecureTLS),
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right RootCAs instead.",
 		same:    []string{"G402"},
 	},
 	{
-		name: "unclosed-body", languages: golang, severity: warning, check: inGo(goUnclosedBodies),
-		message: "The body of this response is never closed, so its connection leaks. Close it when the error is nil: defer response.Body.Close().",
+		Name: "unclosed-body", Languages: Go, Severity: Warning, check: inGo(goUnclosedBodies),
+		Message: "The body of this response is never closed, so its connection leaks. Close it when the error is nil: defer response.Body.Close().",
 		same:    []string{"bodyclose"},
 	},
 	{
-		name: "unused-result", languages: golang, severity: warning, check: inGo(goUnusedResults),
-		message: "This function changes nothing and only returns a result, which is dropped here. Assign it.",
+		Name: "unused-result", Languages: Go, Severity: Warning, check: inGo(goUnusedResults),
+		Message: "This function changes nothing and only returns a result, which is dropped here. Assign it.",
 		same:    []string{"unusedresult", "SA4017"},
 	},
 	{
-		name: "compared-error-text", languages: golang, severity: information, check: inGo(goErrorTexts),
-		message: "An error is told by its text, which may change at any time. Use errors.Is or errors.As.",
+		Name: "compared-error-text", Languages: Go, Severity: Information, check: inGo(goErrorTexts),
+		Message: "An error is told by its text, which may change at any time. Use errors.Is or errors.As.",
 	},
 	{
-		name: "debug-print", languages: golang, severity: information, check: goDebugPrints,
-		message: "This looks like a print that was left from debugging. Remove it.",
+		Name: "debug-print", Languages: Go, Severity: Information, check: goDebugPrints,
+		Message: "This looks like a print that was left from debugging. Remove it.",
 	},
 }
 
@@ -290,7 +290,7 @@ var onlyError = map[string][]string{
 // goDroppedErrors looks where the types are certain: at functions of the standard library. Marshalling is left out
 // for a blank identifier, since many types always encode, and so are tests and the init of an if. A comment on the
 // line or the one above says that it is meant.
-func goDroppedErrors(f *file) []hit {
+func goDroppedErrors(f *File) []hit {
 	g := f.goSyntax
 	if g == nil || f.isTest() {
 		return nil
@@ -380,7 +380,7 @@ func goOverwrittenErrors(g *goFile) []hit {
 }
 
 // goDeferInLoop looks at calls that release something. In a test the few that pile up do no harm.
-func goDeferInLoop(f *file) []hit {
+func goDeferInLoop(f *File) []hit {
 	g := f.goSyntax
 	if g == nil || f.isTest() {
 		return nil

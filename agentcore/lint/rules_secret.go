@@ -1,51 +1,53 @@
-package offline
+package lint
 
 import (
 	"math"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var secretRules = []rule{
+var secretRules = []Rule{
 	{
-		name: "secret", languages: all &^ prose, severity: failure, check: secrets,
-		message: "This looks like a secret. Whoever reads the file has it: withdraw it, and read it from the environment or a secret store.",
+		Name: "secret", Languages: all &^ Prose, Severity: Error, check: secrets,
+		Message: "This looks like a secret. Whoever reads the file has it: withdraw it, and read it from the environment or a secret store.",
 		same:    []string{"S105", "S106", "S107", "G101"},
 	},
 	{
-		name: "private-key", languages: all, severity: failure, check: privateKeys,
-		message: "A private key stands in this file. Whoever reads the file has it: replace the key, and keep the new one out of the sources.",
+		Name: "private-key", Languages: all, Severity: Error, check: privateKeys,
+		Message: "A private key stands in this file. Whoever reads the file has it: replace the key, and keep the new one out of the sources.",
 	},
 }
 
 // knownSecret fits keys by the prefixes that their issuers document.
-var knownSecret = pattern(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[0-9A-Za-z-]{20,}|sk-ant-[A-Za-z0-9_-]{24,}|sk-proj-[A-Za-z0-9_-]{24,}|[sr]k_live_[0-9A-Za-z]{20,}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`)
+var knownSecret = lazyregexp.New(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[0-9A-Za-z-]{20,}|sk-ant-[A-Za-z0-9_-]{24,}|sk-proj-[A-Za-z0-9_-]{24,}|[sr]k_live_[0-9A-Za-z]{20,}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`)
 
 var (
 	secretPrefixes = []string{"AKIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "sk-ant-", "sk-proj-", "sk_live_", "rk_live_", "AIza", "npm_", "SG."}
 	secretNames    = []string{"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key", "_KEY", "-key", "apikey", "APIKEY"}
 
 	// secretAssignment fits a name that speaks of a secret with a literal value.
-	secretAssignment = pattern("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
+	secretAssignment = lazyregexp.New("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
 	// secretSetting is the same without quotes, for settings and scripts.
-	secretSetting = pattern(`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
-	placeholder   = pattern(`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
+	secretSetting = lazyregexp.New(`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
+	placeholder   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
 )
 
 // secrets looks for known keys everywhere, and for random values under names that speak of secrets.
-func secrets(f *file) []hit {
+func secrets(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for number := range f.containing(f.text, secretPrefixes) {
-		if found := knownSecret().FindString(f.line(number)); found != "" && !placeholder().MatchString(found) && entropy(found) > 3 {
+		if found := knownSecret().FindString(f.Line(number)); found != "" && !placeholder().MatchString(found) && entropy(found) > 3 {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	for number := range f.containing(f.text, secretNames) {
-		line := f.line(number)
+		line := f.Line(number)
 		match := secretAssignment().FindStringSubmatch(line)
-		if match == nil && f.language&(data|shell|other) != 0 {
+		if match == nil && f.Language&(Data|Shell|Other) != 0 {
 			match = secretSetting().FindStringSubmatch(line)
 		}
 		if match != nil && isRandom(match[1], match[2]) {
@@ -88,7 +90,7 @@ func isRandom(name, value string) bool {
 	return len(value) >= 16 && letters >= 4 && digits >= 3 && entropy(value) >= 3.4 && others*4 <= len(value)
 }
 
-var uuid = pattern(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuid = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // entropy is in bits for each character, by the frequencies in the text itself.
 func entropy(text string) float64 {
@@ -106,16 +108,16 @@ func entropy(text string) float64 {
 	return sum
 }
 
-var keyBody = pattern(`^[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
+var keyBody = lazyregexp.New(`^[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
 
 // privateKeys looks for the PEM heading of a private key with a body behind it.
-func privateKeys(f *file) []hit {
+func privateKeys(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
 	for number := range f.containing(f.text, []string{"PRIVATE KEY-----"}) {
-		line := f.line(number)
+		line := f.Line(number)
 		begin := strings.Index(line, "-----BEGIN ")
 		if begin < 0 {
 			continue

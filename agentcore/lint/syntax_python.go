@@ -1,4 +1,4 @@
-package offline
+package lint
 
 import "strings"
 
@@ -17,12 +17,12 @@ type logicalLine struct {
 
 // logicalLines joins the lines of a file within brackets and behind backslashes. Empty lines and those with
 // nothing but a comment are left out.
-func logicalLines(f *file) []logicalLine {
+func logicalLines(f *File) []logicalLine {
 	var lines []logicalLine
 	depth, start := 0, -1
 	for number := 1; number <= len(f.starts); number++ {
 		at := f.starts[number-1]
-		code := f.codeLine(number)
+		code := f.CodeLine(number)
 		// The line ending within a string of several lines is an underscore in the code.
 		if start < 0 {
 			if strings.TrimSpace(code) == "" {
@@ -49,7 +49,7 @@ func logicalLines(f *file) []logicalLine {
 	return lines
 }
 
-func newLogicalLine(f *file, first, last, end int) logicalLine {
+func newLogicalLine(f *File, first, last, end int) logicalLine {
 	line := logicalLine{span: span{f.starts[first-1], end}, first: first, last: last}
 	code := f.code[line.start:end]
 	for i := range len(code) {
@@ -67,7 +67,7 @@ func newLogicalLine(f *file, first, last, end int) logicalLine {
 	}
 	line.code = strings.TrimSpace(code)
 	word := 0
-	for word < len(line.code) && isWordByte(line.code[word]) {
+	for word < len(line.code) && IsWordByte(line.code[word]) {
 		word++
 	}
 	line.keyword = line.code[:word]

@@ -1,4 +1,4 @@
-package offline
+package lint
 
 import "strings"
 
@@ -59,7 +59,7 @@ func lastBefore(code string, at int) int {
 // wordEnding returns the word that ends with the byte at an offset.
 func wordEnding(code string, at int) string {
 	start := at + 1
-	for start > 0 && isWordByte(code[start-1]) {
+	for start > 0 && IsWordByte(code[start-1]) {
 		start--
 	}
 	return code[start : at+1]
@@ -68,14 +68,14 @@ func wordEnding(code string, at int) string {
 // wordAt returns the word that begins at an offset.
 func wordAt(code string, at int) string {
 	end := at
-	for end < len(code) && isWordByte(code[end]) {
+	for end < len(code) && IsWordByte(code[end]) {
 		end++
 	}
 	return code[at:end]
 }
 
 // words yields the offsets where a word stands alone in the code, and not behind a dot.
-func (f *file) words(word string) func(func(int) bool) {
+func (f *File) words(word string) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for at := 0; ; {
 			found := strings.Index(f.code[at:], word)
@@ -84,7 +84,7 @@ func (f *file) words(word string) func(func(int) bool) {
 			}
 			at += found
 			end := at + len(word)
-			alone := (at == 0 || !isWordByte(f.code[at-1]) && f.code[at-1] != '.' && f.code[at-1] != '#') && (end == len(f.code) || !isWordByte(f.code[end]))
+			alone := (at == 0 || !IsWordByte(f.code[at-1]) && f.code[at-1] != '.' && f.code[at-1] != '#') && (end == len(f.code) || !IsWordByte(f.code[end]))
 			if alone && !yield(at) {
 				return
 			}
@@ -107,7 +107,7 @@ type branch struct {
 }
 
 // branches returns the ifs of a script, by the offset of their word.
-func (f *file) branches() []branch {
+func (f *File) branches() []branch {
 	if f.blocks == nil || !f.blocks.balanced {
 		return nil
 	}
@@ -142,14 +142,14 @@ func (f *file) branches() []branch {
 
 // statementStart reports whether a statement may begin at an offset: behind a semicolon or a brace, and so not
 // behind the parenthesis of an if or the colon of a label.
-func (f *file) statementStart(at int) bool {
+func (f *File) statementStart(at int) bool {
 	before := lastBefore(f.code, at)
 	return before < 0 || strings.IndexByte(";{}", f.code[before]) >= 0
 }
 
 // statementEnd returns the offset behind the semicolon that ends the statement at an offset, or -1 if it is not
 // certain where that is.
-func (f *file) statementEnd(at int) int {
+func (f *File) statementEnd(at int) int {
 	for i := at; i < len(f.code); i++ {
 		switch f.code[i] {
 		case '(', '[', '{':
