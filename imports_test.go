@@ -189,6 +189,7 @@ var imports = map[string]because{
 	"agentcore/lazyregexp": {}, // a leaf: expressions that most runs do not need
 	"agentcore/lint": {
 		"agentcore/lazyregexp": "expressions of rules",
+		"agentcore/secret":     "how tokens look",
 	},
 	"agentcore/outline": {
 		"agentcore/lazyregexp": "how definitions look",
@@ -222,6 +223,7 @@ var imports = map[string]because{
 		"github.com/BurntSushi/toml": "the format of the table",
 	},
 	"agentcore/secret": {
+		"agentcore/lazyregexp":          "how tokens look",
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/sandbox": {

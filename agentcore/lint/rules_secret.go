@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/secret"
 )
 
 var secretRules = []Rule{
@@ -14,17 +15,13 @@ var secretRules = []Rule{
 		same:    []string{"S105", "S106", "S107", "G101"},
 	},
 	{
-		Name: "private-key", Languages: all, Severity: Error, check: privateKeys,
+		Name: privateKey, Languages: all, Severity: Error, check: privateKeys,
 		Message: "A private key stands in this file. Whoever reads the file has it: replace the key, and keep the new one out of the sources.",
 	},
 }
 
-// knownSecret fits keys by the prefixes that their issuers document.
-var knownSecret = lazyregexp.New(`\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[0-9A-Za-z-]{20,}|sk-ant-[A-Za-z0-9_-]{24,}|sk-proj-[A-Za-z0-9_-]{24,}|[sr]k_live_[0-9A-Za-z]{20,}|AIza[0-9A-Za-z_-]{35}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})`)
-
 var (
-	secretPrefixes = []string{"AKIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-", "sk-ant-", "sk-proj-", "sk_live_", "rk_live_", "AIza", "npm_", "SG."}
-	secretNames    = []string{"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key", "_KEY", "-key", "apikey", "APIKEY"}
+	secretNames = []string{"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key", "_KEY", "-key", "apikey", "APIKEY"}
 
 	// secretAssignment fits a name that speaks of a secret with a literal value.
 	secretAssignment = lazyregexp.New("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
@@ -39,9 +36,11 @@ func secrets(f *File) []hit {
 		return nil
 	}
 	var hits []hit
-	for number := range f.containing(f.text, secretPrefixes) {
-		if found := knownSecret().FindString(f.Line(number)); found != "" && !placeholder().MatchString(found) && entropy(found) > 3 {
-			hits = append(hits, hit{line: number})
+	for _, t := range secret.Tokens(f.text) {
+		found := f.text[t.Start:t.End]
+		alone := t.Start == 0 || !IsWordByte(f.text[t.Start-1])
+		if t.Issuer != privateKey && alone && !placeholder().MatchString(found) && entropy(found) > 3 {
+			hits = append(hits, hit{line: f.lineAt(t.Start)})
 		}
 	}
 	for number := range f.containing(f.text, secretNames) {
@@ -108,26 +107,21 @@ func entropy(text string) float64 {
 	return sum
 }
 
-var keyBody = lazyregexp.New(`^[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
+// privateKey is the name of that form.
+const privateKey = "private-key"
 
-// privateKeys looks for the PEM heading of a private key with a body behind it.
+// keyBody is no placeholder.
+var keyBody = lazyregexp.New(`-----[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
+
+// privateKeys looks for private keys in PEM, whole or cut off.
 func privateKeys(f *File) []hit {
 	if f.isTest() {
 		return nil
 	}
 	var hits []hit
-	for number := range f.containing(f.text, []string{"PRIVATE KEY-----"}) {
-		line := f.Line(number)
-		begin := strings.Index(line, "-----BEGIN ")
-		if begin < 0 {
-			continue
-		}
-		end := begin + len("-----BEGIN ")
-		if close := strings.Index(line[end:], "-----"); close >= 0 {
-			rest := f.text[f.starts[number-1]+end+close+len("-----"):]
-			if keyBody().MatchString(rest[:min(len(rest), 200)]) {
-				hits = append(hits, hit{line: number})
-			}
+	for _, t := range secret.Tokens(f.text) {
+		if t.Issuer == privateKey && keyBody().MatchString(f.text[t.Start:t.End]) {
+			hits = append(hits, hit{line: f.lineAt(t.Start)})
 		}
 	}
 	return hits

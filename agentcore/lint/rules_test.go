@@ -211,3 +211,26 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// TestTokens has a token of each form found that the redactor keeps from models.
+func TestTokens(t *testing.T) {
+	// They are put together here, so that no scanner takes this file for a leak.
+	letters := func(n int) string { return "Zq8" + strings.Repeat("a1B2c3D4e5F6g7H8", n/16+1)[:n-3] }
+	begin := "-----BEGIN RSA PRIVATE " + "KEY-----\\n"
+	for token, rule := range map[string]string{
+		"sk-ant-" + letters(40): "secret", "sk-proj-" + letters(40): "secret", "sk-svcacct-" + letters(40): "secret", "sk-admin-" + letters(40): "secret",
+		"ghp_" + letters(36): "secret", "github_pat_" + letters(60): "secret", "glpat-" + letters(20): "secret", "xoxb-" + letters(24): "secret",
+		"xoxe-" + letters(24): "secret", "sk_live_" + letters(24): "secret", "rk_live_" + letters(24): "secret", "AIza" + letters(35): "secret",
+		"npm_" + letters(36): "secret", "pypi-" + letters(60): "secret", "hf_" + letters(34): "secret",
+		"AKIA" + strings.ToUpper(letters(16)): "secret", "SG." + letters(22) + "." + letters(43): "secret",
+		begin + letters(64): "private-key", begin + letters(64) + "\\n-----END RSA PRIVATE " + "KEY-----": "private-key",
+	} {
+		found := NewFile("settings.yaml", "a: 1\nb: \""+token+"\"\nc: 2").Check()
+		if len(found) != 1 || found[0].Rule != rule || found[0].Line != 2 {
+			t.Errorf("%q has the diagnostics %+v", token, found)
+		}
+		if found := NewFile("settings.yaml", "b: \"x"+token+"\"").Check(); rule == "secret" && len(found) != 0 {
+			t.Errorf("%q within a word has the diagnostics %+v", token, found)
+		}
+	}
+}
