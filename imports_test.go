@@ -98,7 +98,9 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
 	},
-	"lsp/comment": {},
+	"lsp/comment": {
+		"agentcore/lexer": "tells comments from strings",
+	},
 	"lsp/outline": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
@@ -187,8 +189,12 @@ var imports = map[string]because{
 		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
 	},
 	"agentcore/lazyregexp": {}, // a leaf: expressions that most runs do not need
+	"agentcore/lexer": {
+		"agentcore/lazyregexp": "how here-documents are announced",
+	},
 	"agentcore/lint": {
 		"agentcore/lazyregexp": "expressions of rules",
+		"agentcore/lexer":      "tells code from comments and strings",
 		"agentcore/secret":     "how tokens look",
 	},
 	"agentcore/outline": {
@@ -196,6 +202,7 @@ var imports = map[string]because{
 	},
 	"agentcore/model/offline": {
 		"agentcore/lazyregexp": "how answers of tools look",
+		"agentcore/lexer":      "where words end",
 		"agentcore/lint":       "what it finds in files",
 		"agentcore/outline":    "what lines define",
 		"agentcore/model":      "implements it",

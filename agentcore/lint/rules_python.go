@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
 )
 
 var pythonRules = []Rule{
@@ -204,7 +205,7 @@ func changes(body []logicalLine, name string) bool {
 			}
 			at += found
 			end := at + len(name)
-			if at > 0 && (IsWordByte(line.code[at-1]) || line.code[at-1] == '.') || end < len(line.code) && IsWordByte(line.code[end]) {
+			if at > 0 && (lexer.IsWordByte(line.code[at-1]) || line.code[at-1] == '.') || end < len(line.code) && lexer.IsWordByte(line.code[end]) {
 				at = end
 				continue
 			}

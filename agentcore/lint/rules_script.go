@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
 )
 
 var scriptRules = []Rule{
@@ -158,7 +159,7 @@ func jsIdenticalBranches(f *File) []hit {
 			continue
 		}
 		// As part of a chain it may stand for the cases that the chain tells apart.
-		if before := lastBefore(f.code, b.at); before >= 0 && wordEnding(f.code, before) == "else" {
+		if before := lastBefore(f.code, b.at); before >= 0 && lexer.WordBefore(f.code, before+1) == "else" {
 			continue
 		}
 		hits = append(hits, hit{line: f.lineAt(b.at), endLine: f.lineAt(b.otherwise.end)})
@@ -178,7 +179,7 @@ func jsIdenticalOperands(f *File) []hit {
 				continue
 			}
 			before, after := lastBefore(line, at[0]), skipBlank(line, at[1])
-			if before >= 0 && strings.IndexByte("(&|=,!?:;{", line[before]) < 0 && wordEnding(line, before) != "return" {
+			if before >= 0 && strings.IndexByte("(&|=,!?:;{", line[before]) < 0 && lexer.WordBefore(line, before+1) != "return" {
 				continue // it is the end of a longer expression
 			}
 			if after < len(line) && strings.IndexByte(")&|,;?:}", line[after]) < 0 {
@@ -261,7 +262,7 @@ func (f *File) blockBefore(close int) bool {
 	}
 	before := lastBefore(f.code, open)
 	return before < 0 || strings.IndexByte("){};", f.code[before]) >= 0 || strings.HasSuffix(f.code[:before+1], "=>") ||
-		IsWordByte(f.code[before])
+		lexer.IsWordByte(f.code[before])
 }
 
 var caseLabel = lazyregexp.New(`^case\s+`)

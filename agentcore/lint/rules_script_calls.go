@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
 )
 
 var scriptEval = lazyregexp.New("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s]|\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
@@ -224,7 +225,7 @@ func (f *File) objectAt(at int) bool {
 		// Behind a colon it may be the type of a parameter or a label's block; those have no doubled keys.
 		return !strings.HasSuffix(f.code[:before+1], "=>")
 	}
-	return wordEnding(f.code, before) == "return"
+	return lexer.WordBefore(f.code, before+1) == "return"
 }
 
 // keyAt returns the key at an offset, as it would be written with quotes, and the offset behind it; "" if what

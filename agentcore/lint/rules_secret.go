@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -38,7 +39,7 @@ func secrets(f *File) []hit {
 	var hits []hit
 	for _, t := range secret.Tokens(f.text) {
 		found := f.text[t.Start:t.End]
-		alone := t.Start == 0 || !IsWordByte(f.text[t.Start-1])
+		alone := t.Start == 0 || !lexer.IsWordByte(f.text[t.Start-1])
 		if t.Issuer != privateKey && alone && !placeholder().MatchString(found) && entropy(found) > 3 {
 			hits = append(hits, hit{line: f.lineAt(t.Start)})
 		}

@@ -170,17 +170,13 @@ func unclosedFences(f *File) []hit {
 	open, fence := 0, ""
 	for number := 1; number <= len(f.starts); number++ {
 		line := strings.TrimLeft(f.Line(number), " \t>")
-		switch {
+		switch opened := fenceOf(line); {
 		case fence != "":
-			if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]+" \t") == "" {
+			if closes(line, fence) {
 				fence = ""
 			}
-		case strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"):
-			run := line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
-			if strings.Contains(line[len(run):], run[:1]) {
-				continue // a span of code in the text, closed on its line
-			}
-			open, fence = number, run
+		case opened != "" && !strings.Contains(line[len(opened):], opened[:1]): // or a span of code, closed on its line
+			open, fence = number, opened
 		}
 	}
 	if fence == "" {

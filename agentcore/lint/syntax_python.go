@@ -1,6 +1,10 @@
 package lint
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/lexer"
+)
 
 // logicalLine is a statement of Python or the head of one, which may go over several lines.
 type logicalLine struct {
@@ -67,7 +71,7 @@ func newLogicalLine(f *File, first, last, end int) logicalLine {
 	}
 	line.code = strings.TrimSpace(code)
 	word := 0
-	for word < len(line.code) && IsWordByte(line.code[word]) {
+	for word < len(line.code) && lexer.IsWordByte(line.code[word]) {
 		word++
 	}
 	line.keyword = line.code[:word]

@@ -1,6 +1,10 @@
 package lint
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/lexer"
+)
 
 // brackets are the pairs of brackets in the code of a script.
 type brackets struct {
@@ -56,19 +60,10 @@ func lastBefore(code string, at int) int {
 	return at
 }
 
-// wordEnding returns the word that ends with the byte at an offset.
-func wordEnding(code string, at int) string {
-	start := at + 1
-	for start > 0 && IsWordByte(code[start-1]) {
-		start--
-	}
-	return code[start : at+1]
-}
-
 // wordAt returns the word that begins at an offset.
 func wordAt(code string, at int) string {
 	end := at
-	for end < len(code) && IsWordByte(code[end]) {
+	for end < len(code) && lexer.IsWordByte(code[end]) {
 		end++
 	}
 	return code[at:end]
@@ -84,7 +79,7 @@ func (f *File) words(word string) func(func(int) bool) {
 			}
 			at += found
 			end := at + len(word)
-			alone := (at == 0 || !IsWordByte(f.code[at-1]) && f.code[at-1] != '.' && f.code[at-1] != '#') && (end == len(f.code) || !IsWordByte(f.code[end]))
+			alone := (at == 0 || !lexer.IsWordByte(f.code[at-1]) && f.code[at-1] != '.' && f.code[at-1] != '#') && (end == len(f.code) || !lexer.IsWordByte(f.code[end]))
 			if alone && !yield(at) {
 				return
 			}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
 	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
@@ -210,7 +211,7 @@ func (e *evidence) score(p place) float64 {
 			if beginsWord(p.text, at[0]) {
 				sum += begins
 			}
-			if at[1] == len(p.text) || !lint.IsWordByte(p.text[at[1]]) {
+			if at[1] == len(p.text) || !lexer.IsWordByte(p.text[at[1]]) {
 				sum += ends
 			}
 		}
@@ -243,7 +244,7 @@ func isRemark(p place) bool {
 
 // beginsWord reports whether a word, or a part of a name in camel case, begins at the byte offset.
 func beginsWord(text string, at int) bool {
-	if at == 0 || !lint.IsWordByte(text[at-1]) || text[at-1] == '_' {
+	if at == 0 || !lexer.IsWordByte(text[at-1]) || text[at-1] == '_' {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(text[at:])
