@@ -30,8 +30,6 @@ type File struct {
 	goSyntax *goFile
 	// logical are the logical lines of Python.
 	logical []logicalLine
-	// blocks are the brackets of a script.
-	blocks *brackets
 }
 
 // NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
@@ -51,8 +49,6 @@ func NewFile(name, text string) *File {
 		f.goSyntax = parseGo(name, text)
 	case Python:
 		f.logical = logicalLines(f)
-	case JavaScript, TypeScript:
-		f.blocks = findBrackets(f.code)
 	}
 	return f
 }
@@ -116,11 +112,6 @@ func (f *File) matches(expression *regexp.Regexp, words ...string) []hit {
 	return hits
 }
 
-// squeezed returns a part of the text with each run of blanks as one, to compare it by.
-func (f *File) squeezed(s span) string {
-	return strings.Join(strings.Fields(f.text[s.start:s.end]), " ")
-}
-
 // interpreter returns the language that a "#!" line names.
 func interpreter(line string) Language {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '/' || r == '\t' }) {
@@ -164,8 +155,6 @@ func (f *File) lineAt(offset int) int {
 	}
 	return at
 }
-
-func (f *File) isTest() bool { return IsTest(f.path) }
 
 // IsTest reports by a path whether the file is a test, an example or a fixture, where made-up secrets and odd code belong.
 func IsTest(name string) bool {

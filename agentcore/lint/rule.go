@@ -6,6 +6,7 @@ package lint
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -97,7 +98,22 @@ type Rule struct {
 
 // Rules lists the rules in the order of their diagnostics on one line.
 func Rules() []Rule {
-	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules)
+	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules, callRules)
+}
+
+// lines makes the check of a rule for each line of code that an expression fits and that has one of the words in it.
+func lines(expression func() *regexp.Regexp, words ...string) func(*File) []hit {
+	return func(f *File) []hit { return f.matches(expression(), words...) }
+}
+
+// shipped makes the check of a rule that leaves tests, examples and fixtures alone.
+func shipped(check func(*File) []hit) func(*File) []hit {
+	return func(f *File) []hit {
+		if IsTest(f.path) {
+			return nil
+		}
+		return check(f)
+	}
 }
 
 // hit is one place where a rule applies.

@@ -1,12 +1,14 @@
 package lint
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
-	"github.com/agentls/agentls/agentcore/lexer"
 )
 
+// What ruff finds without being asked, and what Python itself warns of, is not among them, but for what it is worth finding
+// where there is no ruff.
 var pythonRules = []Rule{
 	{
 		Name: "bare-except", Languages: Python, Severity: Warning, check: pyBareExcepts,
@@ -29,11 +31,6 @@ var pythonRules = []Rule{
 		same:    []string{"E711", "singleton-comparison"},
 	},
 	{
-		Name: "identity-of-literal", Languages: Python, Severity: Warning, check: pyIdentityOfLiterals,
-		Message: "\"is\" compares identity, and whether equal literals are one object is up to the interpreter. Use == or !=.",
-		same:    []string{"F632", "literal-comparison", "with a literal"},
-	},
-	{
 		Name: "assert-tuple", Languages: Python, Severity: Error, check: pyAssertTuples,
 		Message: "This asserts a tuple, which is always true, so nothing is tested. Remove the parentheses.",
 		same:    []string{"F631", "assertion is always true"},
@@ -44,47 +41,14 @@ var pythonRules = []Rule{
 		same:    []string{"PLW0133", "pointless-exception-statement"},
 	},
 	{
-		Name: "unused-comparison", Languages: Python, Severity: Warning, check: pyUnusedComparisons,
-		Message: "This compares and drops the result. It was probably meant to assign or to assert.",
-		same:    []string{"B015", "pointless-comparison"},
-	},
-	{
 		Name: "unreachable-code", Languages: Python, Severity: Warning, check: pyUnreachable,
 		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
 		same:    []string{"unreachable"},
 	},
 	{
-		Name: "self-assignment", Languages: Python, Severity: Warning, check: pySelfAssignments,
-		Message: "This assigns a value to itself and does nothing. One side was probably meant to be something else.",
-		same:    []string{"PLW0127", "self-assigning-variable"},
-	},
-	{
-		Name: "identical-condition", Languages: Python, Severity: Warning, check: pyIdenticalConditions,
-		Message: "This condition was already tested above, so this branch never runs.",
-	},
-	{
-		Name: "identical-branches", Languages: Python, Severity: Warning, check: pyIdenticalBranches,
-		Message: "Both branches do the same, so the condition decides nothing. One of them was probably meant to differ.",
-	},
-	{
-		Name: "return-in-finally", Languages: Python, Severity: Warning, check: pyFinallyReturns,
-		Message: "A return in finally throws away an exception that is on its way. Put it behind the try statement.",
-		same:    []string{"B012", "lost-exception", "SyntaxWarning: 'return' in a 'finally'"},
-	},
-	{
-		Name: "unsafe-eval", Languages: Python, Severity: Warning, check: pyEval,
+		Name: "unsafe-eval", Languages: Python, Severity: Warning, check: shipped(pyEval),
 		Message: "This runs text as code. If any of it comes from outside, that is code injection: use ast.literal_eval, a parser or a table.",
 		same:    []string{"S307", "S102", "PGH001", "eval-used", "exec-used"},
-	},
-	{
-		Name: "shell-injection", Languages: Python, Severity: Warning, check: pyShell,
-		Message: "A shell gets a command that is put together from values, which invites injection. Use subprocess.run with a list of arguments.",
-		same:    []string{"S602", "S605", "S604"},
-	},
-	{
-		Name: "sql-concatenation", Languages: Python, Severity: Warning, check: pySQL,
-		Message: "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values as parameters.",
-		same:    []string{"S608"},
 	},
 	{
 		Name: "unsafe-yaml", Languages: Python, Severity: Warning, check: pyYAML,
@@ -92,14 +56,14 @@ var pythonRules = []Rule{
 		same:    []string{"S506"},
 	},
 	{
-		Name: "insecure-tls", Languages: Python, Severity: Warning, check: pyInsecureTLS,
+		Name: "insecure-tls", Languages: Python, Severity: Warning, check: shipped(pyInsecureTLS),
 		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in verify instead.",
 		same:    []string{"S501"},
 	},
 	{
-		Name: "debug-print", Languages: Python, Severity: Information, check: pyDebugPrints,
+		Name: "debug-print", Languages: Python, Severity: Information, check: shipped(pyDebugPrints),
 		Message: "This looks like it was left from debugging. Remove it.",
-		same:    []string{"T100"},
+		same:    []string{"T100", "T201"},
 	},
 }
 
@@ -138,11 +102,12 @@ var broadExcept = lazyregexp.New(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\
 func pySwallowed(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
-		if line.keyword != "except" || !broadExcept().MatchString(line.code) {
+		at := broadExcept().FindStringIndex(line.code)
+		if at == nil {
 			continue
 		}
 		end := block(f.logical, i)
-		last, body := line.last, line.inline()
+		last, body := line.last, strings.TrimSpace(line.code[at[1]:])
 		if end == i+2 {
 			body, last = f.logical[i+1].code, f.logical[i+1].last
 		}
@@ -194,40 +159,20 @@ func pyMutableDefaults(f *File) []hit {
 	return hits
 }
 
-// changes reports whether some statement changes what a name stands for. A new assignment of the name ends the
-// search.
+// changes reports whether some statement changes what a name stands for. A new assignment of the name ends the search.
 func changes(body []logicalLine, name string) bool {
+	change := regexp.MustCompile(`(?:^|[^\w.])` + name +
+		`(?:\.(?:append|extend|insert|add|update|setdefault|pop|remove|clear|sort)\(|\[[^\[\]]*\]\s*[-+*|/]?=[^=]| \+= | \|= )`)
 	for _, line := range body {
-		for at := 0; ; {
-			found := strings.Index(line.code[at:], name)
-			if found < 0 {
-				break
-			}
-			at += found
-			end := at + len(name)
-			if at > 0 && (lexer.IsWordByte(line.code[at-1]) || line.code[at-1] == '.') || end < len(line.code) && lexer.IsWordByte(line.code[end]) {
-				at = end
-				continue
-			}
-			rest := line.code[end:]
-			if at == 0 && strings.HasPrefix(strings.TrimLeft(rest, " "), "=") && !strings.HasPrefix(strings.TrimLeft(rest, " "), "==") {
-				return false
-			}
-			for _, change := range []string{".append(", ".extend(", ".insert(", ".add(", ".update(", ".setdefault(", ".pop(", ".remove(", ".clear(", ".sort(", " += ", " |= "} {
-				if strings.HasPrefix(rest, change) {
-					return true
-				}
-			}
-			if elementAssignment().MatchString(rest) {
-				return true
-			}
-			at = end
+		if rest, ok := strings.CutPrefix(line.code, name); ok && strings.HasPrefix(rest, " = ") {
+			return false
+		}
+		if change.MatchString(line.code) {
+			return true
 		}
 	}
 	return false
 }
-
-var elementAssignment = lazyregexp.New(`^\[[^\[\]]*\]\s*[-+*|/]?=[^=]`)
 
 var noneComparison = lazyregexp.New(`([!=])= ?None\b`)
 
@@ -262,28 +207,6 @@ func pyNoneComparisons(f *File) []hit {
 	return hits
 }
 
-var identityOfLiteral = lazyregexp.New(`\bis (not )?(?:[bru]{0,2}(?:"_*"|'_*')|-?\d+(?:\.\d+)?\b|\(\)|\[|\{)`)
-
-func pyIdentityOfLiterals(f *File) []hit {
-	var hits []hit
-	for number := range f.linesWith(" is ") {
-		line := f.CodeLine(number)
-		at := identityOfLiteral().FindStringSubmatchIndex(line)
-		if at == nil || strings.HasSuffix(strings.TrimSpace(line[:at[0]]), `"`) {
-			continue
-		}
-		found := hit{line: number}
-		start := f.starts[number-1] + at[0]
-		if at[2] >= 0 {
-			found.edit = &edit{start: start, end: start + len("is not"), text: "!="}
-		} else {
-			found.edit = &edit{start: start, end: start + len("is"), text: "=="}
-		}
-		hits = append(hits, found)
-	}
-	return hits
-}
-
 // pyAssertTuples looks for "assert (condition, message)" with nothing behind the parentheses.
 func pyAssertTuples(f *File) []hit {
 	var hits []hit
@@ -292,29 +215,11 @@ func pyAssertTuples(f *File) []hit {
 			continue
 		}
 		rest := strings.TrimSpace(line.code[len("assert"):])
-		if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && topLevel(rest[1:len(rest)-1], ',') {
+		if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && argumentsEnd(rest, 1) == len(rest)-1 && argumentEnd(rest, 1) < len(rest)-1 {
 			hits = append(hits, hit{line: line.first, endLine: line.last})
 		}
 	}
 	return hits
-}
-
-// topLevel reports whether a byte stands in the text outside of all brackets, and all brackets are balanced.
-func topLevel(text string, c byte) bool {
-	depth, found := 0, false
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth < 0 {
-				return false
-			}
-		case c:
-			found = found || depth == 0
-		}
-	}
-	return found && depth == 0
 }
 
 var unraised = lazyregexp.New(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
@@ -322,45 +227,10 @@ var unraised = lazyregexp.New(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImp
 func pyUnraised(f *File) []hit {
 	var hits []hit
 	for _, line := range f.logical {
-		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || closing(line.code, strings.IndexByte(line.code, '(')) != len(line.code)-1 {
+		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || argumentsEnd(line.code, strings.IndexByte(line.code, '(')+1) != len(line.code)-1 {
 			continue
 		}
 		hits = append(hits, hit{line: line.first, endLine: line.last})
-	}
-	return hits
-}
-
-// closing returns the offset of the bracket that closes the one at an offset, or -1.
-func closing(text string, at int) int {
-	if at < 0 {
-		return -1
-	}
-	depth := 0
-	for i := at; i < len(text); i++ {
-		switch text[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-var bareComparison = lazyregexp.New(`^[A-Za-z_][\w.]*(?:\[[^\[\]]*\])?\s*(?:==|!=)\s*[^=].*$`)
-
-// pyUnusedComparisons leaves tests alone, which compare to see whether that raises.
-func pyUnusedComparisons(f *File) []hit {
-	if f.isTest() {
-		return nil
-	}
-	var hits []hit
-	for _, line := range f.logical {
-		if strings.Contains(line.code, "==") && bareComparison().MatchString(line.code) && !strings.Contains(line.code, ";") && !strings.Contains(line.code, " = ") {
-			hits = append(hits, hit{line: line.first})
-		}
 	}
 	return hits
 }
@@ -396,114 +266,84 @@ func pyUnreachable(f *File) []hit {
 	return hits
 }
 
-var plainAssignment = lazyregexp.New(`^([A-Za-z_][\w.]*(?:\[\w+\])?)\s*=\s*([A-Za-z_][\w.]*(?:\[\w+\])?)$`)
+var (
+	evalCall = lazyregexp.New(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
+	compiled = lazyregexp.New(`^(?:["']|compile\()`)
+)
 
-// pySelfAssignments leaves the bodies of classes alone: there it copies a name of the module.
-func pySelfAssignments(f *File) []hit {
+// pyEval leaves literals alone, and what defines a function of that name.
+func pyEval(f *File) []hit {
 	var hits []hit
-	for i, line := range f.logical {
-		if !strings.Contains(line.code, "=") || strings.Contains(line.code, "(") {
+	for number := range f.linesWith("eval(", "exec(") {
+		line := f.CodeLine(number)
+		match := evalCall().FindStringSubmatch(line)
+		if match == nil || strings.Contains(line, "def "+match[1]) || compiled().MatchString(match[2]) {
 			continue
 		}
-		match := plainAssignment().FindStringSubmatch(line.code)
-		if match == nil || match[1] != match[2] || strings.ContainsAny(f.squeezed(line.span), `"'`) {
+		h := hit{line: number}
+		if strings.Contains(match[2], ",") {
+			h.severity = Information // it has names of its own: somebody thought about it
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+var yamlLoad = lazyregexp.New(`\byaml\.load\(`)
+
+func pyYAML(f *File) []hit {
+	var hits []hit
+	for number := range f.linesWith("yaml.load(") {
+		at := yamlLoad().FindStringIndex(f.CodeLine(number))
+		if at == nil {
 			continue
 		}
-		inFunction := false
-		for j, indent := i-1, line.indent; j >= 0 && indent > 0; j-- {
-			if f.logical[j].indent < indent {
-				indent = f.logical[j].indent
-				if f.logical[j].keyword == "class" {
-					break
-				}
-				if f.logical[j].keyword == "def" || f.logical[j].keyword == "async" {
-					inFunction = true
-					break
-				}
-			}
+		open := f.starts[number-1] + at[1]
+		if end := argumentsEnd(f.code, open); argumentEnd(f.code, open) == end && !strings.Contains(f.code[open:end], "Loader") {
+			hits = append(hits, hit{line: number})
 		}
-		if inFunction {
+	}
+	return hits
+}
+
+var unverified = lazyregexp.New(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
+
+func pyInsecureTLS(f *File) []hit {
+	var hits []hit
+	for _, line := range f.logical {
+		if strings.Contains(line.code, "verif") && unverified().MatchString(line.code) {
 			hits = append(hits, hit{line: line.first})
 		}
 	}
 	return hits
 }
 
-// condition returns the text between the keyword and the colon of an if or elif.
-func (f *File) condition(line logicalLine) string {
-	text := f.squeezed(line.span)
-	text = strings.TrimPrefix(text, line.keyword)
-	if at := strings.LastIndexByte(text, ':'); at >= 0 && line.inline() == "" && strings.HasSuffix(line.code, ":") {
-		return strings.TrimSpace(text[:at])
-	}
-	return ""
-}
+var (
+	debuggerCall = lazyregexp.New(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
+	printedText  = lazyregexp.New(`^print\((?:[fr]*)["'](.*)`)
+)
 
-func pyIdenticalConditions(f *File) []hit {
+// pyDebugPrints looks for prints whose text gives them away, and for calls of a debugger. A print or a call alone
+// in its block is not taken away, since the block must not become empty.
+func pyDebugPrints(f *File) []hit {
 	var hits []hit
-	for i, head := range f.logical {
-		if head.keyword != "if" {
-			continue
-		}
-		seen := map[string]bool{f.condition(head): true}
-		for j := block(f.logical, i); j < len(f.logical) && f.logical[j].indent == head.indent && f.logical[j].keyword == "elif"; j = block(f.logical, j) {
-			condition := f.condition(f.logical[j])
-			if condition == "" || !repeatable(condition) {
-				continue
-			}
-			if seen[condition] {
-				hits = append(hits, hit{line: f.logical[j].first})
-			}
-			seen[condition] = true
-		}
-	}
-	return hits
-}
-
-// pyIdenticalBranches compares an if without elif with its else.
-func pyIdenticalBranches(f *File) []hit {
-	var hits []hit
-	for i, head := range f.logical {
-		if head.keyword != "if" || head.inline() != "" {
-			continue
-		}
-		middle := block(f.logical, i)
-		if middle >= len(f.logical) || middle == i+1 || f.logical[middle].keyword != "else" || f.logical[middle].indent != head.indent {
-			continue
-		}
-		end := block(f.logical, middle)
-		if end == middle+1 || end-middle != middle-i {
-			continue
-		}
-		same := true
-		for k := 1; i+k < middle; k++ {
-			a, b := f.logical[i+k], f.logical[middle+k]
-			if a.indent != b.indent || f.squeezed(a.span) != f.squeezed(b.span) {
-				same = false
-				break
+	for i, line := range f.logical {
+		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) && debuggerCall().MatchString(line.code)
+		if line.keyword == "print" {
+			if match := printedText().FindStringSubmatch(f.text[line.start:line.end]); match != nil {
+				written, _, _ := strings.Cut(strings.ReplaceAll(match[1], `'`, `"`), `"`)
+				found = debugWords().MatchString(written)
 			}
 		}
-		if same {
-			hits = append(hits, hit{line: head.first, endLine: f.logical[end-1].last})
-		}
-	}
-	return hits
-}
-
-func pyFinallyReturns(f *File) []hit {
-	var hits []hit
-	for i, head := range f.logical {
-		if head.keyword != "finally" {
+		if !found {
 			continue
 		}
-		for _, line := range f.logical[i+1 : block(f.logical, i)] {
-			if line.keyword == "def" || line.keyword == "class" || line.keyword == "async" {
-				break // the return may belong to a function in here
-			}
-			if line.keyword == "return" && !f.comment(line.first, line.last) {
-				hits = append(hits, hit{line: line.first})
-			}
+		h := hit{line: line.first, endLine: line.last}
+		neighbour := i > 0 && f.logical[i-1].indent == line.indent || i+1 < len(f.logical) && f.logical[i+1].indent == line.indent
+		if neighbour && strings.Count(line.code, "(") == 1 && strings.HasSuffix(line.code, ")") {
+			h.edit = f.removeStatement(line.start, line.end)
 		}
+		hits = append(hits, h)
 	}
 	return hits
 }

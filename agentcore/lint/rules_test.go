@@ -126,7 +126,6 @@ func TestFixes(t *testing.T) {
 		{"a.md", "the the cat\nof of it", "the cat\nof it"},
 		{"b.md", "the the cat\nthe the cat\nof of it", "the the cat\nthe cat\nof it"},
 		{"a.py", "def f(a):\n    if a == None:\n        print(\"DEBUG\")\n        return a\n", "def f(a):\n    if a is None:\n        return a\n"},
-		{"b.py", "def f(a):\n    if a is 'x':\n        return a\n    return a is not 1\n", "def f(a):\n    if a == 'x':\n        return a\n    return a != 1\n"},
 		{"a.js", "f();\ndebugger;\ng();\ndebugger;\ng();\n", "f();\ng();\ng();\n"},
 		{"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Println(\"DEBUG\")\n\tfmt.Print(1)\n}\n", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Print(1)\n}\n"},
 		{"b.js", "debugger;", "debugger;"}, // nothing around it makes an empty text of it
@@ -231,6 +230,34 @@ func TestTokens(t *testing.T) {
 		}
 		if found := NewFile("settings.yaml", "b: \"x"+token+"\"").Check(); rule == "secret" && len(found) != 0 {
 			t.Errorf("%q within a word has the diagnostics %+v", token, found)
+		}
+	}
+}
+
+// TestCombine has a checker and a rule that mean the same: the checker's words stay, once.
+func TestCombine(t *testing.T) {
+	for _, c := range []struct {
+		name, text, source, code string
+		line                     int
+	}{
+		{"a.py", "try:\n    f()\nexcept:\n    g()\n", "ruff", "E722", 3},
+		{"a.py", "assert (a, 'b')\n", "ruff", "F631", 1},
+		{"a.py", "a = {'b': 1, 'c': 2,\n     'b': 3}\n", "ruff", "F601", 2},
+		{"a.py", "f()\nprint('DEBUG')\n", "ruff", "T201", 2},
+		{"a.py", "def f(a=[]):\n    a.append(1)\n", "ruff", "B006", 1},
+		{"a.sh", "#!/bin/sh\ndeclare -a list\n", "shellcheck", "SC3044", 2},
+		{"a.sh", "#!/bin/sh\nfunction f {\n  g\n}\n", "shellcheck", "SC2112", 2},
+		{"a.sh", "cd build\nrm -rf out\n", "shellcheck", "SC2164", 1},
+		{"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Sprintf(\"a\")\n}\n", "go vet", "unusedresult", 6},
+		{"a.js", "f();\ndebugger;\n", "eslint", "no-debugger", 2},
+	} {
+		own := NewFile(c.name, strings.TrimSuffix(c.text, "\n")).Check()
+		if len(own) != 1 || own[0].Line != c.line {
+			t.Errorf("%s: the rules say %+v of %q", c.code, own, c.text)
+		}
+		checked := []Diagnostic{{Line: c.line, EndLine: c.line, Severity: Warning, Rule: c.code, Source: c.source, Message: "It says so."}}
+		if got := Combine(checked, own); len(got) != 1 || got[0].Source != c.source {
+			t.Errorf("%s: together they are %+v", c.code, got)
 		}
 	}
 }

@@ -19,10 +19,6 @@ var textRules = []Rule{
 		Message: "This line holds invisible characters that change the direction of text, so that it reads other than it runs. Remove them, or write them as escapes.",
 	},
 	{
-		Name: "invisible-character", Languages: code, Severity: Warning, check: invisibleCharacters,
-		Message: "There is an invisible character in the code of this line (zero-width space or byte order mark). Remove it.",
-	},
-	{
 		Name: "todo", Languages: code, Severity: Hint, check: todos,
 		Message: "A task is left open here.",
 	},
@@ -65,17 +61,6 @@ func bidiControls(f *File) []hit {
 		"\u202A", "\u202B", "\u202C", "\u202D", "\u202E", "\u2066", "\u2067", "\u2068", "\u2069",
 	}) {
 		hits = append(hits, hit{line: number})
-	}
-	return hits
-}
-
-func invisibleCharacters(f *File) []hit {
-	var hits []hit
-	for number := range f.linesWith("\u200B", "\u2060", "\uFEFF") {
-		// A byte order mark may begin the file.
-		if line := f.CodeLine(number); number > 1 || strings.ContainsAny(strings.TrimPrefix(line, "\uFEFF"), "\u200B\u2060\uFEFF") {
-			hits = append(hits, hit{line: number})
-		}
 	}
 	return hits
 }

@@ -86,21 +86,3 @@ func block(lines []logicalLine, head int) int {
 	}
 	return end
 }
-
-// inline returns what stands behind the colon of a head such as "except:" on its line.
-func (l logicalLine) inline() string {
-	depth := 0
-	for i := range len(l.code) {
-		switch l.code[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case ':':
-			if depth == 0 && !strings.HasPrefix(l.code[i:], ":=") {
-				return strings.TrimSpace(l.code[i+1:])
-			}
-		}
-	}
-	return ""
-}
