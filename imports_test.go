@@ -139,6 +139,7 @@ var imports = map[string]because{
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
+		"agentcore/tomltree":         "places in definitions in TOML",
 		"agentcore/beside":           "a panic over one file is raised where the load is answered",
 		"agentcore/event":            "spans and severities of problems",
 		"agentcore/hook":             "events and matchers of hooks",
@@ -149,6 +150,7 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/tomltree":         "places in the file",
 		"agentcore/hook":             "events and matchers of hooks",
 		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
@@ -196,6 +198,9 @@ var imports = map[string]because{
 		"agentcore/lazyregexp": "expressions of rules",
 		"agentcore/lexer":      "tells code from comments and strings",
 		"agentcore/secret":     "how tokens look",
+	},
+	"agentcore/tomltree": {
+		"agentcore/lazyregexp": "how dates look",
 	},
 	"agentcore/outline": {
 		"agentcore/lazyregexp": "how definitions look",
@@ -343,6 +348,9 @@ var packageTestImports = map[string]because{
 	"lsp/lsptest": {
 		"go.lsp.dev/jsonrpc2": "a server to talk to",
 		"lsp/wire":            "a server to talk to",
+	},
+	"agentcore/tomltree": {
+		"github.com/BurntSushi/toml": "what the library reads has a place",
 	},
 	"lsp/methods": {
 		"schema": "the documented examples pass the dispatch",
