@@ -239,25 +239,13 @@ func withoutPrefix(text string) string {
 
 // bySeverity writes "2 errors, 1 hint".
 func bySeverity(found []lint.Diagnostic) string {
-	counts := map[lint.Severity]int{}
+	counts := map[string]int{}
 	for _, f := range found {
-		counts[f.Severity]++
-	}
-	var parts []string
-	for _, level := range []struct {
-		severity  lint.Severity
-		one, many string
-	}{{lint.Error, "error", "errors"}, {lint.Warning, "warning", "warnings"}, {lint.Information, "remark", "remarks"}, {lint.Hint, "hint", "hints"}} {
-		switch n := counts[level.severity]; n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+level.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, level.many))
+		name := string(f.Severity)
+		if f.Severity == lint.Information {
+			name = "remark"
 		}
+		counts[name]++
 	}
-	if len(parts) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(parts, ", ")
+	return countsOf(counts)
 }
