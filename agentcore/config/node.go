@@ -118,8 +118,8 @@ func parseTOML(text string) (table, error) {
 	return root.value.(table), nil
 }
 
-// fromTOML turns a decoded value into a node. The tree has the places of what is in it, and may be nil; at is the place of
-// the value itself.
+// fromTOML turns a decoded value into a node. The tree has the places of what is in it, and may be nil; at is the place
+// of the value itself.
 func (l lineStarts) fromTOML(value any, tree *tomltree.Node, at place) node {
 	list := func(length int, item func(int) any) node {
 		list := make([]node, length)

@@ -1,8 +1,8 @@
-// Package lexer tells comments and strings from code, in many languages, by one table of how they write them. It lexes no
-// more than that, so that it is small and quick and goes on where a text is broken or half written.
+// Package lexer tells comments and strings from code, in many languages, by one table of how they write them. It lexes
+// no more than that, so that it is small and quick and goes on where a text is broken or half written.
 //
-// A library would not do better here: chroma's lexers, made for highlighting, weigh four megabytes in the binary and ten
-// milliseconds at each start.
+// A library would not do better here: chroma's lexers, made for highlighting, weigh four megabytes in the binary and
+// ten milliseconds at each start.
 package lexer
 
 import (
@@ -28,8 +28,8 @@ type Token struct {
 	Kind Kind
 	// Start and End are bytes of the text. A line comment ends before the end of its line.
 	Start, End int
-	// Open and Close are how many of them are the signs at both ends; 0 where there is none, as at the end of a comment that
-	// is not closed.
+	// Open and Close are how many of them are the signs at both ends; 0 where there is none, as at the end of a comment
+	// that is not closed.
 	Open, Close int
 }
 
@@ -136,7 +136,8 @@ func (s *scanner) commentAt(at int) (Token, bool) {
 
 func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
-// length is that of the block comment that a text begins with, and of its end; one without an end goes on to the text's.
+// length is that of the block comment that a text begins with, and of its end; one without an end goes on to the
+// text's.
 func (b block) length(text string) (all, end int) {
 	depth, at := 1, len(b.open)
 	for at < len(text) {
@@ -381,7 +382,8 @@ func (s *scanner) read(at int) int {
 	return at
 }
 
-// character is the length of the character literal that a text begins with, or of the sign alone, as that of a lifetime.
+// character is the length of the character literal that a text begins with, or of the sign alone, as that of a
+// lifetime.
 func character(text string) int {
 	const longest = 12 // '\u{10FFFF}'
 	if strings.HasPrefix(text, `'\`) && len(text) > 3 {

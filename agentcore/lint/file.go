@@ -156,7 +156,8 @@ func (f *File) lineAt(offset int) int {
 	return at
 }
 
-// IsTest reports by a path whether the file is a test, an example or a fixture, where made-up secrets and odd code belong.
+// IsTest reports by a path whether the file is a test, an example or a fixture, where made-up secrets and odd code
+// belong.
 func IsTest(name string) bool {
 	lower := "/" + strings.ToLower(name)
 	for _, folder := range []string{"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/", "/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/", "/_examples/", "/benchmarks/", "/benchmark/", "/bench/"} {

@@ -1,6 +1,6 @@
 // Package lint finds mistakes in texts by rules, without compiling or running them: secrets, merge conflicts, dropped
-// errors, code that is never reached, calls that invite injection. It does not say what the programs that own a language
-// say as well: where one of them has reported the same thing, [Combine] keeps its words.
+// errors, code that is never reached, calls that invite injection. It does not say what the programs that own a
+// language say as well: where one of them has reported the same thing, [Combine] keeps its words.
 package lint
 
 import (

@@ -115,8 +115,8 @@ var (
 	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
 )
 
-// putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the text
-// has to begin like one.
+// putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the
+// text has to begin like one.
 func (b built) putsIn(written string) bool {
 	if b.sql {
 		if written = strings.TrimSpace(written); !sqlStart().MatchString(written) {

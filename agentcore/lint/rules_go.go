@@ -294,8 +294,8 @@ func goUnclosedBodies(_ *File, g *goFile) []hit {
 	return hits
 }
 
-// handsOn reports whether a response is closed, or somebody else may close it: it is used for more than its fields, or its
-// body for more than an argument.
+// handsOn reports whether a response is closed, or somebody else may close it: it is used for more than its fields, or
+// its body for more than an argument.
 func (g *goFile) handsOn(function ast.Node, name string) bool {
 	uses := -1 // its definition
 	for _, ident := range nodes[*ast.Ident](function) {
@@ -324,7 +324,8 @@ var pure = map[string][]string{
 	"fmt": {"Sprintf", "Sprint", "Sprintln", "Errorf"}, "errors": {"New", "Join"},
 }
 
-// goUnusedResults looks for calls of pure functions as statements. Benchmarks, which are tests, call for the time alone.
+// goUnusedResults looks for calls of pure functions as statements. Benchmarks, which are tests, call for the time
+// alone.
 func goUnusedResults(_ *File, g *goFile) []hit {
 	var hits []hit
 	for _, c := range g.statements() {

@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What ruff finds without being asked, and what Python itself warns of, is not among them, but for what it is worth finding
-// where there is no ruff.
+// What ruff finds without being asked, and what Python itself warns of, is not among them, but for what it is worth
+// finding where there is no ruff.
 var pythonRules = []Rule{
 	{
 		Name: "bare-except", Languages: Python, Severity: Warning, check: pyBareExcepts,

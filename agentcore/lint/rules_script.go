@@ -108,8 +108,8 @@ var (
 	reached = lazyregexp.New(`^\s*(?:[)\]};]|(?:case|default|function|async|class|var|import|export|type|interface|declare|namespace|enum|else|while|catch|finally)\b|[\w$]+\s*:)`)
 )
 
-// jsUnreachable looks behind a statement on a line of its own that leaves its block, at the next line as far in. What is
-// hoisted, and labels, count as reached.
+// jsUnreachable looks behind a statement on a line of its own that leaves its block, at the next line as far in. What
+// is hoisted, and labels, count as reached.
 func jsUnreachable(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("return", "throw", "break", "continue") {

@@ -30,8 +30,8 @@ var issuers = []struct {
 	{"sendgrid-key", []string{"SG."}, `\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`},
 }
 
-// privateKey is a key in PEM, whole or cut off: where the end is missing, as in a file that is read in parts, the lines of
-// its body count.
+// privateKey is a key in PEM, whole or cut off: where the end is missing, as in a file that is read in parts, the lines
+// of its body count.
 const privateKey = `-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
 	`(?:[^-]{20,}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\n]*[A-Za-z0-9+/]{40,}=*)+)`
 

@@ -1,6 +1,6 @@
-// Package tomltree finds the keys and values of a TOML document (toml.io, version 1.0.0) with their places, which the TOML
-// library does not tell. It is as strict as it must be to find them; what is wrong with a text is for the library to say.
-// Texts that are still being typed are another matter: lsp/outline guesses at those.
+// Package tomltree finds the keys and values of a TOML document (toml.io, version 1.0.0) with their places, which the
+// TOML library does not tell. It is as strict as it must be to find them; what is wrong with a text is for the library
+// to say. Texts that are still being typed are another matter: lsp/outline guesses at those.
 package tomltree
 
 import (
@@ -26,8 +26,8 @@ const (
 // Node is a value.
 type Node struct {
 	Kind Kind
-	// Start and End are bytes of the text, quotes and brackets included. Those of a table that a header opens go from the
-	// header to its last pair.
+	// Start and End are bytes of the text, quotes and brackets included. Those of a table that a header opens go from
+	// the header to its last pair.
 	Start, End int
 	// At is where a reader looks for it: at its name in the header of a list of tables, else at Start.
 	At int
@@ -44,7 +44,8 @@ type Node struct {
 // Pair is a key of a table with its value.
 type Pair struct {
 	Key string
-	// Start and End are bytes of the text, quotes included. At is where the dotted key begins that the key is a part of.
+	// Start and End are bytes of the text, quotes included. At is where the dotted key begins that the key is a part
+	// of.
 	Start, End, At int
 	Value          *Node
 }
@@ -80,8 +81,8 @@ func (n *Node) add(p Pair) {
 	}
 }
 
-// Limits bound what is read. The TOML library takes time and memory by the square of the depth, so a deeper text must not
-// reach it.
+// Limits bound what is read. The TOML library takes time and memory by the square of the depth, so a deeper text must
+// not reach it.
 type Limits struct {
 	// Depth is how many brackets may be in brackets, and how many parts a dotted key may have. Nodes is how many values
 	// there may be; 0 is any number.
@@ -94,8 +95,8 @@ var (
 	ErrSyntax = errors.New("this is not valid TOML")
 )
 
-// Parse reads a document. Where there is an error, at is the offset of what is wrong, and the tree holds what stands before
-// it; else at is the length of the text.
+// Parse reads a document. Where there is an error, at is the offset of what is wrong, and the tree holds what stands
+// before it; else at is the length of the text.
 func Parse(text string, limits Limits) (root *Node, at int, err error) {
 	r := &reader{text: text, limits: limits, wrong: -1}
 	if strings.HasPrefix(text, "\uFEFF") {

@@ -6,7 +6,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lexer"
 )
 
-// span is a comment in a text, from its first byte to behind its last. That of a line comment ends before the end of the line.
+// span is a comment in a text, from its first byte to behind its last. That of a line comment ends before the end of
+// the line.
 type span struct {
 	start, end int
 	// marker is what it begins with, closing what a block comment ends with.
