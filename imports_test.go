@@ -107,7 +107,9 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol":  "LSP types",
 		"go.lsp.dev/uri":       "document URIs",
 	},
-	"lsp/comment": {},
+	"lsp/comment": {
+		"agentcore/lexer": "tells comments from strings",
+	},
 	"lsp/outline": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
@@ -146,6 +148,7 @@ var imports = map[string]because{
 		"agentcore/workspace":       "forks and merges layers",
 	},
 	"agentcore/agent": {
+		"agentcore/tomltree":         "places in definitions in TOML",
 		"agentcore/beside":           "a panic over one file is raised where the load is answered",
 		"agentcore/event":            "spans and severities of problems",
 		"agentcore/hook":             "events and matchers of hooks",
@@ -156,6 +159,7 @@ var imports = map[string]because{
 		"go.yaml.in/yaml/v3":         "frontmatter of definitions",
 	},
 	"agentcore/config": {
+		"agentcore/tomltree":         "places in the file",
 		"agentcore/hook":             "events and matchers of hooks",
 		"agentcore/permission":       "its rules",
 		"agentcore/spelling":         "did you mean",
@@ -196,10 +200,27 @@ var imports = map[string]because{
 	"agentcore/langserver": {
 		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
 	},
-	"agentcore/outline": {},
+	"agentcore/lazyregexp": {}, // a leaf: expressions that most runs do not need
+	"agentcore/lexer": {
+		"agentcore/lazyregexp": "how here-documents are announced",
+	},
+	"agentcore/lint": {
+		"agentcore/lazyregexp": "expressions of rules",
+		"agentcore/lexer":      "tells code from comments and strings",
+		"agentcore/secret":     "how tokens look",
+	},
+	"agentcore/tomltree": {
+		"agentcore/lazyregexp": "how dates look",
+	},
+	"agentcore/outline": {
+		"agentcore/lazyregexp": "how definitions look",
+	},
 	"agentcore/model/offline": {
-		"agentcore/outline": "what lines define",
-		"agentcore/model":   "implements it",
+		"agentcore/lazyregexp": "how answers of tools look",
+		"agentcore/lexer":      "where words end",
+		"agentcore/lint":       "what it finds in files",
+		"agentcore/outline":    "what lines define",
+		"agentcore/model":      "implements it",
 	},
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
@@ -224,6 +245,7 @@ var imports = map[string]because{
 		"github.com/BurntSushi/toml": "the format of the table",
 	},
 	"agentcore/secret": {
+		"agentcore/lazyregexp":          "how tokens look",
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/sandbox": {
@@ -338,6 +360,9 @@ var packageTestImports = map[string]because{
 	"lsp/lsptest": {
 		"go.lsp.dev/jsonrpc2": "a server to talk to",
 		"lsp/wire":            "a server to talk to",
+	},
+	"agentcore/tomltree": {
+		"github.com/BurntSushi/toml": "what the library reads has a place",
 	},
 	"lsp/methods": {
 		"schema": "the documented examples pass the dispatch",

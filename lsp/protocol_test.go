@@ -215,6 +215,7 @@ func documentedRun(t *testing.T) []wireMessage {
 	_, text, _ := strings.Cut(schema.Protocol, "## A run, message by message")
 	text, _, _ = strings.Cut(text, "\n## ")
 	var list []wireMessage
+	text = strings.ReplaceAll(text, "\n    ", " ") // a message goes on on indented lines
 	for line := range strings.Lines(text) {
 		direction, body, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok || direction != "→" && direction != "←" {

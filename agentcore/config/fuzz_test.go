@@ -31,44 +31,7 @@ func FuzzTOML(f *testing.F) {
 				}
 			}
 		}
-		places, end, deep := scan(text)
-		if deep != (place{}) {
-			return
-		}
-		var values map[string]any
-		if _, err := toml.Decode(text, &values); err != nil {
-			return
-		}
-		if end != len(text) && text != "\xff\xfe" && text != "\xfe\xff" {
-			t.Errorf("the scanner stopped at %d of %d of a valid text", end, len(text))
-		}
-		everyPath(values, "", func(path string) {
-			if _, ok := places[path]; !ok {
-				t.Errorf("no place for %q", path)
-			}
-		})
 	})
-}
-
-// everyPath calls f with the path of each key and element of a decoded value.
-func everyPath(value any, path string, f func(string)) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			f(childPath(path, name))
-			everyPath(inner, childPath(path, name), f)
-		}
-	case []map[string]any:
-		for i, inner := range v {
-			f(elementPath(path, i))
-			everyPath(inner, elementPath(path, i), f)
-		}
-	case []any:
-		for i, inner := range v {
-			f(elementPath(path, i))
-			everyPath(inner, elementPath(path, i), f)
-		}
-	}
 }
 
 func FuzzSettings(f *testing.F) {

@@ -10,7 +10,36 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/agentls/agentls/agentcore/tomltree"
 )
+
+// place is a position in a text: 1-based line and column, the column in bytes. The zero place is none.
+type place struct{ line, column int }
+
+// maxNesting bounds brackets in brackets and the parts of a dotted key.
+const maxNesting = 32
+
+// lineStarts are the offsets at which the lines of a text begin; a byte order mark has no width.
+type lineStarts []int
+
+func lineStartsOf(text string) lineStarts {
+	starts := lineStarts{len(text) - len(strings.TrimPrefix(text, "\uFEFF"))}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+func (l lineStarts) place(offset int) place {
+	line, found := slices.BinarySearch(l, offset)
+	if !found {
+		line--
+	}
+	return place{line + 1, offset - l[line] + 1}
+}
 
 // node is one value of a source, before its type is checked. value is a string, bool, int64, float64, []node, table,
 // rawText, or foreign for what no key takes (dates, numbers out of range). A nil value is absent.
@@ -64,9 +93,10 @@ func (f *fault) Error() string { return f.message }
 
 // parseTOML parses a whole file. The error is a *fault with a place.
 func parseTOML(text string) (table, error) {
-	places, end, deep := scan(text)
-	if deep != (place{}) {
-		return nil, &fault{at: deep, message: fmt.Sprintf("nested more than %d levels deep", maxNesting), hint: "no key of agentls needs that"}
+	lines := lineStartsOf(text)
+	tree, end, err := tomltree.Parse(text, tomltree.Limits{Depth: maxNesting})
+	if errors.Is(err, tomltree.ErrLimit) {
+		return nil, &fault{at: lines.place(end), message: fmt.Sprintf("nested more than %d levels deep", maxNesting), hint: "no key of agentls needs that"}
 	}
 	var values map[string]any
 	if cut := end + 1024; cut < len(text) {
@@ -84,14 +114,24 @@ func parseTOML(text string) (table, error) {
 		}
 		return nil, &fault{at: place{1, 1}, message: "not valid TOML: " + err.Error()}
 	}
-	root := fromTOML(values, "", place{1, 1}, places)
+	root := lines.fromTOML(values, tree, place{1, 1})
 	return root.value.(table), nil
 }
 
-// fromTOML turns a decoded value into a node; at is the place of what holds it.
-func fromTOML(value any, path string, at place, places map[string]place) node {
-	if p, ok := places[path]; ok {
-		at = p
+// fromTOML turns a decoded value into a node. The tree has the places of what is in it, and may be nil; at is the place
+// of the value itself.
+func (l lineStarts) fromTOML(value any, tree *tomltree.Node, at place) node {
+	list := func(length int, item func(int) any) node {
+		list := make([]node, length)
+		for i := range list {
+			below, start := (*tomltree.Node)(nil), at
+			if tree != nil && i < len(tree.Items) {
+				below = tree.Items[i]
+				start = l.place(below.At)
+			}
+			list[i] = l.fromTOML(item(i), below, start)
+		}
+		return node{list, at}
 	}
 	switch v := value.(type) {
 	case string, bool, int64, float64:
@@ -99,7 +139,14 @@ func fromTOML(value any, path string, at place, places map[string]place) node {
 	case map[string]any:
 		t := make(table, 0, len(v))
 		for name, value := range v {
-			t = append(t, entry{name, fromTOML(value, childPath(path, name), at, places)})
+			below, start := (*tomltree.Node)(nil), at
+			if tree != nil {
+				if p, ok := tree.Get(name); ok {
+					below = p.Value
+					start = l.place(p.At)
+				}
+			}
+			t = append(t, entry{name, l.fromTOML(value, below, start)})
 		}
 		slices.SortFunc(t, func(a, b entry) int {
 			if c := a.node.at.line - b.node.at.line; c != 0 {
@@ -112,17 +159,9 @@ func fromTOML(value any, path string, at place, places map[string]place) node {
 		})
 		return node{t, at}
 	case []map[string]any:
-		list := make([]node, len(v))
-		for i := range v {
-			list[i] = fromTOML(v[i], elementPath(path, i), at, places)
-		}
-		return node{list, at}
+		return list(len(v), func(i int) any { return v[i] })
 	case []any:
-		list := make([]node, len(v))
-		for i := range v {
-			list[i] = fromTOML(v[i], elementPath(path, i), at, places)
-		}
-		return node{list, at}
+		return list(len(v), func(i int) any { return v[i] })
 	}
 	return node{foreign("a date or time"), at}
 }
@@ -201,9 +240,8 @@ func fromJSON(value any) node {
 
 // splitKey cuts a dotted key as TOML does: presets."gpt-4.1".model has three parts.
 func splitKey(key string) ([]string, error) {
-	s := &scanner{text: key, line: 1}
-	parts, _, ok := s.key()
-	if !ok || s.pos != len(key) {
+	parts, ok := tomltree.Keys(key, maxNesting)
+	if !ok {
 		return nil, fmt.Errorf("%q is not a dotted key", key)
 	}
 	return parts, nil

@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // Definers is how the definition of a name begins in the languages that are known, in RE2 syntax.
@@ -14,18 +15,13 @@ const Definers = `(?:export\s+|default\s+|pub(?:lic|\([a-z]+\))?\s+|private\s+|p
 	`(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|function\*?|const|var|let|trait|impl|module|package|fn)`
 
 var (
-	definition = pattern(`^\s*` + Definers + `\s+([\w$]+)`)
-	localName  = pattern(`^(?:\s+(?:const|var|let)\s|\s*(?:package|module)\s)`)
-	topName    = pattern(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
-	methodHead = pattern(`^\s*(?:[\w<>\[\],.*&:]+\s+){0,4}([\w$]+)\s*\([^;=]*\)\s*(?:throws\s[\w., ]+)?\{\s*$`)
-	word       = pattern(`\b(func|def|class|type|interface|struct|enum|function|const|var|let|trait|impl|module|package|fn)\b`)
+	definition = lazyregexp.New(`^\s*` + Definers + `\s+([\w$]+)`)
+	localName  = lazyregexp.New(`^(?:\s+(?:const|var|let)\s|\s*(?:package|module)\s)`)
+	topName    = lazyregexp.New(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
+	methodHead = lazyregexp.New(`^\s*(?:[\w<>\[\],.*&:]+\s+){0,4}([\w$]+)\s*\([^;=]*\)\s*(?:throws\s[\w., ]+)?\{\s*$`)
+	word       = lazyregexp.New(`\b(func|def|class|type|interface|struct|enum|function|const|var|let|trait|impl|module|package|fn)\b`)
 	ruling     = strings.Fields("if for while switch catch return else elif with match select function")
 )
-
-// pattern compiles an expression when it is first used.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // Definition is the expression that a line which defines a name with one of the usual words fits; its only group is the name.
 func Definition() *regexp.Regexp { return definition() }

@@ -147,33 +147,42 @@ func (r *Redactor) known(text string) string {
 // tokens puts placeholders in the place of what is a token by its form, and remembers it, so that it is known in
 // its other forms, too, and can be put back.
 func (r *Redactor) tokens(text string) string {
-	if !hinted(text) {
+	found := Tokens(text)
+	if len(found) == 0 {
 		return text
 	}
-	return token.ReplaceAllStringFunc(text, func(found string) string {
-		issuer := issuerOf(found)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, v := range r.values {
-			if v.text == found {
-				return v.placeholder()
-			}
+	var b strings.Builder
+	end := 0
+	for _, t := range found {
+		b.WriteString(text[end:t.Start] + r.learn(t.Issuer, text[t.Start:t.End]))
+		end = t.End
+	}
+	return b.String() + text[end:]
+}
+
+// learn makes a token a secret and returns its placeholder.
+func (r *Redactor) learn(issuer, found string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, v := range r.values {
+		if v.text == found {
+			return v.placeholder()
 		}
-		total := 0
-		for _, n := range r.learned {
-			total += n
-		}
-		if total >= maxLearned {
-			return value{name: issuer}.placeholder()
-		}
-		if r.learned == nil {
-			r.learned = map[string]int{}
-		}
-		r.learned[issuer]++
-		v := value{issuer + "-" + strconv.Itoa(r.learned[issuer]), found}
-		r.add(v.name, v.text)
-		return v.placeholder()
-	})
+	}
+	total := 0
+	for _, n := range r.learned {
+		total += n
+	}
+	if total >= maxLearned {
+		return value{name: issuer}.placeholder()
+	}
+	if r.learned == nil {
+		r.learned = map[string]int{}
+	}
+	r.learned[issuer]++
+	v := value{issuer + "-" + strconv.Itoa(r.learned[issuer]), found}
+	r.add(v.name, v.text)
+	return v.placeholder()
 }
 
 // Restore puts the secrets of a text back in the place of their placeholders, but only those that stand in the

@@ -65,12 +65,25 @@ func (r *Redactor) beginning(text string) int {
 			}
 		}
 	}
-	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock && !strings.Contains(text[at:], "-----END ") {
+	// What is held back must not be a part of a private key whose beginning is not.
+	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock && len(text)-keep < at+blockEnd(text[at:]) {
 		keep = max(keep, len(text)-at)
 	}
 	return keep
 }
 
+// blockEnd is the offset behind the last line of a private key, or behind the text where that line has not been seen to
+// its end.
+func blockEnd(block string) int {
+	const end = "-----END "
+	if last := strings.Index(block, end); last >= 0 {
+		if dashes := strings.Index(block[last+len(end):], "-----"); dashes >= 0 {
+			return last + len(end) + dashes + len("-----")
+		}
+	}
+	return len(block) + 1
+}
+
 func isTokenByte(b byte) bool {
-	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+	return b == '_' || b == '-' || b == '.' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }

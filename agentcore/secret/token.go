@@ -1,64 +1,94 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// issuers are forms of tokens that nothing else has. The sources are the issuers' own pages on secret scanning
-// and token formats. The order matters where one begins like another.
-var issuers = []struct{ name, form string }{
-	{"private-key", `-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[^-]{20,}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`},
-	{"anthropic-key", `sk-ant-[A-Za-z0-9_-]{24,}`},
-	{"openai-key", `sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{24,}`},
-	{"github-token", `gh[pousr]_[A-Za-z0-9]{36,}`},
-	{"github-token", `github_pat_[A-Za-z0-9_]{36,}`},
-	{"gitlab-token", `glpat-[A-Za-z0-9_-]{20,}`},
-	{"slack-token", `xox[abeoprs]-[A-Za-z0-9-]{20,}`},
-	{"stripe-key", `[rs]k_live_[A-Za-z0-9]{20,}`},
-	{"google-key", `AIza[A-Za-z0-9_-]{35}`},
-	{"npm-token", `npm_[A-Za-z0-9]{36}`},
-	{"pypi-token", `pypi-[A-Za-z0-9_-]{50,}`},
-	{"huggingface-token", `\bhf_[A-Za-z0-9]{34,}`},
+// issuers are forms of tokens that nothing else has, without groups, and what each begins with. The sources are the
+// issuers' own pages on secret scanning and token formats. The order matters where one begins like another.
+var issuers = []struct {
+	name  string
+	begin []string
+	form  string
+}{
+	{"private-key", []string{"-----BEGIN "}, privateKey},
+	{"anthropic-key", []string{"sk-ant-"}, `sk-ant-[A-Za-z0-9_-]{24,}`},
+	{"openai-key", []string{"sk-"}, `sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{24,}`},
+	{"github-token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, `gh[pousr]_[A-Za-z0-9]{36,}`},
+	{"github-token", []string{"github_pat_"}, `github_pat_[A-Za-z0-9_]{36,}`},
+	{"gitlab-token", []string{"glpat-"}, `glpat-[A-Za-z0-9_-]{20,}`},
+	{"slack-token", []string{"xox"}, `xox[abeoprs]-[A-Za-z0-9-]{20,}`},
+	{"stripe-key", []string{"rk_live_", "sk_live_"}, `[rs]k_live_[A-Za-z0-9]{20,}`},
+	{"google-key", []string{"AIza"}, `AIza[A-Za-z0-9_-]{35}`},
+	{"npm-token", []string{"npm_"}, `npm_[A-Za-z0-9]{36}`},
+	{"pypi-token", []string{"pypi-"}, `pypi-[A-Za-z0-9_-]{50,}`},
+	{"huggingface-token", []string{"hf_"}, `\bhf_[A-Za-z0-9]{34,}`},
+	{"aws-access-key", []string{"AKIA"}, `\bAKIA[A-Z0-9]{16}\b`},
+	{"sendgrid-key", []string{"SG."}, `\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`},
 }
 
-var (
-	token    = regexp.MustCompile(join())
-	byIssuer = compile()
-)
+// privateKey is a key in PEM, whole or cut off: where the end is missing, as in a file that is read in parts, the lines
+// of its body count.
+const privateKey = `-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
+	`(?:[^-]{20,}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\n]*[A-Za-z0-9+/]{40,}=*)+)`
+
+// token has a group for each issuer.
+var token = lazyregexp.New(join())
 
 // hints begin tokens.
-var hints = []string{"-----BEGIN ", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "rk_live_", "sk_live_", "AIza", "npm_", "pypi-", "hf_"}
+var hints = begins()
 
 // hinted reports whether a text may hold a token.
 func hinted(text string) bool {
 	return slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) })
 }
 
-func join() string {
-	all := ""
-	for i, issuer := range issuers {
-		if i > 0 {
-			all += "|"
-		}
-		all += issuer.form
-	}
-	return all
-}
-
-func compile() []*regexp.Regexp {
-	list := make([]*regexp.Regexp, len(issuers))
-	for i, issuer := range issuers {
-		list[i] = regexp.MustCompile("^(?:" + issuer.form + ")$")
+func begins() []string {
+	var list []string
+	for _, issuer := range issuers {
+		list = append(list, issuer.begin...)
 	}
 	return list
 }
 
+func join() string {
+	forms := make([]string, len(issuers))
+	for i, issuer := range issuers {
+		forms[i] = "(" + issuer.form + ")"
+	}
+	return strings.Join(forms, "|")
+}
+
+// Token is a place in a text that is by its form a token of a well-known issuer.
+type Token struct {
+	// Issuer names the form, such as "github-token" or "private-key".
+	Issuer string
+	// Start and End are bytes of the text.
+	Start, End int
+}
+
+// Tokens returns the tokens in a text, in order. A form that stands in a longer word counts, too: who wants whole words
+// looks at what is in front of it.
+func Tokens(text string) []Token {
+	if !hinted(text) {
+		return nil
+	}
+	var list []Token
+	for _, at := range token().FindAllStringIndex(text, -1) {
+		list = append(list, Token{issuerOf(text[at[0]:at[1]]), at[0], at[1]})
+	}
+	return list
+}
+
+// issuerOf names the form of a token. Groups cost time in a long text, so that they are looked at in the token alone.
 func issuerOf(found string) string {
-	for i, form := range byIssuer {
-		if form.MatchString(found) {
-			return issuers[i].name
+	groups := token().FindStringSubmatchIndex(found)
+	for i, issuer := range issuers {
+		if at := 2*i + 2; at < len(groups) && groups[at] >= 0 {
+			return issuer.name
 		}
 	}
 	return "token"

@@ -3,7 +3,7 @@
 //	// agent: return the error instead of dropping it
 //	# agent@tester: cover the empty list
 //
-// It lexes just enough of a language to tell comments from strings. Where it goes wrong, a request is offered that is none, or one is
+// Comments are told from strings by agentcore/lexer. Where that goes wrong, a request is offered that is none, or one is
 // not offered; nothing is ever acted on without the user's choice.
 package comment
 
@@ -31,7 +31,7 @@ func Requests(language, path, text string) []Request {
 	if !strings.Contains(text, "agent:") && !strings.Contains(text, "agent@") {
 		return nil
 	}
-	comments := scan(syntaxOf(language, path), text)
+	comments := commentsOf(language, path, text)
 	var list []Request
 	for i := 0; i < len(comments); {
 		r, used := requestAt(text, comments[i:])

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -156,7 +157,7 @@ func (d *desk) carryOut(c model.Call) (string, error) {
 		return "Reported as fnd_1.", nil
 	case "edit":
 		a := decode[editArguments](d.t, c)
-		if err := d.replace(a.Path, a.fix); err != nil {
+		if err := d.replace(a.Path, a.Fix); err != nil {
 			return "", err
 		}
 		d.edits = append(d.edits, a)
@@ -250,7 +251,7 @@ func (d *desk) read(a readArguments) (string, error) {
 	return out.String(), nil
 }
 
-func (d *desk) replace(name string, f fix) error {
+func (d *desk) replace(name string, f lint.Fix) error {
 	text, ok := d.files[name]
 	if !ok {
 		return fmt.Errorf("%s does not exist", name)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lint"
 )
 
 const (
@@ -26,13 +29,13 @@ type taskArguments struct {
 }
 
 var (
-	depthLine  = pattern(`(?m)^role: .*\bdepth (\d+) of \d+`)
-	agentLine  = pattern(`(?m)^- ([\w-]+): `)
-	everything = pattern(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
-	placeLine  = pattern(`(?m)^([^\s:][^:\n]*):(\d+): `)
-	reportHead = pattern(`(?s)^<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
-	totals     = pattern(`(\d+) (error|warning|remark|hint)s?\b`)
-	fixed      = pattern(`(\d+) with a fix`)
+	depthLine  = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
+	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
+	everything = lazyregexp.New(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
+	placeLine  = lazyregexp.New(`(?m)^([^\s:][^:\n]*):(\d+): `)
+	reportHead = lazyregexp.New(`(?s)^<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
+	totals     = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
+	fixed      = lazyregexp.New(`(\d+) with a fix`)
 )
 
 // quality are words that say what a review is to look at, and not which part of the workspace.
@@ -79,7 +82,7 @@ func (t *task) askExplorer() (turn, bool) {
 		return turn{}, false
 	}
 	if t.intent == explain {
-		isProse := func(name string) bool { return languageOf(name) == prose }
+		isProse := func(name string) bool { return lint.LanguageOf(name) == lint.Prose }
 		if files := slices.DeleteFunc(answer.files(), isProse); len(files) > 0 {
 			return t.fanOut(files[:min(len(files), filesExplained)], 0, answer.body)
 		}
@@ -251,7 +254,7 @@ func (t *task) reportOf(c call) (report, bool) {
 func (r report) files() []string {
 	var files []string
 	for _, match := range placeLine().FindAllStringSubmatch(r.body, -1) {
-		if languageOf(match[1]) != other && !slices.Contains(files, match[1]) {
+		if lint.LanguageOf(match[1]) != lint.Other && !slices.Contains(files, match[1]) {
 			files = append(files, match[1])
 		}
 	}

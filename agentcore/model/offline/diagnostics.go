@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lint"
 )
 
 // checkers is what the diagnostics tool said about a file.
 type checkers struct {
-	found   []finding
+	found   []lint.Diagnostic
 	used    []string
 	missing []string
 	// withheld are those that were not run, each with the reason.
@@ -19,10 +22,10 @@ type checkers struct {
 }
 
 var (
-	diagnosticLine = pattern(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
-	usedLine       = pattern(`Checked with (.*?)\.(?:\s|$)`)
-	missingLine    = pattern(`Not on this machine: (.*?)\.(?:\s|$)`)
-	withheldLine   = pattern(`Not run: (.*?)\.(?:\s|$)`)
+	diagnosticLine = lazyregexp.New(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
+	usedLine       = lazyregexp.New(`Checked with (.*?)\.(?:\s|$)`)
+	missingLine    = lazyregexp.New(`Not on this machine: (.*?)\.(?:\s|$)`)
+	withheldLine   = lazyregexp.New(`Not run: (.*?)\.(?:\s|$)`)
 )
 
 // withheldIn are the checkers that a text says were not run, each with the reason.
@@ -75,21 +78,21 @@ func (t *task) checkersOf(path string) checkers {
 	return c
 }
 
-func (c *checkers) parse(line string) (finding, bool) {
+func (c *checkers) parse(line string) (lint.Diagnostic, bool) {
 	match := diagnosticLine().FindStringSubmatch(line)
 	if match == nil {
-		return finding{}, false
+		return lint.Diagnostic{}, false
 	}
 	number, err := strconv.Atoi(match[1])
 	if err != nil || number < 1 {
-		return finding{}, false
+		return lint.Diagnostic{}, false
 	}
 	source, code := c.splitSource(match[5])
-	severity := severity(match[3])
+	severity := lint.Severity(match[3])
 	if severity == "info" {
-		severity = information
+		severity = lint.Information
 	}
-	return finding{line: number, endLine: number, severity: severity, rule: code, message: match[4], source: source}, true
+	return lint.Diagnostic{Line: number, EndLine: number, Severity: severity, Rule: code, Message: match[4], Source: source}, true
 }
 
 // splitSource parts "go vet unreachable" into checker and code: names of checkers may have several words, so
@@ -104,41 +107,4 @@ func (c *checkers) splitSource(text string) (source, code string) {
 		source, _, _ = strings.Cut(text, " ")
 	}
 	return cmp.Or(source, "diagnostics"), strings.TrimSpace(text[len(source):])
-}
-
-// combine puts the checkers' findings and those of the rules together, each thing once, sorted by line. Where
-// both say the same, the checker's words stay and get the rule's fix.
-func combine(checked, own []finding) []finding {
-	var out []finding
-	for _, found := range checked {
-		if !slices.ContainsFunc(out, func(o finding) bool { return o.line == found.line && sameWords(o.message, found.message) }) {
-			out = append(out, found)
-		}
-	}
-	from := len(out)
-	for _, found := range own {
-		twin := slices.IndexFunc(out[:from], func(o finding) bool {
-			if o.line < found.line || o.line > found.endLine && o.line != found.line {
-				return false
-			}
-			return slices.ContainsFunc(found.same, func(word string) bool {
-				return strings.EqualFold(o.rule, word) || len(word) > 6 && strings.Contains(strings.ToLower(o.message), word)
-			})
-		})
-		switch {
-		case twin < 0:
-			out = append(out, found)
-		case out[twin].edit == nil:
-			out[twin].edit = found.edit
-		}
-	}
-	slices.SortStableFunc(out, func(a, b finding) int { return cmp.Compare(a.line, b.line) })
-	return out
-}
-
-// sameWords compares messages of two checkers, one of which may have passed on the other's.
-func sameWords(a, b string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.Trim(s, " .")) }
-	a, b = plain(a), plain(b)
-	return a == b || strings.HasSuffix(a, ": "+b) || strings.HasSuffix(b, ": "+a)
 }

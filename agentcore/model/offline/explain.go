@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
@@ -44,18 +46,19 @@ func (t *task) explain() turn {
 			fmt.Fprintf(&b, "%s could not be read: %s\n", path, cmp.Or(withoutPrefix(s.problem), "the turns of this run were used up"))
 			continue
 		}
-		f := newFile(path, text)
-		o := overview{file: f, first: 1, last: max(lines, 1)}
-		fmt.Fprintf(&b, "%s: %s, %d lines", path, languageName(f.language), lines)
+		f := lint.NewFile(path, text)
+		o := overview{file: f, source: text, first: 1, last: max(lines, 1)}
+		o.syntax, o.tokens = f.GoSyntax()
+		fmt.Fprintf(&b, "%s: %s, %d lines", path, f.Language, lines)
 		if t.first > 0 {
 			o.first, o.last = t.first, min(t.last, o.last)
 			fmt.Fprintf(&b, "; what follows is on lines %d-%d", o.first, o.last)
 		}
 		b.WriteString(".\n")
 		switch {
-		case f.goSyntax != nil:
+		case o.syntax != nil:
 			o.golang(&b)
-		case f.language == prose:
+		case f.Language == lint.Prose:
 			o.headings(&b)
 		default:
 			o.definitions(&b)
@@ -67,59 +70,51 @@ func (t *task) explain() turn {
 
 // explainRule says what a rule looks for, in the words of its table.
 func explainRule(name string) string {
-	for _, r := range ruleTable() {
-		if r.name == name {
-			return fmt.Sprintf("It comes from the rule %s: %s", r.name, r.message)
+	for _, r := range lint.Rules() {
+		if r.Name == name {
+			return fmt.Sprintf("It comes from the rule %s: %s", r.Name, r.Message)
 		}
 	}
 	return ""
 }
 
-func languageName(l language) string {
-	switch l {
-	case golang:
-		return "Go"
-	case javascript:
-		return "JavaScript"
-	case typescript:
-		return "TypeScript"
-	case python:
-		return "Python"
-	case shell:
-		return "shell script"
-	case prose:
-		return "text"
-	case data:
-		return "data or settings"
-	}
-	return "a file of a kind that the rules do not know"
-}
-
 // overview tells what lines first to last of a file hold.
 type overview struct {
-	file        *file
+	file        *lint.File
+	source      string
 	first, last int
+	// syntax and tokens are those of valid Go.
+	syntax *ast.File
+	tokens *token.File
 }
 
 func (o overview) covers(first, last int) bool { return first <= o.last && last >= o.first }
 
-func (o overview) whole() bool { return o.first == 1 && o.last == len(o.file.starts) }
+func (o overview) whole() bool { return o.first == 1 && o.last == o.file.Lines() }
+
+// line counts from 1 and knows nothing of //line comments.
+func (o overview) line(pos token.Pos) int { return o.tokens.PositionFor(pos, false).Line }
+
+func (o overview) between(start, end token.Pos) string {
+	return o.source[o.tokens.Offset(start):min(o.tokens.Offset(end), len(o.source))]
+}
+
+func (o overview) text(n ast.Node) string { return o.between(n.Pos(), n.End()) }
 
 // golang writes the declarations of a Go file, with the first sentences of their comments.
 func (o overview) golang(b *strings.Builder) {
-	g := o.file.goSyntax
 	if o.whole() {
-		fmt.Fprintf(b, "Package %s.%s\n", g.syntax.Name.Name, sentence(g.syntax.Doc))
+		fmt.Fprintf(b, "Package %s.%s\n", o.syntax.Name.Name, sentence(o.syntax.Doc))
 		var paths []string
-		for _, spec := range g.syntax.Imports {
+		for _, spec := range o.syntax.Imports {
 			paths = append(paths, strings.Trim(spec.Path.Value, "\"`"))
 		}
 		if len(paths) > 0 {
 			fmt.Fprintf(b, "It imports %s.\n", strings.Join(paths, ", "))
 		}
 	}
-	for _, declaration := range g.syntax.Decls {
-		if !o.covers(g.line(declaration.Pos()), g.line(declaration.End())) {
+	for _, declaration := range o.syntax.Decls {
+		if !o.covers(o.line(declaration.Pos()), o.line(declaration.End())) {
 			continue
 		}
 		switch d := declaration.(type) {
@@ -132,10 +127,8 @@ func (o overview) golang(b *strings.Builder) {
 }
 
 func (o overview) function(b *strings.Builder, d *ast.FuncDecl) {
-	g := o.file.goSyntax
-	end := d.Type.End()
-	head := strings.Join(strings.Fields(o.file.text[g.offset(d.Pos()):g.offset(end)]), " ")
-	fmt.Fprintf(b, "- line %d: %s.%s", g.line(d.Pos()), head, sentence(d.Doc))
+	head := strings.Join(strings.Fields(o.between(d.Pos(), d.Type.End())), " ")
+	fmt.Fprintf(b, "- line %d: %s.%s", o.line(d.Pos()), head, sentence(d.Doc))
 	if d.Body == nil {
 		b.WriteString("\n")
 		return
@@ -143,12 +136,12 @@ func (o overview) function(b *strings.Builder, d *ast.FuncDecl) {
 	var called []string
 	returns, loops, branches, starts := 0, 0, 0, 0
 	ast.Inspect(d.Body, func(n ast.Node) bool {
-		if n == nil || !o.covers(g.line(n.Pos()), g.line(n.End())) {
+		if n == nil || !o.covers(o.line(n.Pos()), o.line(n.End())) {
 			return false
 		}
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			name := g.source(n.Fun)
+			name := o.text(n.Fun)
 			if len(name) < 40 && !strings.ContainsAny(name, "({\n") && !slices.Contains(called, name) {
 				called = append(called, name)
 			}
@@ -191,12 +184,11 @@ func (o overview) function(b *strings.Builder, d *ast.FuncDecl) {
 }
 
 func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
-	g := o.file.goSyntax
 	if d.Tok == token.IMPORT {
 		return
 	}
 	for _, spec := range d.Specs {
-		if !o.covers(g.line(spec.Pos()), g.line(spec.End())) {
+		if !o.covers(o.line(spec.Pos()), o.line(spec.End())) {
 			continue
 		}
 		switch s := spec.(type) {
@@ -205,7 +197,7 @@ func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
 			if comment == nil {
 				comment = d.Doc
 			}
-			fmt.Fprintf(b, "- line %d: type %s, %s.%s\n", g.line(s.Pos()), s.Name.Name, kindOf(g, s.Type), sentence(comment))
+			fmt.Fprintf(b, "- line %d: type %s, %s.%s\n", o.line(s.Pos()), s.Name.Name, o.kindOf(s.Type), sentence(comment))
 		case *ast.ValueSpec:
 			var names []string
 			for _, name := range s.Names {
@@ -215,12 +207,12 @@ func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
 			if comment == nil && len(d.Specs) == 1 {
 				comment = d.Doc
 			}
-			fmt.Fprintf(b, "- line %d: %s %s.%s\n", g.line(s.Pos()), d.Tok, strings.Join(names, ", "), sentence(comment))
+			fmt.Fprintf(b, "- line %d: %s %s.%s\n", o.line(s.Pos()), d.Tok, strings.Join(names, ", "), sentence(comment))
 		}
 	}
 }
 
-func kindOf(g *goFile, e ast.Expr) string {
+func (o overview) kindOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StructType:
 		return fmt.Sprintf("a struct of %d fields", e.Fields.NumFields())
@@ -229,7 +221,7 @@ func kindOf(g *goFile, e ast.Expr) string {
 	case *ast.FuncType:
 		return "a function type"
 	}
-	return strings.Join(strings.Fields(g.source(e)), " ")
+	return strings.Join(strings.Fields(o.text(e)), " ")
 }
 
 // sentence returns the first sentence of a comment with a blank in front, or "".
@@ -248,12 +240,12 @@ func (o overview) definitions(b *strings.Builder) {
 	const most = 60
 	count := 0
 	for number := o.first; number <= o.last; number++ {
-		line := o.file.codeLine(number)
+		line := o.file.CodeLine(number)
 		match := outline.Definition().FindStringSubmatch(line)
-		if match == nil && o.file.language == shell {
+		if match == nil && o.file.Language == lint.Shell {
 			match = shellFunction().FindStringSubmatch(line)
 		}
-		if match == nil || strings.HasPrefix(line, "      ") || o.file.language&scripts != 0 && localVariable().MatchString(line) {
+		if match == nil || strings.HasPrefix(line, "      ") || o.file.Language.IsScript() && localVariable().MatchString(line) {
 			continue
 		}
 		if count++; count > most {
@@ -261,11 +253,11 @@ func (o overview) definitions(b *strings.Builder) {
 		}
 		comment := ""
 		if number > 1 {
-			if above := strings.TrimSpace(o.file.line(number - 1)); strings.HasPrefix(above, "//") || strings.HasPrefix(above, "#") && !strings.HasPrefix(above, "#!") {
+			if above := strings.TrimSpace(o.file.Line(number - 1)); strings.HasPrefix(above, "//") || strings.HasPrefix(above, "#") && !strings.HasPrefix(above, "#!") {
 				comment = " " + strings.TrimSpace(strings.TrimLeft(above, "/#"))
 			}
 		}
-		text := strings.TrimRight(strings.TrimSpace(o.file.line(number)), " {:")
+		text := strings.TrimRight(strings.TrimSpace(o.file.Line(number)), " {:")
 		fmt.Fprintf(b, "- line %d: %s.%s\n", number, text, comment)
 	}
 	switch {
@@ -277,18 +269,18 @@ func (o overview) definitions(b *strings.Builder) {
 }
 
 var (
-	shellFunction = pattern(`^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\)\s*\{?`)
-	localVariable = pattern(`^\s+(?:const|let|var)\s`)
+	shellFunction = lazyregexp.New(`^\s*(?:function\s+)?([A-Za-z_]\w*)\s*\(\)\s*\{?`)
+	localVariable = lazyregexp.New(`^\s+(?:const|let|var)\s`)
 )
 
 // headings lists those of Markdown.
 func (o overview) headings(b *strings.Builder) {
 	found := false
 	for number := o.first; number <= o.last; number++ {
-		if line := o.file.codeLine(number); strings.HasPrefix(line, "#") {
+		if line := o.file.CodeLine(number); strings.HasPrefix(line, "#") {
 			found = true
 			level := len(line) - len(strings.TrimLeft(line, "#"))
-			fmt.Fprintf(b, "%s- line %d: %s\n", strings.Repeat("  ", level-1), number, strings.TrimSpace(o.file.line(number)[level:]))
+			fmt.Fprintf(b, "%s- line %d: %s\n", strings.Repeat("  ", level-1), number, strings.TrimSpace(o.file.Line(number)[level:]))
 		}
 	}
 	if !found {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
@@ -41,9 +43,9 @@ var reaches = [...]reach{
 }
 
 var (
-	thoroughLine = pattern(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
-	thoroughWord = pattern(`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
-	quickWord    = pattern(`(?i)\bquick(?:ly)?\b`)
+	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
+	thoroughWord = lazyregexp.New(`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
+	quickWord    = lazyregexp.New(`(?i)\bquick(?:ly)?\b`)
 )
 
 // thoroughness is what the task asks for, medium where it does not say.
@@ -322,7 +324,7 @@ func (t *task) usedIn(p place) string {
 	// The same name elsewhere may be another thing: what is near the definition comes first.
 	far := func(use place) int {
 		distance := 4 * remoteness(use.path)
-		if languageOf(use.path) == other {
+		if lint.LanguageOf(use.path) == lint.Other {
 			distance += 2
 		}
 		if path.Dir(use.path) != path.Dir(p.path) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 const (
@@ -15,8 +17,8 @@ const (
 )
 
 var (
-	skillBlock = pattern(`(?s)<skill name="agentls">\n(.*?)\n?</skill>`)
-	guideFence = pattern("(?ms)^```.*?^```\n?")
+	skillBlock = lazyregexp.New(`(?s)<skill name="agentls">\n(.*?)\n?</skill>`)
+	guideFence = lazyregexp.New("(?ms)^```.*?^```\n?")
 )
 
 // documentation is that of agentls itself, where the agent brings it along; empty where it does not.

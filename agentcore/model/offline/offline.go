@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -93,19 +94,19 @@ type grepArguments struct {
 }
 
 type findingArguments struct {
-	Path     string `json:"path"`
-	Line     int    `json:"line"`
-	EndLine  int    `json:"end_line,omitempty"`
-	Severity string `json:"severity"`
-	Rule     string `json:"rule,omitempty"`
-	Message  string `json:"message"`
-	Source   string `json:"source"`
-	Fix      *fix   `json:"fix,omitempty"`
+	Path     string    `json:"path"`
+	Line     int       `json:"line"`
+	EndLine  int       `json:"end_line,omitempty"`
+	Severity string    `json:"severity"`
+	Rule     string    `json:"rule,omitempty"`
+	Message  string    `json:"message"`
+	Source   string    `json:"source"`
+	Fix      *lint.Fix `json:"fix,omitempty"`
 }
 
 type editArguments struct {
 	Path string `json:"path"`
-	fix
+	lint.Fix
 }
 
 // message turns it into the form of the interface. The ids depend on the place in the conversation only.

@@ -11,6 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lexer"
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
@@ -26,12 +29,12 @@ type place struct {
 }
 
 var (
-	matchLine  = pattern(`^(\d+):(.*)$`)
-	wholeLine  = pattern(`^(.+?):(\d+):(.*)$`)
-	besideLine = pattern(`^\d+-`)
-	cutAnswer  = pattern(`\(there are more than these \d+ matches`)
-	testFolder = pattern(`/(?:\w*[^a\W])?test/`) // httptest and the like, but not latest
-	headLine   = pattern(`^\s*(?:package|module|import|from|#include|use|using|require)\b`)
+	matchLine  = lazyregexp.New(`^(\d+):(.*)$`)
+	wholeLine  = lazyregexp.New(`^(.+?):(\d+):(.*)$`)
+	besideLine = lazyregexp.New(`^\d+-`)
+	cutAnswer  = lazyregexp.New(`\(there are more than these \d+ matches`)
+	testFolder = lazyregexp.New(`/(?:\w*[^a\W])?test/`) // httptest and the like, but not latest
+	headLine   = lazyregexp.New(`^\s*(?:package|module|import|from|#include|use|using|require)\b`)
 )
 
 // evidence is what the searches of a task have found.
@@ -47,8 +50,8 @@ type evidence struct {
 }
 
 var (
-	usesWord  = pattern(`(?i)\b(?:us(?:es?|ed|ages?)|callers?|call(?:s|ed)|references?)\b`)
-	testsWord = pattern(`(?i)\btest(?:s|ed|ing)?\b`)
+	usesWord  = lazyregexp.New(`(?i)\b(?:us(?:es?|ed|ages?)|callers?|call(?:s|ed)|references?)\b`)
+	testsWord = lazyregexp.New(`(?i)\btest(?:s|ed|ing)?\b`)
 )
 
 // evidence gathers the lines that grep found, each once, the best first.
@@ -208,7 +211,7 @@ func (e *evidence) score(p place) float64 {
 			if beginsWord(p.text, at[0]) {
 				sum += begins
 			}
-			if at[1] == len(p.text) || !isWordByte(p.text[at[1]]) {
+			if at[1] == len(p.text) || !lexer.IsWordByte(p.text[at[1]]) {
 				sum += ends
 			}
 		}
@@ -236,12 +239,12 @@ func (e *evidence) score(p place) float64 {
 // isRemark reports whether a line is a comment or prose.
 func isRemark(p place) bool {
 	text := strings.TrimSpace(p.text)
-	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") || languageOf(p.path) == prose
+	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") || lint.LanguageOf(p.path) == lint.Prose
 }
 
 // beginsWord reports whether a word, or a part of a name in camel case, begins at the byte offset.
 func beginsWord(text string, at int) bool {
-	if at == 0 || !isWordByte(text[at-1]) || text[at-1] == '_' {
+	if at == 0 || !lexer.IsWordByte(text[at-1]) || text[at-1] == '_' {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(text[at:])
@@ -318,7 +321,7 @@ func remoteness(name string) int {
 			return 2
 		}
 	}
-	if base := path.Base(lower); (&file{path: name}).isTest() || strings.Contains(base, "_gen.") || strings.Contains(base, ".pb.") || strings.Contains(base, "generated") ||
+	if base := path.Base(lower); lint.IsTest(name) || strings.Contains(base, "_gen.") || strings.Contains(base, ".pb.") || strings.Contains(base, "generated") ||
 		testFolder().MatchString(lower) {
 		return 1
 	}

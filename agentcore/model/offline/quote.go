@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lexer"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
@@ -42,10 +43,10 @@ func (e *evidence) wordsIn(text string) string {
 			continue
 		}
 		start, end := at[0], at[1]
-		for start > 0 && isWordByte(text[start-1]) {
+		for start > 0 && lexer.IsWordByte(text[start-1]) {
 			start--
 		}
-		for end < len(text) && isWordByte(text[end]) {
+		for end < len(text) && lexer.IsWordByte(text[end]) {
 			end++
 		}
 		if end-start > longest {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lint"
 )
 
 // repair makes the safe fixes of the rules: that of the finding which the context names, or all of the file.
@@ -27,14 +29,14 @@ func (t *task) repair() turn {
 			fmt.Fprintf(&text, "%s could not be read: %s\n", path, withoutPrefix(r.source.problem))
 			continue
 		}
-		fixable := slices.DeleteFunc(r.findings, func(found finding) bool { return found.fix == nil || !t.isMeant(found) })
+		fixable := slices.DeleteFunc(r.findings, func(found lint.Diagnostic) bool { return found.Fix == nil || !t.isMeant(found) })
 		if len(fixable) == 0 {
 			text.WriteString(t.cannot(path))
 			continue
 		}
 		slices.Reverse(fixable) // from the last line on, because each fix moves the lines behind it
 		for _, found := range fixable {
-			edited := call{"edit", editArguments{Path: path, fix: *found.fix}}
+			edited := call{"edit", editArguments{Path: path, Fix: *found.Fix}}
 			if !t.wasMade(edited) && t.offers("edit") && t.turns < maxTurns {
 				calls = append(calls, edited)
 				continue
@@ -49,14 +51,14 @@ func (t *task) repair() turn {
 }
 
 // isMeant reports whether a finding is the one that the task names.
-func (t *task) isMeant(found finding) bool {
+func (t *task) isMeant(found lint.Diagnostic) bool {
 	if t.finding.message == "" {
 		return true
 	}
-	if t.finding.line > 0 && (t.finding.line < found.line || t.finding.line > found.endLine) {
+	if t.finding.line > 0 && (t.finding.line < found.Line || t.finding.line > found.EndLine) {
 		return false
 	}
-	return t.finding.rule == found.rule || t.finding.message == found.message
+	return t.finding.rule == found.Rule || t.finding.message == found.Message
 }
 
 // cannot says why nothing is edited.
@@ -69,15 +71,15 @@ func (t *task) cannot(path string) string {
 }
 
 // outcome tells what became of an edit.
-func (t *task) outcome(path string, found finding) string {
+func (t *task) outcome(path string, found lint.Diagnostic) string {
 	for e := range t.made("edit") {
 		var arguments editArguments
-		if json.Unmarshal(e.arguments, &arguments) == nil && arguments.Path == path && arguments.fix == *found.fix {
+		if json.Unmarshal(e.arguments, &arguments) == nil && arguments.Path == path && arguments.Fix == *found.Fix {
 			if e.failed {
-				return fmt.Sprintf("%s:%d: not fixed, %s\n", path, found.line, withoutPrefix(e.text))
+				return fmt.Sprintf("%s:%d: not fixed, %s\n", path, found.Line, withoutPrefix(e.text))
 			}
-			return fmt.Sprintf("%s:%d: fixed: %s\n", path, found.line, found.message)
+			return fmt.Sprintf("%s:%d: fixed: %s\n", path, found.Line, found.Message)
 		}
 	}
-	return fmt.Sprintf("%s:%d: not fixed, because this agent cannot edit: %s\n", path, found.line, found.message)
+	return fmt.Sprintf("%s:%d: not fixed, because this agent cannot edit: %s\n", path, found.Line, found.Message)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lint"
 )
 
 const (
@@ -21,7 +23,7 @@ type reviewed struct {
 	source   source
 	lines    int
 	checkers checkers
-	findings []finding
+	findings []lint.Diagnostic
 }
 
 // review reads the files and their diagnostics, reports what it finds, and sums up.
@@ -68,7 +70,7 @@ func (t *task) targets() ([]string, *turn) {
 
 // listed returns the files that glob named: sources first, tests and what others wrote last.
 func (t *task) listed() []string {
-	files := slices.DeleteFunc(t.globbed(), func(name string) bool { return languageOf(name) == other })
+	files := slices.DeleteFunc(t.globbed(), func(name string) bool { return lint.LanguageOf(name) == lint.Other })
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
 	return files
 }
@@ -78,35 +80,35 @@ func (t *task) judge(path string) reviewed {
 	r := reviewed{path: path, source: t.sourceOf(path), checkers: t.checkersOf(path)}
 	text, lines := r.source.text()
 	r.lines = lines
-	var own []finding
-	f := newFile(path, text)
-	f.today = t.today
-	f.whole = lines >= r.source.total && !r.source.cut
+	var own []lint.Diagnostic
+	f := lint.NewFile(path, text)
+	f.Today = t.today
+	f.Whole = lines >= r.source.total && !r.source.cut
 	if lines > 0 {
-		own = f.check()
+		own = f.Check()
 	}
-	r.findings = combine(r.checkers.found, own)
-	r.findings = slices.DeleteFunc(r.findings, func(found finding) bool { return !t.within(found.line, found.endLine) })
-	var more []finding
+	r.findings = lint.Combine(r.checkers.found, own)
+	r.findings = slices.DeleteFunc(r.findings, func(found lint.Diagnostic) bool { return !t.within(found.Line, found.EndLine) })
+	var more []lint.Diagnostic
 	if surplus := len(r.findings) - maxFindings; surplus > 0 {
 		r.findings = mostSevere(r.findings, maxFindings)
-		more = []finding{{
-			line: max(t.first, 1), severity: information, rule: "more-findings", source: ownSource,
-			message: fmt.Sprintf("%d more findings of this file, less severe, are not shown: mend some of those that are, and review it again.", surplus),
+		more = []lint.Diagnostic{{
+			Line: max(t.first, 1), Severity: lint.Information, Rule: "more-findings", Source: lint.Source,
+			Message: fmt.Sprintf("%d more findings of this file, less severe, are not shown: mend some of those that are, and review it again.", surplus),
 		}}
 	}
-	f.fixes(r.findings)
+	f.Fix(r.findings)
 	r.findings = append(more, r.findings...)
 	return r
 }
 
 // mostSevere keeps n findings, in their order.
-func mostSevere(found []finding, n int) []finding {
-	order := map[severity]int{failure: 0, warning: 1, information: 2, hint: 3}
+func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
+	order := map[lint.Severity]int{lint.Error: 0, lint.Warning: 1, lint.Information: 2, lint.Hint: 3}
 	ranked := slices.Clone(found)
-	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(order[a.severity], order[b.severity]) })
+	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return cmp.Compare(order[a.Severity], order[b.Severity]) })
 	ranked = ranked[:n]
-	slices.SortStableFunc(ranked, func(a, b finding) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 	return ranked
 }
 
@@ -131,18 +133,18 @@ func (t *task) reports(done []reviewed) []call {
 	for _, r := range done {
 		var behind []call
 		for _, found := range r.findings {
-			key := findingKey(r.path, found.line, found.rule, found.message)
-			if accepted[key] || attempts[key] > 1 || attempts[key] == 1 && found.fix == nil {
+			key := findingKey(r.path, found.Line, found.Rule, found.Message)
+			if accepted[key] || attempts[key] > 1 || attempts[key] == 1 && found.Fix == nil {
 				continue
 			}
 			arguments := findingArguments{
-				Path: r.path, Line: found.line, Severity: string(found.severity), Rule: found.rule, Message: found.message, Source: found.source,
+				Path: r.path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule, Message: found.Message, Source: found.Source,
 			}
-			if found.endLine > found.line {
-				arguments.EndLine = found.endLine
+			if found.EndLine > found.Line {
+				arguments.EndLine = found.EndLine
 			}
-			if attempts[key] == 0 && found.fix != nil {
-				arguments.Fix = found.fix
+			if attempts[key] == 0 && found.Fix != nil {
+				arguments.Fix = found.Fix
 				behind = append(behind, call{"report_finding", arguments})
 				continue
 			}
@@ -185,7 +187,7 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 		}
 		fixable := 0
 		for _, found := range r.findings {
-			if found.fix != nil {
+			if found.Fix != nil {
 				fixable++
 			}
 		}
@@ -201,9 +203,9 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 			fmt.Fprintf(&b, "  Its diagnostics could not be had: %s\n", withoutPrefix(r.checkers.problem))
 		}
 		for _, found := range r.findings {
-			failed, reported := unreported[findingKey(r.path, found.line, found.rule, found.message)]
+			failed, reported := unreported[findingKey(r.path, found.Line, found.Rule, found.Message)]
 			if !reported || failed {
-				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.line, found.severity, found.message, strings.TrimSpace(found.source+" "+found.rule))
+				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.Line, found.Severity, found.Message, strings.TrimSpace(found.Source+" "+found.Rule))
 			}
 		}
 	}
@@ -236,26 +238,14 @@ func withoutPrefix(text string) string {
 }
 
 // bySeverity writes "2 errors, 1 hint".
-func bySeverity(found []finding) string {
-	counts := map[severity]int{}
+func bySeverity(found []lint.Diagnostic) string {
+	counts := map[string]int{}
 	for _, f := range found {
-		counts[f.severity]++
-	}
-	var parts []string
-	for _, level := range []struct {
-		severity  severity
-		one, many string
-	}{{failure, "error", "errors"}, {warning, "warning", "warnings"}, {information, "remark", "remarks"}, {hint, "hint", "hints"}} {
-		switch n := counts[level.severity]; n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+level.one)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %s", n, level.many))
+		name := string(f.Severity)
+		if f.Severity == lint.Information {
+			name = "remark"
 		}
+		counts[name]++
 	}
-	if len(parts) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(parts, ", ")
+	return countsOf(counts)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 const (
@@ -30,9 +32,9 @@ type source struct {
 }
 
 var (
-	numbered  = pattern(`^\s*(\d+)(?:\t|→)(.*)$`)
-	totalHint = pattern(`\bof (\d+)\b`)
-	moreHint  = pattern(`\boffset\D{0,3}(\d+)`)
+	numbered  = lazyregexp.New(`^\s*(\d+)(?:\t|→)(.*)$`)
+	totalHint = lazyregexp.New(`\bof (\d+)\b`)
+	moreHint  = lazyregexp.New(`\boffset\D{0,3}(\d+)`)
 )
 
 // sourceOf gathers the reads of a path.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
@@ -129,7 +130,7 @@ func (t *task) tells(c contents) string {
 	}
 	switch {
 	case names == "":
-		return cmp.Or(remark, languageName(languageOf(c.path)))
+		return cmp.Or(remark, lint.LanguageOf(c.path).String())
 	case remark == "":
 		return "defines " + names
 	}
@@ -143,11 +144,11 @@ func (t *task) heading(name string) string {
 	for number := 1; number <= lines; number++ {
 		line := strings.TrimSpace(s.lines[number])
 		marks := "/#*!"
-		if languageOf(name) == python {
+		if lint.LanguageOf(name) == lint.Python {
 			marks = "#\"'"
 		}
 		text := strings.TrimSpace(strings.TrimLeft(line, marks))
-		if text == "" || text == line && languageOf(name) != prose || strings.HasPrefix(line, "#!") || strings.Contains(text, "go:build") {
+		if text == "" || text == line && lint.LanguageOf(name) != lint.Prose || strings.HasPrefix(line, "#!") || strings.Contains(text, "go:build") {
 			continue
 		}
 		if end := strings.Index(text, ". "); end > 0 {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -97,12 +99,12 @@ For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or
 ` + noModel + "\n"
 
 var (
-	taskBlock    = pattern(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
-	contextBlock = pattern(`(?s)\n?<context>\n(.*?)</context>\s*$`)
-	dateLine     = pattern(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
-	quotedPath   = pattern("`([^`\n]+)`")
-	wholeProject = pattern(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
-	pathWord     = pattern(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
+	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
+	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
+	dateLine     = lazyregexp.New(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
+	quotedPath   = lazyregexp.New("`([^`\n]+)`")
+	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
+	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
 
 // understand finds the task in the conversation: the last of the user's messages that asks for something, or
@@ -140,12 +142,12 @@ func understand(request *model.Request) task {
 	}
 	if len(t.files) == 0 {
 		for _, quoted := range quotedPath().FindAllStringSubmatch(t.words, -1) {
-			if languageOf(path.Base(quoted[1])) != other && !slices.Contains(t.files, quoted[1]) {
+			if lint.LanguageOf(path.Base(quoted[1])) != lint.Other && !slices.Contains(t.files, quoted[1]) {
 				t.files = append(t.files, quoted[1])
 			}
 		}
 		for _, word := range pathWord().FindAllString(quotedPath().ReplaceAllString(t.words, ""), -1) {
-			if base := path.Base(word); languageOf(base) != other && !slices.Contains(t.files, word) {
+			if base := path.Base(word); lint.LanguageOf(base) != lint.Other && !slices.Contains(t.files, word) {
 				t.files = append(t.files, word)
 			}
 		}
@@ -263,12 +265,12 @@ var intentWords = []struct {
 	expression func() *regexp.Regexp
 	intent     intent
 }{
-	{pattern(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
-	{pattern(`\bwhat(?:'s| is) wrong\b`), review},
-	{pattern(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
-	{pattern(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
-	{pattern(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
-	{pattern(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
+	{lazyregexp.New(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
+	{lazyregexp.New(`\bwhat(?:'s| is) wrong\b`), review},
+	{lazyregexp.New(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
+	{lazyregexp.New(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
+	{lazyregexp.New(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
+	{lazyregexp.New(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
 }
 
 // intentOf finds the intent in the user's words: the one that is named first.

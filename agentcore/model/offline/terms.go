@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // term is a word of the task to look for.
@@ -45,9 +47,9 @@ var asking = strings.Fields(`a about above across after again against all also a
 	working works workspace would yet you your structure contain contains containing everywhere summarize summarise outline`)
 
 var (
-	quotedName = pattern("[`\"']([\\w.:/-]+)[`\"']")
-	plainName  = pattern(`[A-Za-z_][\w]*`)
-	codeBase   = pattern(`(?i)\bcode[ -]base\b`)
+	quotedName = lazyregexp.New("[`\"']([\\w.:/-]+)[`\"']")
+	plainName  = lazyregexp.New(`[A-Za-z_][\w]*`)
+	codeBase   = lazyregexp.New(`(?i)\bcode[ -]base\b`)
 )
 
 // terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that is not a
@@ -254,6 +256,6 @@ func stem(word string) string {
 
 // What is left of a short verb: one that ends in e, such as sav(ed), and one that does not, such as ask(ed) and fix(ed).
 var (
-	silentE   = pattern(`^[^aeiou][aeiou][^aeiouwxy]$`)
-	plainVerb = pattern(`^(?:[aeiou][^aeiou]{2}|[^aeiou][aeiou][wxy])$`)
+	silentE   = lazyregexp.New(`^[^aeiou][aeiou][^aeiouwxy]$`)
+	plainVerb = lazyregexp.New(`^(?:[aeiou][^aeiou]{2}|[^aeiou][aeiou][wxy])$`)
 )

@@ -1,6 +1,10 @@
-package offline
+package lint
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/lexer"
+)
 
 // logicalLine is a statement of Python or the head of one, which may go over several lines.
 type logicalLine struct {
@@ -17,12 +21,12 @@ type logicalLine struct {
 
 // logicalLines joins the lines of a file within brackets and behind backslashes. Empty lines and those with
 // nothing but a comment are left out.
-func logicalLines(f *file) []logicalLine {
+func logicalLines(f *File) []logicalLine {
 	var lines []logicalLine
 	depth, start := 0, -1
 	for number := 1; number <= len(f.starts); number++ {
 		at := f.starts[number-1]
-		code := f.codeLine(number)
+		code := f.CodeLine(number)
 		// The line ending within a string of several lines is an underscore in the code.
 		if start < 0 {
 			if strings.TrimSpace(code) == "" {
@@ -49,7 +53,7 @@ func logicalLines(f *file) []logicalLine {
 	return lines
 }
 
-func newLogicalLine(f *file, first, last, end int) logicalLine {
+func newLogicalLine(f *File, first, last, end int) logicalLine {
 	line := logicalLine{span: span{f.starts[first-1], end}, first: first, last: last}
 	code := f.code[line.start:end]
 	for i := range len(code) {
@@ -67,7 +71,7 @@ func newLogicalLine(f *file, first, last, end int) logicalLine {
 	}
 	line.code = strings.TrimSpace(code)
 	word := 0
-	for word < len(line.code) && isWordByte(line.code[word]) {
+	for word < len(line.code) && lexer.IsWordByte(line.code[word]) {
 		word++
 	}
 	line.keyword = line.code[:word]
@@ -81,22 +85,4 @@ func block(lines []logicalLine, head int) int {
 		end++
 	}
 	return end
-}
-
-// inline returns what stands behind the colon of a head such as "except:" on its line.
-func (l logicalLine) inline() string {
-	depth := 0
-	for i := range len(l.code) {
-		switch l.code[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case ':':
-			if depth == 0 && !strings.HasPrefix(l.code[i:], ":=") {
-				return strings.TrimSpace(l.code[i+1:])
-			}
-		}
-	}
-	return ""
 }

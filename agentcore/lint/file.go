@@ -1,7 +1,9 @@
-package offline
+package lint
 
 import (
 	"cmp"
+	"go/ast"
+	"go/token"
 	"iter"
 	"path"
 	"regexp"
@@ -9,18 +11,18 @@ import (
 	"strings"
 )
 
-// file is a text that rules look at.
-type file struct {
+// File is a text that rules look at. It is not changed once it is made, but for the two fields that its maker sets.
+type File struct {
 	path     string
-	language language
+	Language Language
 	// text has \n as its line endings and none behind the last line.
 	text string
 	// starts are the byte offsets where the lines begin.
 	starts []int
-	// today is the date of the run, "2006-01-02", or empty.
-	today string
-	// whole is false if lines are missing or cut; then nothing is said that depends on the rest.
-	whole bool
+	// Today is the date of the run, "2006-01-02", or empty.
+	Today string
+	// Whole is false if lines are missing or cut; then nothing is said that depends on the rest.
+	Whole bool
 
 	lexed
 
@@ -28,35 +30,31 @@ type file struct {
 	goSyntax *goFile
 	// logical are the logical lines of Python.
 	logical []logicalLine
-	// blocks are the brackets of a script.
-	blocks *brackets
 }
 
-// newFile prepares a text for the rules.
-func newFile(name, text string) *file {
-	f := &file{path: name, language: languageOf(name), text: text, starts: []int{0}, whole: true}
+// NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
+func NewFile(name, text string) *File {
+	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}, Whole: true}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.starts = append(f.starts, i+1)
 		}
 	}
-	if f.language == other && strings.HasPrefix(text, "#!") {
-		f.language = interpreter(f.line(1))
+	if f.Language == Other && strings.HasPrefix(text, "#!") {
+		f.Language = interpreter(f.Line(1))
 	}
-	f.lexed = lex(f.language, text)
-	switch f.language {
-	case golang:
+	f.lexed = lex(f.Language, text)
+	switch f.Language {
+	case Go:
 		f.goSyntax = parseGo(name, text)
-	case python:
+	case Python:
 		f.logical = logicalLines(f)
-	case javascript, typescript:
-		f.blocks = findBrackets(f.code)
 	}
 	return f
 }
 
-// codeLine returns a line of the code, without comments and what stands in strings.
-func (f *file) codeLine(number int) string {
+// CodeLine returns a line of the code, without comments and what stands in strings.
+func (f *File) CodeLine(number int) string {
 	start := f.starts[number-1]
 	if number < len(f.starts) {
 		return f.code[start : f.starts[number]-1]
@@ -65,11 +63,11 @@ func (f *file) codeLine(number int) string {
 }
 
 // linesWith yields the numbers of the lines whose code has one of the words in it.
-func (f *file) linesWith(words ...string) iter.Seq[int] { return f.containing(f.code, words) }
+func (f *File) linesWith(words ...string) iter.Seq[int] { return f.containing(f.code, words) }
 
 // containing yields the numbers of the lines that have one of the words in them, in order. The text is the file's
 // or its code. Looking for plain words first keeps regular expressions away from most lines.
-func (f *file) containing(text string, words []string) iter.Seq[int] {
+func (f *File) containing(text string, words []string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		next := make([]int, len(words))
 		for i := range next {
@@ -104,38 +102,44 @@ func (f *file) containing(text string, words []string) iter.Seq[int] {
 }
 
 // matches finds the lines that have one of the words and that the expression fits, in the code.
-func (f *file) matches(expression *regexp.Regexp, words ...string) []hit {
+func (f *File) matches(expression *regexp.Regexp, words ...string) []hit {
 	var hits []hit
 	for number := range f.linesWith(words...) {
-		if expression.MatchString(f.codeLine(number)) {
+		if expression.MatchString(f.CodeLine(number)) {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	return hits
 }
 
-// squeezed returns a part of the text with each run of blanks as one, to compare it by.
-func (f *file) squeezed(s span) string {
-	return strings.Join(strings.Fields(f.text[s.start:s.end]), " ")
-}
-
 // interpreter returns the language that a "#!" line names.
-func interpreter(line string) language {
+func interpreter(line string) Language {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '/' || r == '\t' }) {
 		switch name := strings.TrimRight(word, "0123456789."); name {
 		case "sh", "bash", "dash", "ksh":
-			return shell
+			return Shell
 		case "python":
-			return python
+			return Python
 		case "node":
-			return javascript
+			return JavaScript
 		}
 	}
-	return other
+	return Other
 }
 
-// line returns the text of a line, counted from 1, without its ending.
-func (f *file) line(number int) string {
+// Lines is how many lines there are; an empty text has one.
+func (f *File) Lines() int { return len(f.starts) }
+
+// GoSyntax is the parsed file and the places in it; nil for other languages and for Go that is not valid.
+func (f *File) GoSyntax() (*ast.File, *token.File) {
+	if f.goSyntax == nil {
+		return nil, nil
+	}
+	return f.goSyntax.syntax, f.goSyntax.tokens
+}
+
+// Line returns the text of a line, counted from 1, without its ending.
+func (f *File) Line(number int) string {
 	start := f.starts[number-1]
 	if number < len(f.starts) {
 		return f.text[start : f.starts[number]-1]
@@ -144,7 +148,7 @@ func (f *file) line(number int) string {
 }
 
 // lineAt returns the number of the line, from 1, that holds a byte offset.
-func (f *file) lineAt(offset int) int {
+func (f *File) lineAt(offset int) int {
 	at, found := slices.BinarySearch(f.starts, offset)
 	if found {
 		return at + 1
@@ -152,9 +156,10 @@ func (f *file) lineAt(offset int) int {
 	return at
 }
 
-// isTest reports whether the file is a test, an example or a fixture, where made-up secrets and odd code belong.
-func (f *file) isTest() bool {
-	lower := "/" + strings.ToLower(f.path)
+// IsTest reports by a path whether the file is a test, an example or a fixture, where made-up secrets and odd code
+// belong.
+func IsTest(name string) bool {
+	lower := "/" + strings.ToLower(name)
 	for _, folder := range []string{"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/", "/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/", "/_examples/", "/benchmarks/", "/benchmark/", "/bench/"} {
 		if strings.Contains(lower, folder) {
 			return true
@@ -165,7 +170,7 @@ func (f *file) isTest() bool {
 }
 
 // comment reports whether a comment begins on one of the lines.
-func (f *file) comment(first, last int) bool {
+func (f *File) comment(first, last int) bool {
 	from, to := f.starts[max(first, 1)-1], len(f.text)
 	if last < len(f.starts) {
 		to = f.starts[last]
@@ -175,7 +180,7 @@ func (f *file) comment(first, last int) bool {
 }
 
 // isGenerated reports whether a program wrote the file, or squeezed it: then nobody reads it line by line.
-func (f *file) isGenerated() bool {
+func (f *File) isGenerated() bool {
 	const wide = 200 // bytes of an average line
 	head := f.text[:min(len(f.text), 2000)]
 	return strings.Contains(f.path, ".min.") || len(f.text) > wide*len(f.starts) ||
@@ -183,7 +188,7 @@ func (f *file) isGenerated() bool {
 }
 
 // removeLines is the edit that takes whole lines away, from 1, inclusive.
-func (f *file) removeLines(first, last int) *edit {
+func (f *File) removeLines(first, last int) *edit {
 	e := &edit{start: f.starts[first-1], end: len(f.text)}
 	if last < len(f.starts) {
 		e.end = f.starts[last]
@@ -194,10 +199,10 @@ func (f *file) removeLines(first, last int) *edit {
 }
 
 // removeStatement is the edit that takes away the lines of a statement, or nil if something else stands on them.
-func (f *file) removeStatement(start, end int) *edit {
+func (f *File) removeStatement(start, end int) *edit {
 	first, last := f.lineAt(start), f.lineAt(end)
 	before := f.text[f.starts[first-1]:start]
-	behind := f.text[end : f.starts[last-1]+len(f.line(last))]
+	behind := f.text[end : f.starts[last-1]+len(f.Line(last))]
 	if strings.TrimSpace(before) != "" || strings.Trim(behind, " \t;") != "" {
 		return nil
 	}
@@ -207,10 +212,10 @@ func (f *file) removeStatement(start, end int) *edit {
 // fixContext is how many lines around an edit are taken in to make its old_string unique.
 const fixContext = 4
 
-// fixes turns the edits of findings into the form of the tools, from the last line to the first, which is the
+// Fix turns the edits of diagnostics into the form of the tools, from the last line to the first, which is the
 // order to apply them in. An edit that cannot be made unique, or that touches another one, is left out: its
-// finding stays without a fix.
-func (f *file) fixes(found []finding) {
+// diagnostic stays without a fix.
+func (f *File) Fix(found []Diagnostic) {
 	after := f.text // with the fixes so far
 	limit := len(f.starts) + 1
 	for i := len(found) - 1; i >= 0; i-- {
@@ -222,14 +227,14 @@ func (f *file) fixes(found []finding) {
 			continue
 		}
 		after = strings.Replace(after, made.OldString, made.NewString, 1)
-		found[i].fix = made
+		found[i].Fix = made
 		limit = first
 	}
 }
 
 // unique widens an edit to whole lines, and on until its text occurs once. It stays before the line limit. It
 // returns the fix and its first line.
-func (f *file) unique(e edit, limit int) (*fix, int) {
+func (f *File) unique(e edit, limit int) (*Fix, int) {
 	if e.start < 0 || e.end < e.start || e.end > len(f.text) {
 		return nil, 0
 	}
@@ -242,9 +247,9 @@ func (f *file) unique(e edit, limit int) (*fix, int) {
 	}
 	for grown := 0; grown <= fixContext; grown++ {
 		from, to := max(first-grown, 1), min(last+grown, limit-1, len(f.starts))
-		start, end := f.starts[from-1], max(f.starts[to-1]+len(f.line(to)), e.end)
+		start, end := f.starts[from-1], max(f.starts[to-1]+len(f.Line(to)), e.end)
 		if old := f.text[start:end]; old != "" && occurrences(f.text, old) == 1 {
-			return &fix{OldString: old, NewString: f.text[start:e.start] + e.text + f.text[e.end:end]}, from
+			return &Fix{OldString: old, NewString: f.text[start:e.start] + e.text + f.text[e.end:end]}, from
 		}
 	}
 	return nil, 0

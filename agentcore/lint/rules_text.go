@@ -1,48 +1,46 @@
-package offline
+package lint
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-var textRules = []rule{
+var textRules = []Rule{
 	{
-		name: "merge-conflict", languages: all, severity: failure, check: mergeConflicts,
-		message: "A merge conflict was left here: choose one side and remove the markers.",
+		Name: "merge-conflict", Languages: all, Severity: Error, check: mergeConflicts,
+		Message: "A merge conflict was left here: choose one side and remove the markers.",
 		same:    []string{"merge conflict"},
 	},
 	{
-		name: "bidi-control", languages: code | data, severity: failure, check: bidiControls,
-		message: "This line holds invisible characters that change the direction of text, so that it reads other than it runs. Remove them, or write them as escapes.",
+		Name: "bidi-control", Languages: code | Data, Severity: Error, check: bidiControls,
+		Message: "This line holds invisible characters that change the direction of text, so that it reads other than it runs. Remove them, or write them as escapes.",
 	},
 	{
-		name: "invisible-character", languages: code, severity: warning, check: invisibleCharacters,
-		message: "There is an invisible character in the code of this line (zero-width space or byte order mark). Remove it.",
+		Name: "todo", Languages: code, Severity: Hint, check: todos,
+		Message: "A task is left open here.",
 	},
 	{
-		name: "todo", languages: code, severity: hint, check: todos,
-		message: "A task is left open here.",
+		Name: "doubled-word", Languages: code | Prose, Severity: Hint, check: doubledWords,
+		Message: "A word stands here twice.",
 	},
 	{
-		name: "doubled-word", languages: code | prose, severity: hint, check: doubledWords,
-		message: "A word stands here twice.",
-	},
-	{
-		name: "unclosed-fence", languages: prose, severity: warning, check: unclosedFences,
-		message: "This code block is not closed, so the rest of the document is shown as code. Add the closing fence.",
+		Name: "unclosed-fence", Languages: Prose, Severity: Warning, check: unclosedFences,
+		Message: "This code block is not closed, so the rest of the document is shown as code. Add the closing fence.",
 	},
 }
 
 // mergeConflicts looks for whole conflicts: the three markers in order, each at the start of its line.
-func mergeConflicts(f *file) []hit {
+func mergeConflicts(f *File) []hit {
 	if !strings.Contains(f.text, "<<<<<<< ") {
 		return nil
 	}
 	var hits []hit
 	open, parted := 0, false
 	for number := 1; number <= len(f.starts); number++ {
-		line := f.line(number)
+		line := f.Line(number)
 		switch {
 		case strings.HasPrefix(line, "<<<<<<< "):
 			open, parted = number, false
@@ -57,7 +55,7 @@ func mergeConflicts(f *file) []hit {
 }
 
 // bidiControls looks for the embedding, override and isolate controls of Unicode (UAX 9).
-func bidiControls(f *file) []hit {
+func bidiControls(f *File) []hit {
 	var hits []hit
 	for number := range f.containing(f.text, []string{
 		"\u202A", "\u202B", "\u202C", "\u202D", "\u202E", "\u2066", "\u2067", "\u2068", "\u2069",
@@ -67,25 +65,14 @@ func bidiControls(f *file) []hit {
 	return hits
 }
 
-func invisibleCharacters(f *file) []hit {
-	var hits []hit
-	for number := range f.linesWith("\u200B", "\u2060", "\uFEFF") {
-		// A byte order mark may begin the file.
-		if line := f.codeLine(number); number > 1 || strings.ContainsAny(strings.TrimPrefix(line, "\uFEFF"), "\u200B\u2060\uFEFF") {
-			hits = append(hits, hit{line: number})
-		}
-	}
-	return hits
-}
-
 var (
-	openTask = pattern(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
-	isoDate  = pattern(`\b20\d\d-[01]\d-[0-3]\d\b`)
-	person   = pattern(`^@?([A-Za-z][\w.-]*)`)
+	openTask = lazyregexp.New(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
+	isoDate  = lazyregexp.New(`\b20\d\d-[01]\d-[0-3]\d\b`)
+	person   = lazyregexp.New(`^@?([A-Za-z][\w.-]*)`)
 )
 
 // todos looks for tasks in comments that are somebody's, or whose date is past.
-func todos(f *file) []hit {
+func todos(f *File) []hit {
 	var hits []hit
 	for _, comment := range f.comments {
 		text := f.text[comment.start:comment.end]
@@ -107,12 +94,12 @@ func todos(f *file) []hit {
 			}
 			date := isoDate().FindString(match[2] + " " + match[4])
 			switch {
-			case date != "" && f.today != "" && date < f.today:
+			case date != "" && f.Today != "" && date < f.Today:
 				whose := ""
 				if owner != "" {
 					whose = " of " + owner
 				}
-				hits = append(hits, hit{line: number - 1, severity: information, message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.", match[1], whose, date)})
+				hits = append(hits, hit{line: number - 1, severity: Information, message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.", match[1], whose, date)})
 			case owner != "":
 				hits = append(hits, hit{line: number - 1, message: fmt.Sprintf("This %s is %s's and still open.", match[1], owner)})
 			}
@@ -121,18 +108,18 @@ func todos(f *file) []hit {
 	return hits
 }
 
-var wordPair = pattern(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+var wordPair = lazyregexp.New(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
 
 // doubledWords looks for words that never stand twice, in comments and prose.
-func doubledWords(f *file) []hit {
+func doubledWords(f *File) []hit {
 	parts := f.comments
-	if f.language == prose {
+	if f.Language == Prose {
 		parts = []span{{0, len(f.text)}}
 	}
 	var hits []hit
 	for _, part := range parts {
 		text := f.text[part.start:part.end]
-		if f.language == prose {
+		if f.Language == Prose {
 			text = f.code
 		}
 		for _, at := range wordPair().FindAllStringIndex(text, -1) {
@@ -161,24 +148,20 @@ func aloneInProse(text string, start, end int) bool {
 }
 
 // unclosedFences looks for a fence that is open at the end of the text.
-func unclosedFences(f *file) []hit {
-	if !f.whole || !strings.HasSuffix(strings.ToLower(f.path), "md") && !strings.HasSuffix(strings.ToLower(f.path), "markdown") {
+func unclosedFences(f *File) []hit {
+	if !f.Whole || !strings.HasSuffix(strings.ToLower(f.path), "md") && !strings.HasSuffix(strings.ToLower(f.path), "markdown") {
 		return nil
 	}
 	open, fence := 0, ""
 	for number := 1; number <= len(f.starts); number++ {
-		line := strings.TrimLeft(f.line(number), " \t>")
-		switch {
+		line := strings.TrimLeft(f.Line(number), " \t>")
+		switch opened := fenceOf(line); {
 		case fence != "":
-			if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]+" \t") == "" {
+			if closes(line, fence) {
 				fence = ""
 			}
-		case strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"):
-			run := line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
-			if strings.Contains(line[len(run):], run[:1]) {
-				continue // a span of code in the text, closed on its line
-			}
-			open, fence = number, run
+		case opened != "" && !strings.Contains(line[len(opened):], opened[:1]): // or a span of code, closed on its line
+			open, fence = number, opened
 		}
 	}
 	if fence == "" {

@@ -1,0 +1,157 @@
+package lint
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
+)
+
+const (
+	sqlMessage   = "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values "
+	shellMessage = "A shell gets a command that is put together from values, which invites injection. "
+)
+
+// callRules are about calls that get a text which is put together from values, where the values should be given apart.
+var callRules = []Rule{
+	{
+		Name: "sql-concatenation", Languages: Go, Severity: Warning, Message: sqlMessage + "as arguments.", same: []string{"G201", "G202"},
+		check: shipped(built{call: goQuery, by: goBuilt, words: sqlWords, sql: true}.hits),
+	},
+	{
+		Name: "sql-concatenation", Languages: Python, Severity: Warning, Message: sqlMessage + "as parameters.", same: []string{"S608"},
+		check: shipped(built{call: pyQuery, by: pyBuilt, words: sqlWords, sql: true}.hits),
+	},
+	{
+		Name: "sql-concatenation", Languages: scripts, Severity: Warning, Message: sqlMessage + "as parameters.",
+		check: shipped(built{call: jsQuery, by: jsBuilt, words: sqlWords, sql: true}.hits),
+	},
+	{
+		Name: "shell-injection", Languages: Go, Severity: Warning, Message: shellMessage + "Run the program directly with its arguments.",
+		same: []string{"G204"}, check: shipped(built{call: goShell, by: goBuilt, words: []string{"os/exec"}}.hits),
+	},
+	{
+		Name: "shell-injection", Languages: Python, Severity: Warning, Message: shellMessage + "Use subprocess.run with a list of arguments.",
+		same: []string{"S602", "S605", "S604"}, check: shipped(pyShell),
+	},
+	{
+		Name: "shell-injection", Languages: scripts, Severity: Warning, Message: shellMessage + "Use execFile or spawn with a list of arguments.",
+		// Without the import, exec is the name of something else.
+		check: shipped(built{call: jsExec, by: jsBuilt, words: []string{"child_process"}}.hits),
+	},
+}
+
+// built is a call of which one argument must not be built from values.
+type built struct {
+	// call fits the text of a call up to that argument.
+	call func() *regexp.Regexp
+	// by fits the code of an argument that puts text and values together.
+	by func() *regexp.Regexp
+	// with fits what has to stand behind the argument, if anything.
+	with func() *regexp.Regexp
+	// words are those of which a text with such calls has one; looking for them keeps expressions away from most texts.
+	words []string
+	sql   bool
+}
+
+// sqlWords are in any query that takes values.
+var sqlWords = []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "update ", "DELETE", "delete "}
+
+var (
+	goQuery = lazyregexp.New(`\.(?:(?:Query|QueryRow|Exec|Prepare)\(|(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,)`)
+	pyQuery = lazyregexp.New(`\.(?:execute|executemany|executescript)\(`)
+	// A template with a tag is no such query, since its tag makes the placeholders.
+	jsQuery = lazyregexp.New(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(`)
+
+	goShell = lazyregexp.New(`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",\s*"(?:-c|/[cC])",`)
+	// pyCommand hands its first argument to a shell, pyProcess does so if it is told.
+	pyCommand = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
+	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
+	withShell = lazyregexp.New(`\bshell\s*=\s*True\b`)
+	jsExec    = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\(`)
+
+	goBuilt = lazyregexp.New("[\"`]\\s*\\+\\s*\\w|\\w[)\\]]?\\s*\\+\\s*[\"`]|\\bfmt\\.Sprintf\\(")
+	pyBuilt = lazyregexp.New(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
+	jsBuilt = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
+)
+
+func pyShell(f *File) []hit {
+	hits := built{call: pyCommand, by: pyBuilt, words: []string{"os.", "subprocess"}}.hits(f)
+	return append(hits, built{call: pyProcess, by: pyBuilt, with: withShell, words: []string{"shell"}}.hits(f)...)
+}
+
+// hits looks for the calls in the text, since some are told by a text in them, and at the argument in the code.
+func (b built) hits(f *File) []hit {
+	if !slices.ContainsFunc(b.words, func(word string) bool { return strings.Contains(f.text, word) }) {
+		return nil
+	}
+	var hits []hit
+	for _, at := range b.call().FindAllStringIndex(f.text, -1) {
+		if f.code[at[0]] != f.text[at[0]] || f.code[at[1]-1] != f.text[at[1]-1] {
+			continue // it is a comment, or within a string
+		}
+		end := argumentEnd(f.code, at[1])
+		if !b.by().MatchString(f.code[at[1]:end]) || !b.putsIn(f.text[at[1]:end]) {
+			continue
+		}
+		if b.with != nil && !b.with().MatchString(f.code[end:argumentsEnd(f.code, end)]) {
+			continue
+		}
+		hits = append(hits, hit{line: f.lineAt(at[0] + 1), endLine: f.lineAt(end - 1)})
+	}
+	return hits
+}
+
+var (
+	sqlStart = lazyregexp.New("(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
+	// tableName is a place in a query where only a name can stand, which no placeholder can take.
+	tableName = lazyregexp.New("(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
+	// putIn fits a value behind an operator, in braces, or as an argument of a formatting function.
+	putIn = lazyregexp.New("[+,%]\\s*\\(?([A-Za-z_$][\\w$.]*)|\\{([A-Za-z_$][\\w$.]*)|([A-Za-z_$][\\w$.]*)[)\\]]*\\s*\\+|(\\.format\\()")
+	// numeric is a format that takes numbers alone.
+	numeric = lazyregexp.New(`%[-+ 0-9.]*[dxfgeEX]`)
+	// structural are the names of what is no value: parts of queries.
+	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
+)
+
+// putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the
+// text has to begin like one.
+func (b built) putsIn(written string) bool {
+	if b.sql {
+		if written = strings.TrimSpace(written); !sqlStart().MatchString(written) {
+			return false
+		}
+		written = tableName().ReplaceAllString(written, "")
+	}
+	if numeric().MatchString(written) && !strings.Contains(written, "%s") && !strings.Contains(written, "%v") {
+		return false
+	}
+	for _, match := range putIn().FindAllStringSubmatch(strings.ReplaceAll(written, "{{", ""), -1) {
+		name := match[1] + match[2] + match[3] + match[4]
+		constant := name == strings.ToUpper(name) && len(name) > 1
+		if !b.sql || !constant && !structural().MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// argumentEnd returns the offset behind the argument that begins at an offset; argumentsEnd that behind the last one.
+func argumentEnd(code string, at int) int  { return argument(code, at, ',') }
+func argumentsEnd(code string, at int) int { return argument(code, at, ')') }
+
+func argument(code string, at int, end byte) int {
+	depth := 0
+	for i := at; i < len(code); i++ {
+		switch c := code[i]; {
+		case depth == 0 && (c == end || strings.IndexByte(")]}", c) >= 0):
+			return i
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		}
+	}
+	return len(code)
+}
