@@ -239,7 +239,10 @@ func (r *run) writeTask(b *strings.Builder) {
 	if slugs := r.subagentSlugs(); len(slugs) > 0 {
 		fmt.Fprintf(b, "you may delegate to: %s\n", strings.Join(slugs, ", "))
 	}
-	if r.offers("submit_result") {
+	switch {
+	case r.offers(submitResult) && r.onlyTurn():
+		b.WriteString("this is your only turn: answer by submit_result, or in text\n")
+	case r.offers(submitResult):
 		b.WriteString("end with: submit_result\n")
 	}
 	b.WriteString("</task>")

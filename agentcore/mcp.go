@@ -192,7 +192,8 @@ func (r *run) mayUse(name string) bool {
 		})
 	}
 	switch {
-	case d.Mode != agent.Agentic && d.Mode != "", among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
+	case r.onlySubmits(), d.Mode != agent.Agentic && d.Mode != "",
+		among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
 		return false
 	case d.Tools != nil && !among(d.Tools) && !among(r.request.granted):
 		return false

@@ -136,6 +136,7 @@ type run struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+	lastTurn bool   // whether the turn is the last one, so that nothing is called but submit_result
 	passes   passes // of an iterated run
 
 	// Shared between the goroutines of its calls and of its children, each with its own lock.
@@ -259,6 +260,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		r.layer = s.proposal.Fork()
 	}
 	r.rights = r.newRights()
+	r.limits = request.limitsOf(definition.LimitsAt(r.depth), cfg)
 	r.chooseTools()
 	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
 		choice.Former = request.former.model
@@ -273,15 +275,6 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.preset, r.sampling = choice.sampling(r.preset, definition)
-	definitionLimits := definition.LimitsAt(r.depth)
-	r.limits = definitionLimits
-	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
-	r.limits.Timeout = request.Limits.Timeout
-	if len(request.Each) == 0 && !request.iterates() { // one that only waits for its children has no time of its own
-		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
-	}
-	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
-	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost)
 	if err := r.takeBudget(); err != nil {
 		return nil, err
 	}
@@ -292,6 +285,18 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// limitsOf are the limits of the run that is asked for, whose definition has others.
+func (q *RunRequest) limitsOf(own agent.Limits, cfg *config.Config) agent.Limits {
+	limits := agent.Limits{
+		MaxTurns: cmp.Or(q.Limits.MaxTurns, own.MaxTurns, cfg.DefaultMaxTurns), Timeout: q.Limits.Timeout,
+		Tokens: cmp.Or(q.Limits.Tokens, own.Tokens), Cost: cmp.Or(q.Limits.Cost, own.Cost),
+	}
+	if len(q.Each) == 0 && !q.iterates() { // one that only waits for its children has no time of its own
+		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
+	}
+	return limits
 }
 
 // find returns an agent by its slug or an alias; "" is the default one.
@@ -357,6 +362,15 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 
 // errTimeout is the cause of a run that used up its time.
 var errTimeout = errors.New("the run used up its time")
+
+// workContext ends what the run asks its model and does by its calls: when it is time to hand over or, in the last
+// turn, when all its time is used up.
+func (r *run) workContext() context.Context {
+	if r.lastTurn {
+		return r.ctx
+	}
+	return r.working
+}
 
 // late reports whether it is time to hand over, since what is left of the run's time is kept for that.
 func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }

@@ -13,16 +13,19 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
+// submitResult is the tool by which a child hands over.
+const submitResult = "submit_result"
+
 var (
 	// noting are the tools of a planning run that do more than read: they change only its own records.
-	noting = []string{"todo", "task", "question", "plan_enter", "plan_exit", "submit_result"}
+	noting = []string{"todo", "task", "question", "plan_enter", "plan_exit", submitResult}
 	// usersOwn are the tools that speak with the user, which no child does.
 	usersOwn = []string{"question", "plan_enter", "plan_exit"}
 	// asyncSafe are the tools of a run in the background: those that need nobody and start nothing which would outlive the
 	// turn that is waited for.
 	asyncSafe = []string{
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill",
-		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", "submit_result",
+		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", submitResult,
 	}
 )
 
@@ -63,11 +66,11 @@ func (r *run) allows(spec tool.Spec) bool {
 	switch {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
 		name = name[:len("bash")] // they come and go with it
-	case name == "submit_result":
+	case name == submitResult:
 		return r.reports() && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
 	}
 	switch {
-	case r.engine.tools[name] == nil:
+	case r.engine.tools[name] == nil, r.onlySubmits():
 		return false
 	case r.parent != nil && slices.Contains(usersOwn, name) && !r.plansForParent(name):
 		return false
@@ -93,6 +96,10 @@ func (r *run) allows(spec tool.Spec) bool {
 	}
 	return true
 }
+
+// onlySubmits reports whether a child has no tool but the one to hand over by: what another one answers in its only
+// turn, it would not see.
+func (r *run) onlySubmits() bool { return r.reports() && r.onlyTurn() }
 
 // offers reports whether there is a tool of that canonical name that the run may use.
 func (r *run) offers(name string) bool {
