@@ -87,6 +87,32 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 	w.finishes(agentcore.RunRequest{Agent: "planner", Prompt: "Plan it."})
 }
 
+// A child whose definition says that it delegates to all has the tool for it, as far as its parent's reach and the
+// depth go.
+func TestChildDelegatesToAll(t *testing.T) {
+	all, asChild := own("all"), own("as-child")
+	all.Subagents, asChild.AsChild.Subagents = []string{"*"}, []string{"*"}
+	lead := own("lead")
+	lead.Categories, lead.Subagents = []agent.Category{agent.Primary}, []string{"all", "as-child", "explore"}
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("all", "One.", "")}},
+		script.Turn{
+			Match: "One.", Expect: []script.Expect{startable("all", "as-child", "explore")},
+			Answer: []script.Step{task("as-child", "Two.", "")},
+		},
+		script.Turn{
+			Match: "Two.", Expect: []script.Expect{startable("all", "as-child", "explore")},
+			Answer: []script.Step{task("all", "Three.", "")},
+		},
+		script.Turn{Match: "Three.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{script.Text("3")}},
+		script.Turn{Match: "Two.", Answer: []script.Step{script.Text("2")}},
+		script.Turn{Match: "One.", Answer: []script.Step{script.Text("1")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+	), nil, all, asChild, lead)
+	w.finishes(agentcore.RunRequest{Agent: "lead", Prompt: "Go."})
+}
+
 // An agent is chosen by its whole description; of many agents the first sentences are told, and the whole by a call.
 func TestWholeDescriptions(t *testing.T) {
 	release := own("release")

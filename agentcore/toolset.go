@@ -120,16 +120,13 @@ func (r *run) offered() []model.Tool {
 	return list
 }
 
-// findSubagents returns the agents that the run may delegate to, in display order. A child delegates only where its definition says
-// to whom, and no run where the depth is used up.
+// findSubagents returns the agents that the run may delegate to, in display order: those of its definition, and none
+// where the depth is used up.
 func (r *run) findSubagents() []*agent.Definition {
-	if r.depth >= r.config.MaxDepth || !r.definition.Allows("task") {
+	if r.depth >= r.config.MaxDepth {
 		return nil
 	}
 	named := r.definition.SubagentsAt(r.depth)
-	if named == nil && r.parent != nil && !slices.Contains(r.definition.Tools, "task") {
-		return nil
-	}
 	agents := r.engine.Agents()
 	var list []*agent.Definition
 	for _, name := range named {

@@ -53,7 +53,7 @@ type Limits struct {
 type AsChild struct {
 	// Limits replace those limits which are set in them.
 	Limits
-	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none.
+	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none, "*" all.
 	Subagents []string
 	// Agent is the slug of the agent that runs instead of this one; empty for this one itself.
 	Agent string
@@ -120,7 +120,8 @@ type Definition struct {
 	DisallowedTools []string
 	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
-	// Subagents are the agents it may delegate to; nil means all, empty means none.
+	// Subagents are the agents it may delegate to; nil means all for a run of the user's and none for a child, empty
+	// means none, "*" all.
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
@@ -184,10 +185,20 @@ func (d *Definition) LimitsAt(depth int) Limits {
 	return limits
 }
 
-// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none.
+// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none. A
+// child delegates only where the definition says so: by a list, as_child, can_delegate, or the tool task by its name.
 func (d *Definition) SubagentsAt(depth int) []string {
+	list := d.Subagents
 	if depth > 0 && d.AsChild.Subagents != nil {
-		return d.AsChild.Subagents
+		list = d.AsChild.Subagents
 	}
-	return d.Subagents
+	switch {
+	case !d.Allows("task"):
+		return []string{}
+	case slices.Contains(list, "*"):
+		return nil
+	case list == nil && depth > 0 && !slices.Contains(d.Tools, "task"):
+		return []string{}
+	}
+	return list
 }
