@@ -59,13 +59,8 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
 		return nil, err
 	}
-	if task.AllowedTools != nil {
-		if task.AllowedTools, request.granted, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
-			return nil, err
-		}
-		if len(request.granted) > 0 {
-			task.AllowedTools = nil // they come on top of its own
-		}
+	if request.granted, err = r.moreTools(definition, task.AllowedTools); err != nil {
+		return nil, err
 	}
 	if task.Resume == "" { // otherwise it has a conversation
 		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
@@ -148,20 +143,19 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// canonicalTools are the tools that a task names, and those of them that the child's definition does not have: the user is asked for these.
-func (r *run) canonicalTools(definition *agent.Definition, names []string) (list, more []string, err error) {
-	list = []string{} // none is not the same as all
+// moreTools are those of the tools that a task names which the child's definition does not have: the user is asked for
+// them, and they come on top of its own.
+func (r *run) moreTools(definition *agent.Definition, names []string) (more []string, err error) {
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
 		switch {
 		case !ok || !r.offers(canonical) && !definition.Allows(canonical):
-			return nil, nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
-		case !definition.Allows(canonical):
+			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
+		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
 			more = append(more, canonical)
 		}
-		list = append(list, canonical)
 	}
-	return list, more, nil
+	return more, nil
 }
 
 // askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child

@@ -329,6 +329,30 @@ func TestGrantedToolsWork(t *testing.T) {
 	}
 }
 
+// Tools that a child has anyway take none of the others away, also where none of them is for a child.
+func TestAllowedToolsAdd(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			task("general", "One.", `,"allowed_tools":["read"]`), task("general", "None.", `,"allowed_tools":[]`),
+			task("coder", "Aside.", `,"allowed_tools":["question"],"run_in_background":true`),
+		}},
+		script.Turn{
+			Match: "One.", Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result")}, Answer: []script.Step{script.Text("1")},
+		},
+		script.Turn{Match: "None.", Expect: []script.Expect{script.Tools("read", "grep", "edit")}, Answer: []script.Step{script.Text("2")}},
+		script.Turn{
+			Match: "Aside.", Answer: []script.Step{script.Text("3")},
+			Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result"), script.NoTools("question")},
+		},
+		script.Turn{Match: "Go.", Answer: []script.Step{call("task_wait", "{}")}},
+		script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{script.Text("done")}},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
+		t.Errorf("got %+v", result)
+	}
+}
+
 // Nobody is asked to give a child what it could not use then, or what the parent does not have.
 func TestNoQuestionForUselessTools(t *testing.T) {
 	denies := config.Permission{Tool: "edit", Action: permission.Deny}

@@ -197,8 +197,6 @@ func (r *run) mayUse(name string) bool {
 		return false
 	case d.Tools != nil && !among(d.Tools) && !among(r.request.granted):
 		return false
-	case r.task != nil && r.task.AllowedTools != nil && !among(r.task.AllowedTools):
-		return false
 	case r.former.binds() && !among(r.former.powers.Tools) && !among(r.request.granted):
 		return false // what was a child has no other tools than it had
 	}

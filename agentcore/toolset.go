@@ -83,8 +83,6 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false // what was a child has no other tools than it had, but for those that the user gives it now
 	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
 		return false
-	case r.task != nil && r.task.AllowedTools != nil && !slices.Contains(r.task.AllowedTools, name):
-		return false
 	case name == "task":
 		return len(r.subagents) > 0
 	case name == "statusline":

@@ -25,8 +25,8 @@ type Task struct {
 	Model    string
 	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
 	Resume event.RunID
-	// AllowedTools, by any spelling, are the only ones of its own tools that it gets, or, where one is not its own, what it gets beside them
-	// if the user agrees; nil for its own.
+	// AllowedTools, by any spelling, are what it gets beside its own tools, if the user agrees. Its own may be among
+	// them, which changes nothing.
 	AllowedTools []string
 	// ContextFiles are what it is about, as the model names files.
 	ContextFiles []string
