@@ -70,6 +70,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	r.lastTurn = c.end.reason != ""
 	if r.lastTurn {
 		r.endTasks(errStarterEnded)
+		r.inbox.shut()
 	}
 	r.readInbox()
 	if r.lastTurn && !r.onlyTurn() { // that one was told at its beginning
@@ -84,6 +85,9 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if r.definition.Mode.Toolless() {
+		done.Message = withoutCalls(done.Message)
 	}
 	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	switch {

@@ -99,6 +99,13 @@ func (b *inbox) close() (closed bool, owed int) {
 	return b.closed, b.owed
 }
 
+// shut lets nothing more in; what is there can still be read.
+func (b *inbox) shut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+}
+
 // refuse ends the reading, whatever is left.
 func (b *inbox) refuse() {
 	b.mu.Lock()

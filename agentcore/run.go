@@ -260,7 +260,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		r.layer = s.proposal.Fork()
 	}
 	r.rights = r.newRights()
-	r.limits = request.limitsOf(definition.LimitsAt(r.depth), cfg)
+	r.limits = request.limitsOf(definition, r.depth, cfg)
 	r.chooseTools()
 	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
 		choice.Former = request.former.model
@@ -287,14 +287,18 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	return r, nil
 }
 
-// limitsOf are the limits of the run that is asked for, whose definition has others.
-func (q *RunRequest) limitsOf(own agent.Limits, cfg *config.Config) agent.Limits {
+// limitsOf are the limits of the run that is asked for, at the depth.
+func (q *RunRequest) limitsOf(definition *agent.Definition, depth int, cfg *config.Config) agent.Limits {
+	own := definition.LimitsAt(depth)
 	limits := agent.Limits{
 		MaxTurns: cmp.Or(q.Limits.MaxTurns, own.MaxTurns, cfg.DefaultMaxTurns), Timeout: q.Limits.Timeout,
 		Tokens: cmp.Or(q.Limits.Tokens, own.Tokens), Cost: cmp.Or(q.Limits.Cost, own.Cost),
 	}
 	if len(q.Each) == 0 && !q.iterates() { // one that only waits for its children has no time of its own
 		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
+	}
+	if definition.Mode == agent.SingleShot { // no request makes two answers of one
+		limits.MaxTurns = own.MaxTurns
 	}
 	return limits
 }

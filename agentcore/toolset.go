@@ -67,7 +67,7 @@ func (r *run) allows(spec tool.Spec) bool {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
 		name = name[:len("bash")] // they come and go with it
 	case name == submitResult:
-		return r.reports() && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
+		return r.reports() && !r.definition.Mode.Toolless()
 	}
 	switch {
 	case r.engine.tools[name] == nil, r.onlySubmits():
@@ -174,9 +174,10 @@ func (r *run) onlyReads(d *agent.Definition) bool {
 	return !slices.ContainsFunc(r.engine.toolOrder, func(t tool.Tool) bool { return acts(t.Spec()) })
 }
 
-// idles reports whether an agent, started by the run, would have none of the tools that it is there for.
+// idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
+// has none is there for its answer.
 func (r *run) idles(d *agent.Definition) bool {
-	if len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
+	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
 	}
 	child := &run{

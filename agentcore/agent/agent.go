@@ -39,6 +39,9 @@ const (
 	Planning Mode = "planning"
 )
 
+// Toolless reports whether runs of the mode have no tools.
+func (m Mode) Toolless() bool { return m == SingleShot || m == Streaming }
+
 // Limits bound a run. Zero means the configuration's default for turns and time, and none for the rest.
 type Limits struct {
 	MaxTurns int
@@ -166,22 +169,25 @@ func (d *Definition) Is(c Category) bool { return slices.Contains(d.Categories, 
 // Allows reports whether the definition lets the agent use the tool of that canonical name.
 func (d *Definition) Allows(tool string) bool {
 	denies := func(name string) bool { return name == tool || permission.EditsAs(name, tool) }
-	if d.Mode == SingleShot || d.Mode == Streaming || slices.ContainsFunc(d.DisallowedTools, denies) {
+	if d.Mode.Toolless() || slices.ContainsFunc(d.DisallowedTools, denies) {
 		return false
 	}
 	return d.Tools == nil || slices.Contains(d.Tools, tool) || slices.Contains(d.Tools, "*")
 }
 
-// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run.
+// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run. One answer is one turn,
+// whatever the definition says.
 func (d *Definition) LimitsAt(depth int) Limits {
 	limits := d.Limits
-	if depth == 0 {
-		return limits
+	if depth > 0 {
+		limits.MaxTurns = cmp.Or(d.AsChild.MaxTurns, limits.MaxTurns)
+		limits.Timeout = cmp.Or(d.AsChild.Timeout, limits.Timeout)
+		limits.Tokens = cmp.Or(d.AsChild.Tokens, limits.Tokens)
+		limits.Cost = cmp.Or(d.AsChild.Cost, limits.Cost)
 	}
-	limits.MaxTurns = cmp.Or(d.AsChild.MaxTurns, limits.MaxTurns)
-	limits.Timeout = cmp.Or(d.AsChild.Timeout, limits.Timeout)
-	limits.Tokens = cmp.Or(d.AsChild.Tokens, limits.Tokens)
-	limits.Cost = cmp.Or(d.AsChild.Cost, limits.Cost)
+	if d.Mode == SingleShot {
+		limits.MaxTurns = 1
+	}
 	return limits
 }
 
