@@ -104,7 +104,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 func (h host) startable(name string) (*agent.Definition, error) {
 	r := h.run
 	d, err := findChild(r.engine.Agents(), name)
-	if err != nil || !slices.ContainsFunc(r.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug }) {
+	if err != nil || !r.starts(d) {
 		slugs := strings.Join(r.subagentSlugs(), ", ")
 		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", name, slugs)
 	}

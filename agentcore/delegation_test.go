@@ -329,6 +329,36 @@ func TestGrantedToolsWork(t *testing.T) {
 	}
 }
 
+// An agent that is not visible is listed nowhere unless it is named, and started by its name.
+func TestUnlistedIsStartedByName(t *testing.T) {
+	quiet, boss, names := own("quiet", "read"), own("boss"), own("names")
+	quiet.Unlisted = true
+	boss.Categories, names.Categories = []agent.Category{agent.Primary}, []agent.Category{agent.Primary}
+	boss.Prompt, names.Subagents = "Start {{subagents}}.", []string{"quiet"}
+	planner := own("planning")
+	planner.Categories, planner.Mode = boss.Categories, agent.Planning
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	turns := []script.Turn{
+		{
+			Match: "Go.", Expect: []script.Expect{described("quiet", false), notSystem("quiet")},
+			Answer: []script.Step{task("quiet", "Say it.", ""), task("quite", "x", "")},
+		},
+		{Match: "Say it.", Answer: []script.Step{script.Text("Said.")}},
+		{
+			Match: "Go.", Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{script.Last("Said."), script.Last(`cannot start an agent "quite"`), script.NotLast("explore, quiet")},
+		},
+		{Match: "Name it.", Expect: []script.Expect{startable("quiet")}, Answer: []script.Step{script.Text("done")}},
+		{Match: "Plan.", Expect: []script.Expect{described("quiet", false)}, Answer: []script.Step{task("quiet", "Look.", "")}},
+		{Match: "Look.", Answer: []script.Step{script.Text("Looked.")}},
+		{Match: "Plan.", Expect: []script.Expect{script.Last("Looked.")}, Answer: []script.Step{script.Text("done")}},
+	}
+	w.with(script.New("test", turns...), nil, quiet, boss, names, planner)
+	for agent, prompt := range map[string]string{"boss": "Go.", "names": "Name it.", "planning": "Plan."} {
+		w.finishes(agentcore.RunRequest{Agent: agent, Prompt: prompt})
+	}
+}
+
 // Tools that a child has anyway take none of the others away, also where none of them is for a child.
 func TestAllowedToolsAdd(t *testing.T) {
 	w := newWorld(

@@ -100,10 +100,11 @@ type run struct {
 	inherited   inheritance
 	mode        permission.Mode
 	budget      *budget
-	price       *price.Price // of an answer of the model, nil where it is unknown
-	subagents   []*agent.Definition
-	tools       []tool.Tool // in the order in which models see them
-	withheld    []string    // tools that no call of could be made, which it is told
+	price       *price.Price        // of an answer of the model, nil where it is unknown
+	subagents   []*agent.Definition // to which it may delegate, as it is told
+	unlisted    []*agent.Definition // to which it may delegate, too
+	tools       []tool.Tool         // in the order in which models see them
+	withheld    []string            // tools that no call of could be made, which it is told
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed
 	layer       *workspace.Layer

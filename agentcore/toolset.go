@@ -31,7 +31,7 @@ var (
 
 // chooseTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
 func (r *run) chooseTools() {
-	r.subagents = slices.DeleteFunc(r.findSubagents(), r.idles)
+	r.subagents, r.unlisted = r.findSubagents()
 	for _, t := range r.engine.toolOrder {
 		if r.allows(t.Spec()) && !r.keepsBack(t.Spec()) {
 			r.tools = append(r.tools, t)
@@ -84,7 +84,7 @@ func (r *run) allows(spec tool.Spec) bool {
 	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
 		return false
 	case name == "task":
-		return len(r.subagents) > 0
+		return len(r.subagents)+len(r.unlisted) > 0
 	case name == "statusline":
 		return slices.Contains(r.definition.Tools, name) // only who is there for it: nobody else's requests carry it
 	case name == "websearch":
@@ -119,25 +119,34 @@ func (r *run) offered() []model.Tool {
 }
 
 // findSubagents returns the agents that the run may delegate to, in display order: those of its definition, and none
-// where the depth is used up.
-func (r *run) findSubagents() []*agent.Definition {
+// where the depth is used up. Those that are unlisted are named to nobody, and are started by who knows their names.
+func (r *run) findSubagents() (listed, unlisted []*agent.Definition) {
 	if r.depth >= r.config.MaxDepth {
-		return nil
+		return nil, nil
 	}
 	named := r.definition.SubagentsAt(r.depth)
 	agents := r.engine.Agents()
-	var list []*agent.Definition
 	for _, name := range named {
-		if d, err := findChild(agents, name); err == nil && r.reaches(d) && !slices.Contains(list, d) {
-			list = append(list, d)
+		if d, err := findChild(agents, name); err == nil && r.reaches(d) && !r.idles(d) && !slices.Contains(listed, d) {
+			listed = append(listed, d)
 		}
 	}
-	for _, d := range agents.List(agent.Subagent) {
-		if r.findsUnnamed(d, named) && r.reaches(d) && !slices.Contains(list, d) {
-			list = append(list, d)
+	for _, d := range agents.All() {
+		switch {
+		case slices.Contains(listed, d) || !r.reaches(d) || !r.findsUnnamed(d, named) || r.idles(d):
+		case d.Unlisted:
+			unlisted = append(unlisted, d)
+		default:
+			listed = append(listed, d)
 		}
 	}
-	return list
+	return listed, unlisted
+}
+
+// starts reports whether the run may start an agent.
+func (r *run) starts(d *agent.Definition) bool {
+	same := func(o *agent.Definition) bool { return o.Slug == d.Slug }
+	return slices.ContainsFunc(r.subagents, same) || slices.ContainsFunc(r.unlisted, same)
 }
 
 // findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
@@ -207,7 +216,7 @@ func (r *run) reaches(d *agent.Definition) bool {
 	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
 		return false
 	}
-	return r.parent == nil || slices.ContainsFunc(r.parent.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug })
+	return r.parent == nil || r.parent.starts(d)
 }
 
 const (
