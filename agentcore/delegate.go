@@ -51,7 +51,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
 		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
-	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 && task.MaxTurns > limit {
+	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
 		request.Limits.MaxTurns = limit
 		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
 			definition.Slug, counted(limit, "turn", "turns"), task.MaxTurns)
@@ -73,7 +73,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, r.engine.modelRefused(task.Model, r.config, err))
 	}
 	if err := h.askForTools(ctx, child); err != nil {
 		child.cancel(err)

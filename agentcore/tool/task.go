@@ -59,7 +59,7 @@ type taskArguments struct {
 	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
 	Background   bool     `json:"run_in_background,omitempty" alias:"background,async"`
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
-	Model        string   `json:"model,omitempty"`
+	Model        string   `json:"model,omitempty" jsonschema:"provider/model or preset"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
 	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`
