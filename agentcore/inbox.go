@@ -106,9 +106,15 @@ func (b *inbox) shut() {
 	b.closed = true
 }
 
-// refuse ends the reading, whatever is left.
-func (b *inbox) refuse() {
+// unread returns what somebody has said and the run has not read.
+func (b *inbox) unread() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed, b.queue = true, nil
+	var said []string
+	for _, m := range b.queue {
+		if m.child == "" {
+			said = append(said, m.text)
+		}
+	}
+	return said
 }

@@ -144,6 +144,7 @@ type run struct {
 	summed summed
 	waited waitList
 	rows   layerRows
+	noting sync.Mutex // while what it has not read is looked at and handed to the store
 
 	mu        sync.Mutex
 	status    event.Status
@@ -384,7 +385,7 @@ func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil 
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
 	r.request.at.Drop()
-	r.inbox.refuse()
+	r.inbox.shut()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", r.lastMerge); err == nil {
