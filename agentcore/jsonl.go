@@ -364,7 +364,7 @@ func (r *reading) takeRun(l runLine) error {
 		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType, Request: l.Request,
 		ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
 		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status, Reason: l.Reason, Failure: encodedOrNil(l.Error),
-		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Unread: encodedOrNil(l.Unread), Created: l.Created, Started: l.Started, Completed: l.Finished,
+		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started, Completed: l.Finished,
 	}}
 	part.narrow()
 	var said []string
