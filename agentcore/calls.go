@@ -156,7 +156,7 @@ func (r *run) execute(c *call) model.Result {
 	r.progress(c.title, 0)
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
-	case r.working.Err() != nil:
+	case r.workContext().Err() != nil:
 		status, text, summary = r.cancelled()
 	case c.refusal != "":
 		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
@@ -223,7 +223,7 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 		return err
 	})
 	switch {
-	case err != nil && r.working.Err() != nil && errors.Is(err, context.Canceled):
+	case err != nil && r.workContext().Err() != nil && errors.Is(err, context.Canceled):
 		return r.cancelled()
 	case err != nil:
 		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())

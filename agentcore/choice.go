@@ -3,16 +3,17 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 )
 
-// Choice is what may decide which model a run gets, the first set one wins: the call's override, the
-// definition, the parent, the run that it goes on with, the configuration's default, and then what is found: a provider with a
-// key, the editor's model, a local server that answers, the offline rules. Each is "provider/model", a provider's name or a preset;
-// "inherit" in a definition stands for the parent.
+// Choice is what may decide which model a run gets, the first set one wins: the call's override, the definition, the
+// parent, the run that it goes on with, the configuration's default, and then what is found: a provider with a key, the
+// editor's model, a local server that answers, the offline rules. Each is "provider/model", a provider's name, a
+// preset, or a model that one provider alone serves; "inherit" in a definition stands for the parent.
 type Choice struct {
 	Override   string
 	Definition string
@@ -96,6 +97,8 @@ func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 			if named.Name = preset.Model; preset.Model == "" {
 				named.Reason += " names no model"
 			}
+		} else if full := serving(c.Config, in, named.Name); len(full) == 1 {
+			named.Name, named.Reason = full[0], "the one that serves "+named.Name
 		}
 		if r.take(named) {
 			if preset, ok := strings.CutPrefix(named.Reason, "the preset "); ok {
@@ -124,6 +127,46 @@ func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 	r.take(Candidate{Source: sourceOffline, Name: Offline, Reason: "they are always there"})
 	r.Because = "no model is configured"
 	return r
+}
+
+// serving are the models, as "provider/model", that a name without a provider may stand for: those of providers that
+// can be used, else all. A name that says more than a model's has none.
+func serving(cfg *config.Config, in Surroundings, id string) []string {
+	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == EditorProvider || id == ollama {
+		return nil
+	}
+	var usable, all []string
+	for _, name := range cfg.ProviderNames() {
+		p := cfg.Providers[name]
+		if !serves(name, p, id) {
+			continue
+		}
+		all = append(all, name+"/"+id)
+		if _, found := p.Key(in.Getenv); found || p.KeyEnv == "" {
+			usable = append(usable, name+"/"+id)
+		}
+	}
+	if in.Editor != nil {
+		models, _ := in.Editor.Lends()
+		if slices.ContainsFunc(models, func(m LentModel) bool { return m.ID == id }) {
+			usable = append(usable, EditorProvider+"/"+id)
+		}
+	}
+	if len(usable) > 0 {
+		return usable
+	}
+	return all
+}
+
+// families are how the names of a vendor's models begin, whose list nobody has to write down.
+var families = map[string][]string{"anthropic": {"claude-"}, "gemini": {"gemini-"}, "openai": {"gpt-", "o1", "o3", "o4"}}
+
+// serves reports whether a provider has the model, as far as one can tell without asking it.
+func serves(name string, p config.Provider, id string) bool {
+	if len(p.Models) > 0 || name != p.Kind {
+		return slices.Contains(p.Models, id)
+	}
+	return slices.ContainsFunc(families[p.Kind], func(prefix string) bool { return strings.HasPrefix(id, prefix) })
 }
 
 // take adds a candidate, and decides where it names a model.

@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
@@ -66,30 +67,34 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if c.end.reason == "" {
 		c.end.reason = limit
 	}
-	handsOver := c.end.reason != "" && r.turn > 1
-	if handsOver {
+	r.lastTurn = c.end.reason != ""
+	if r.lastTurn {
 		r.endTasks(errStarterEnded)
+		r.inbox.shut()
 	}
 	r.readInbox()
-	if handsOver {
-		r.append(model.UserText(handOver(c.end)))
+	if r.lastTurn && !r.onlyTurn() { // that one was told at its beginning
+		r.append(model.UserText(handOver(c.end, r.offers(submitResult))))
 	}
 	if err := r.makeRoom(); err != nil {
 		return false, err
 	}
-	done, err := r.answer(c, handsOver)
-	if err != nil && !handsOver && r.late() {
+	done, err := r.answer(c)
+	if err != nil && !r.lastTurn && r.late() {
 		return false, nil // the next turn is the hand-over, for which there is time
 	}
 	if err != nil {
 		return false, err
 	}
+	if r.definition.Mode.Toolless() {
+		done.Message = withoutCalls(done.Message)
+	}
 	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	switch {
 	case done.Stop == model.StopRefused:
 		return false, &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
-	case c.end.reason != "":
-		return true, r.lastWord(c, done, text)
+	case r.lastTurn:
+		return true, r.lastAnswer(c, done)
 	case len(calls) > 0:
 		if strings.TrimSpace(text) != "" {
 			r.lastText = text
@@ -118,21 +123,27 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 }
 
 // answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a turn.
-func (r *run) answer(c *conversation, handsOver bool) (model.Done, error) {
+func (r *run) answer(c *conversation) (model.Done, error) {
 	r.attempt = 1
 	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
 	r.idle("waiting for "+r.model.Name(), 0)
-	ctx := r.working
-	if handsOver {
-		ctx = r.ctx
+	only := ""
+	if r.lastTurn && r.offers(submitResult) {
+		only = submitResult
 	}
+	return r.query(c, only)
+}
+
+// query asks the model for the turn's answer. Of the last turn's calls only those of the named tool are made, "" for
+// none.
+func (r *run) query(c *conversation, only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
 			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.maxTokens,
-			Temperature: r.sampling.temperature, NoCalls: handsOver, Run: string(r.id),
+			Temperature: r.sampling.temperature, NoCalls: r.lastTurn && only == "", Only: only, Run: string(r.id),
 		}
 		began := time.Now()
-		done, err := r.ask(ctx, query{model: r.model, request: request})
+		done, err := r.ask(r.workContext(), query{model: r.model, request: request})
 		if err == nil {
 			r.memory.answered = answered{done.Usage.Output, max(time.Since(began), time.Millisecond)}
 			r.memory.learn(done.Usage, r.messages)
@@ -203,9 +214,81 @@ func (r *run) judge(c *conversation, calls []model.Call, results []model.Part, a
 	}
 }
 
+// lastAnswer takes the answer of the last turn: its call that hands over, else its text. Where it has neither, since it
+// makes other calls, or one that cannot be made, the model is asked once more for a text, as far as the budget goes: it
+// has heard then that no other call is made.
+func (r *run) lastAnswer(c *conversation, done model.Done) error {
+	calls := done.Message.Calls()
+	submits := slices.ContainsFunc(calls, handsOver)
+	if len(calls) == 0 || !r.offers(submitResult) || !submits && strings.TrimSpace(done.Message.Text()) != "" {
+		return r.lastWord(c, done)
+	}
+	r.append(done.Message)
+	results := uncalled(calls, "this call was not made, since this is the last turn of the run")
+	if submits {
+		if err := r.submit(done, results); err != nil {
+			return err
+		}
+	}
+	r.append(model.Message{Role: model.RoleTool, Parts: results})
+	if r.handedOver() {
+		r.lastText = r.snapshot().Output
+		if _, err := r.goOn(c.end.reason); err != nil {
+			return err
+		}
+		end := c.end
+		if r.onlyTurn() {
+			end = ending{}
+		}
+		r.conclude(end, done.Stop)
+		return nil
+	}
+	if text := r.engine.redactor.Text(done.Message.Text()); strings.TrimSpace(text) != "" {
+		r.lastText = text
+	}
+	if _, goAhead, err := r.budget.ask(r.ctx, amount{}, func() {}); err != nil || !goAhead {
+		if err == nil {
+			r.conclude(c.end, done.Stop)
+		}
+		return err
+	}
+	r.append(model.UserText("Nothing else can be called now. Answer in text: results so far, what is done, what is left."))
+	r.again()
+	again, err := r.query(c, "")
+	if err != nil {
+		return err
+	}
+	return r.lastWord(c, again)
+}
+
+// submit carries out the first call of an answer that hands over, if it is whole, and puts its result into its place.
+func (r *run) submit(done model.Done, results []model.Part) error {
+	calls := done.Message.Calls()
+	at := slices.IndexFunc(calls, handsOver)
+	if done.Stop == model.StopLength && at == len(calls)-1 && !whole(calls[at]) {
+		return nil
+	}
+	made, err := r.carryOut(calls[at : at+1])
+	if err != nil {
+		return err
+	}
+	results[at] = made[0]
+	return nil
+}
+
+// handsOver reports whether a call is that which ends a child's task.
+func handsOver(call model.Call) bool {
+	name, _ := tool.Resolve(call.Name)
+	return name == submitResult
+}
+
+// onlyTurn reports whether the run has no other turn. It is told so at its beginning.
+func (r *run) onlyTurn() bool { return r.limits.MaxTurns == 1 }
+
 // lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
 // this is another, has failed where nothing was said before either.
-func (r *run) lastWord(c *conversation, done model.Done, text string) error {
+func (r *run) lastWord(c *conversation, done model.Done) error {
+	text := r.engine.redactor.Text(done.Message.Text())
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
 		r.append(m)
 	}
@@ -213,7 +296,7 @@ func (r *run) lastWord(c *conversation, done model.Done, text string) error {
 	if calls == 0 || strings.TrimSpace(text) == "" {
 		wrong = r.recall(done, text)
 	}
-	own := end.detail == "" && r.turn == 1 && calls == 0 // its only turn; nobody told it to hand over
+	own := end.detail == "" && r.onlyTurn() && calls == 0 // nobody told it to hand over
 	switch {
 	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
@@ -254,10 +337,15 @@ func (r *run) conclude(end ending, stop model.Stop) {
 	r.result.Reason, r.result.Output = end.reason, r.lastText
 }
 
-func handOver(end ending) string {
+// handOver tells a run that its next answer is the last, which may submit a result where it has the tool for that.
+func handOver(end ending, submits bool) string {
 	why := fmt.Sprintf("The limit of this run is reached (%s).", end.reason)
 	if end.detail != "" {
 		why = fmt.Sprintf("This run ends now (%s).", end.detail)
+	}
+	if submits {
+		return why + " Make no more calls but submit_result. Hand over now what you have, by it or in text: " +
+			"results so far, what is done, what is left."
 	}
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }

@@ -51,7 +51,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
 		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
-	if limit := definition.LimitsAt(r.depth + 1).MaxTurns; limit > 0 && task.MaxTurns > limit {
+	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
 		request.Limits.MaxTurns = limit
 		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
 			definition.Slug, counted(limit, "turn", "turns"), task.MaxTurns)
@@ -59,13 +59,8 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
 		return nil, err
 	}
-	if task.AllowedTools != nil {
-		if task.AllowedTools, request.granted, err = r.canonicalTools(definition, task.AllowedTools); err != nil {
-			return nil, err
-		}
-		if len(request.granted) > 0 {
-			task.AllowedTools = nil // they come on top of its own
-		}
+	if request.granted, err = r.moreTools(definition, task.AllowedTools); err != nil {
+		return nil, err
 	}
 	if task.Resume == "" { // otherwise it has a conversation
 		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
@@ -78,7 +73,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, r.engine.modelRefused(task.Model, r.config, err))
 	}
 	if err := h.askForTools(ctx, child); err != nil {
 		child.cancel(err)
@@ -109,7 +104,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 func (h host) startable(name string) (*agent.Definition, error) {
 	r := h.run
 	d, err := findChild(r.engine.Agents(), name)
-	if err != nil || !slices.ContainsFunc(r.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug }) {
+	if err != nil || !r.starts(d) {
 		slugs := strings.Join(r.subagentSlugs(), ", ")
 		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", name, slugs)
 	}
@@ -148,20 +143,19 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// canonicalTools are the tools that a task names, and those of them that the child's definition does not have: the user is asked for these.
-func (r *run) canonicalTools(definition *agent.Definition, names []string) (list, more []string, err error) {
-	list = []string{} // none is not the same as all
+// moreTools are those of the tools that a task names which the child's definition does not have: the user is asked for
+// them, and they come on top of its own.
+func (r *run) moreTools(definition *agent.Definition, names []string) (more []string, err error) {
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
 		switch {
 		case !ok || !r.offers(canonical) && !definition.Allows(canonical):
-			return nil, nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
-		case !definition.Allows(canonical):
+			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
+		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
 			more = append(more, canonical)
 		}
-		list = append(list, canonical)
 	}
-	return list, more, nil
+	return more, nil
 }
 
 // askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
@@ -239,7 +233,10 @@ func (r *run) writeTask(b *strings.Builder) {
 	if slugs := r.subagentSlugs(); len(slugs) > 0 {
 		fmt.Fprintf(b, "you may delegate to: %s\n", strings.Join(slugs, ", "))
 	}
-	if r.offers("submit_result") {
+	switch {
+	case r.offers(submitResult) && r.onlyTurn():
+		b.WriteString("this is your only turn: answer by submit_result, or in text\n")
+	case r.offers(submitResult):
 		b.WriteString("end with: submit_result\n")
 	}
 	b.WriteString("</task>")

@@ -87,6 +87,32 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 	w.finishes(agentcore.RunRequest{Agent: "planner", Prompt: "Plan it."})
 }
 
+// A child whose definition says that it delegates to all has the tool for it, as far as its parent's reach and the
+// depth go.
+func TestChildDelegatesToAll(t *testing.T) {
+	all, asChild := own("all"), own("as-child")
+	all.Subagents, asChild.AsChild.Subagents = []string{"*"}, []string{"*"}
+	lead := own("lead")
+	lead.Categories, lead.Subagents = []agent.Category{agent.Primary}, []string{"all", "as-child", "explore"}
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("all", "One.", "")}},
+		script.Turn{
+			Match: "One.", Expect: []script.Expect{startable("all", "as-child", "explore")},
+			Answer: []script.Step{task("as-child", "Two.", "")},
+		},
+		script.Turn{
+			Match: "Two.", Expect: []script.Expect{startable("all", "as-child", "explore")},
+			Answer: []script.Step{task("all", "Three.", "")},
+		},
+		script.Turn{Match: "Three.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{script.Text("3")}},
+		script.Turn{Match: "Two.", Answer: []script.Step{script.Text("2")}},
+		script.Turn{Match: "One.", Answer: []script.Step{script.Text("1")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+	), nil, all, asChild, lead)
+	w.finishes(agentcore.RunRequest{Agent: "lead", Prompt: "Go."})
+}
+
 // An agent is chosen by its whole description; of many agents the first sentences are told, and the whole by a call.
 func TestWholeDescriptions(t *testing.T) {
 	release := own("release")
@@ -300,6 +326,60 @@ func TestGrantedToolsWork(t *testing.T) {
 	})
 	if text := strings.Join(titles, "\n"); len(titles) != 3 || !strings.Contains(text, "coder ▸ tester wants to fetch https://tools.example.org/x") {
 		t.Errorf("the user was asked:\n%s", text)
+	}
+}
+
+// An agent that is not visible is listed nowhere unless it is named, and started by its name.
+func TestUnlistedIsStartedByName(t *testing.T) {
+	quiet, boss, names := own("quiet", "read"), own("boss"), own("names")
+	quiet.Unlisted = true
+	boss.Categories, names.Categories = []agent.Category{agent.Primary}, []agent.Category{agent.Primary}
+	boss.Prompt, names.Subagents = "Start {{subagents}}.", []string{"quiet"}
+	planner := own("planning")
+	planner.Categories, planner.Mode = boss.Categories, agent.Planning
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	turns := []script.Turn{
+		{
+			Match: "Go.", Expect: []script.Expect{described("quiet", false), notSystem("quiet")},
+			Answer: []script.Step{task("quiet", "Say it.", ""), task("quite", "x", "")},
+		},
+		{Match: "Say it.", Answer: []script.Step{script.Text("Said.")}},
+		{
+			Match: "Go.", Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{script.Last("Said."), script.Last(`cannot start an agent "quite"`), script.NotLast("explore, quiet")},
+		},
+		{Match: "Name it.", Expect: []script.Expect{startable("quiet")}, Answer: []script.Step{script.Text("done")}},
+		{Match: "Plan.", Expect: []script.Expect{described("quiet", false)}, Answer: []script.Step{task("quiet", "Look.", "")}},
+		{Match: "Look.", Answer: []script.Step{script.Text("Looked.")}},
+		{Match: "Plan.", Expect: []script.Expect{script.Last("Looked.")}, Answer: []script.Step{script.Text("done")}},
+	}
+	w.with(script.New("test", turns...), nil, quiet, boss, names, planner)
+	for agent, prompt := range map[string]string{"boss": "Go.", "names": "Name it.", "planning": "Plan."} {
+		w.finishes(agentcore.RunRequest{Agent: agent, Prompt: prompt})
+	}
+}
+
+// Tools that a child has anyway take none of the others away, also where none of them is for a child.
+func TestAllowedToolsAdd(t *testing.T) {
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			task("general", "One.", `,"allowed_tools":["read"]`), task("general", "None.", `,"allowed_tools":[]`),
+			task("coder", "Aside.", `,"allowed_tools":["question"],"run_in_background":true`),
+		}},
+		script.Turn{
+			Match: "One.", Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result")}, Answer: []script.Step{script.Text("1")},
+		},
+		script.Turn{Match: "None.", Expect: []script.Expect{script.Tools("read", "grep", "edit")}, Answer: []script.Step{script.Text("2")}},
+		script.Turn{
+			Match: "Aside.", Answer: []script.Step{script.Text("3")},
+			Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result"), script.NoTools("question")},
+		},
+		script.Turn{Match: "Go.", Answer: []script.Step{call("task_wait", "{}")}},
+		script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{script.Text("done")}},
+	)
+	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
+		t.Errorf("got %+v", result)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // fanOut runs one child per file and waits for all of them.
 func (r *run) fanOut() error {
-	r.inbox.refuse() // it has no turns
+	r.inbox.shut() // it has no turns
 	var children []*run
 	for _, path := range r.request.Each {
 		at := r.session.slots.Reserve() // so that they begin in this order

@@ -51,9 +51,9 @@ func (e *Engine) openElsewhere(ctx context.Context, session event.SessionID, wha
 	return &Error{Kind: "in_use", Detail: fmt.Sprintf("%s is open in %s", what, owner), Hint: hint}
 }
 
-// Elsewhere says more of the refusal that this engine gave since it has no such session, run, proposal or question open: in which
-// process it is, an Error of the kind in_use, or that a run has ended, which one of the kind not_allowed says. Any
-// other error stays as it is. It reads the store.
+// Elsewhere says more of the refusal that this engine gave since it has no such session, run, proposal or question
+// open: in which process it is, an Error of the kind in_use, or that a run or a session has ended, which one of the
+// kind not_allowed says. Any other error stays as it is. It reads the store.
 func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error {
 	var refusal *Error
 	if !errors.As(failure, &refusal) || refusal.Kind != "not_found" {
@@ -69,6 +69,9 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	if err != nil {
 		return err
 	}
+	if string(session) == id {
+		return e.endedSession(ctx, session)
+	}
 	row, err := e.store.Run(ctx, event.RunID(id))
 	switch {
 	case err == nil && row.Status.Final():
@@ -77,6 +80,25 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 		return fmt.Errorf("read the run %s: %w", id, err)
 	}
 	return failure
+}
+
+// endedSession is the refusal of what only an open session takes, for one that is stored. It says how to go on with it.
+func (e *Engine) endedSession(ctx context.Context, id event.SessionID) error {
+	runs, err := e.store.Runs(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read the runs of the session %s: %w", id, err)
+	}
+	ended := &Error{
+		Kind: "not_allowed", Detail: fmt.Sprintf("the session %s has ended", id),
+		Hint: "leave the session out: what it proposed waits in the session of this window",
+	}
+	for _, run := range slices.Backward(runs) {
+		if run.Parent == "" && run.Role != RoleHidden {
+			ended.Hint = fmt.Sprintf("go on with its last run, %s, by agent/resume, or %s", run.ID, ended.Hint)
+			break
+		}
+	}
+	return ended
 }
 
 // Interrupted is a run that was cut off with its process.

@@ -494,6 +494,38 @@ func TestRetentionWhileTheClockJumps(t *testing.T) {
 	}
 }
 
+// TestImportTellsWhatWasUsed: an imported session has used what its file says, and where that is not known, it is not
+// said to be nothing.
+func TestImportTellsWhatWasUsed(t *testing.T) {
+	const session = `{"type":"session","format":"agentls-session","version":1,"id":"s1","title":"t","folders":["/w"]}` + "\n"
+	const run = `{"type":"run","id":"r1","session":"s1","agent":"coder","role":"main","title":"t","model":"m","request":"Go.","status":"completed","turns":1`
+	for usage, want := range map[string]string{
+		"": "unknown 0", `,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":0}`: "unknown 7",
+		`,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":0,"cost":0.25}`: "0.25 7",
+	} {
+		w := newWorld(t, nil)
+		id, err := w.engine.Import(w.ctx, strings.NewReader(session+run+usage+"}\n"), func([]string) []string { return []string{w.dir} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := "unknown"
+		info, tree := w.tree(id)
+		if info.Usage.Cost != nil {
+			cost = fmt.Sprint(*info.Usage.Cost)
+		}
+		if got := fmt.Sprint(cost, " ", info.Usage.InputTokens); got != want || len(tree) != 1 || tree[0].Usage.InputTokens != info.Usage.InputTokens {
+			t.Errorf("%s: it used %s, and its runs %+v", usage, got, tree)
+		}
+		fork, err := w.engine.Fork(w.ctx, id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, _ := w.tree(fork); info.Usage.Cost == nil || *info.Usage.Cost != 0 || info.Usage.InputTokens != 0 {
+			t.Errorf("a fork of it used %+v", info.Usage)
+		}
+	}
+}
+
 // TestUsageWithoutCopies: what is forked or imported was used where it was done, and is no run of its own.
 func TestUsageWithoutCopies(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)

@@ -99,9 +99,22 @@ func (b *inbox) close() (closed bool, owed int) {
 	return b.closed, b.owed
 }
 
-// refuse ends the reading, whatever is left.
-func (b *inbox) refuse() {
+// shut lets nothing more in; what is there can still be read.
+func (b *inbox) shut() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed, b.queue = true, nil
+	b.closed = true
+}
+
+// unread returns what somebody has said and the run has not read.
+func (b *inbox) unread() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var said []string
+	for _, m := range b.queue {
+		if m.child == "" {
+			said = append(said, m.text)
+		}
+	}
+	return said
 }

@@ -80,7 +80,7 @@ func (p passEnd) finished() bool {
 
 // iterate has fresh children do the task one after the other, until it is done.
 func (r *run) iterate() error {
-	r.inbox.refuse()                                     // it has no turns
+	r.inbox.shut()                                       // it has no turns
 	if r.request.Until != "" && !r.session.isTrusted() { // before a pass is paid for
 		return &Error{
 			Kind: "not_allowed", Detail: "the check " + r.request.Until + " cannot be made: no command runs in this workspace, since the user does not trust it yet",

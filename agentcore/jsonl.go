@@ -81,6 +81,7 @@ type runLine struct {
 	Usage         event.Usage     `json:"usage"` // with its children's
 	FilesModified json.RawMessage `json:"filesModified,omitempty"`
 	Permissions   json.RawMessage `json:"permissions,omitempty"`
+	Unread        json.RawMessage `json:"unread,omitempty"` // what it was told and has not read
 	Created       time.Time       `json:"created,omitzero"`
 	Started       time.Time       `json:"started,omitzero"`
 	Finished      time.Time       `json:"finished,omitzero"`
@@ -147,7 +148,7 @@ func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 		r := part.run
 		write(runLine{
 			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title, r.URI, r.Model, r.Prompt, r.RequestType, r.Request,
-			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns, r.Usage, r.FilesModified, r.Permissions,
+			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns, r.Usage, r.FilesModified, r.Permissions, r.Unread,
 			r.Created, r.Started, r.Completed, r.Duration.Milliseconds(),
 		})
 		made := part.byMessage()
@@ -363,9 +364,13 @@ func (r *reading) takeRun(l runLine) error {
 		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType, Request: l.Request,
 		ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
 		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status, Reason: l.Reason, Failure: encodedOrNil(l.Error),
-		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Created: l.Created, Started: l.Started, Completed: l.Finished,
+		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started, Completed: l.Finished,
 	}}
 	part.narrow()
+	var said []string
+	if part.run.Unread != nil && json.Unmarshal(part.run.Unread, &said) != nil {
+		return fmt.Errorf("what the run %s has not read is no list of texts", l.ID)
+	}
 	var failure event.Failure
 	if part.run.Failure != nil && json.Unmarshal(part.run.Failure, &failure) != nil {
 		return fmt.Errorf("the error of the run %s is no object with kind and detail", l.ID)

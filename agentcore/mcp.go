@@ -192,11 +192,10 @@ func (r *run) mayUse(name string) bool {
 		})
 	}
 	switch {
-	case d.Mode != agent.Agentic && d.Mode != "", among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
+	case r.onlySubmits(), d.Mode != agent.Agentic && d.Mode != "",
+		among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
 		return false
 	case d.Tools != nil && !among(d.Tools) && !among(r.request.granted):
-		return false
-	case r.task != nil && r.task.AllowedTools != nil && !among(r.task.AllowedTools):
 		return false
 	case r.former.binds() && !among(r.former.powers.Tools) && !among(r.request.granted):
 		return false // what was a child has no other tools than it had

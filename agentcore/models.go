@@ -3,6 +3,7 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,6 +79,12 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	}
 	w, err := resolved.wire(c.Config, e.local, e.getenv)
 	if err != nil {
+		if several := serving(c.Config, e.surroundings(), resolved.Name); len(several) > 1 {
+			return nil, &Error{
+				Kind: "unknown_model", Detail: fmt.Sprintf("%s asks for the model %q, which several providers have", resolved.Because, resolved.Name),
+				Hint: "write " + strings.Join(several, " or "),
+			}
+		}
 		return nil, err
 	}
 	p, provider, id, key := w.Provider, w.name, w.model, w.key
@@ -210,28 +217,8 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInf
 			list = append(list, m)
 		}
 	}
-	for _, name := range cfg.ProviderNames() {
-		p := cfg.Providers[name]
-		reason := ""
-		if _, found := p.Key(e.getenv); p.KeyEnv != "" && !found {
-			reason = "there is no key: set " + p.KeyEnv
-		}
-		ids := p.Models
-		if len(ids) == 0 && defaultModels[p.Kind] != "" && (name == p.Kind) {
-			ids = []string{defaultModels[p.Kind]}
-		}
-		for _, id := range ids {
-			add(ModelInfo{Name: name + "/" + id, Available: reason == "", Reason: reason})
-		}
-	}
-	if e.editor != nil {
-		models, lends := e.editor.Lends()
-		for _, m := range models {
-			add(ModelInfo{Name: EditorProvider + "/" + m.ID, Title: m.Title, ContextTokens: m.ContextTokens, Available: true})
-		}
-		if lends && len(models) == 0 {
-			add(ModelInfo{Name: EditorProvider, Title: "the editor's choice", Available: true})
-		}
+	for _, m := range e.configured(cfg) {
+		add(m)
 	}
 	for _, c := range resolved.Order {
 		if c.Source == sourceLocal && c.Chosen {
@@ -260,6 +247,63 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInf
 		return 1
 	})
 	return list, resolved, nil
+}
+
+// configured lists the models of the providers that are set up, and those that the editor lends. It asks nobody.
+func (e *Engine) configured(cfg *config.Config) []ModelInfo {
+	var list []ModelInfo
+	for _, name := range cfg.ProviderNames() {
+		p := cfg.Providers[name]
+		reason := ""
+		if _, found := p.Key(e.getenv); p.KeyEnv != "" && !found {
+			reason = "there is no key: set " + p.KeyEnv
+		}
+		ids := p.Models
+		if len(ids) == 0 && defaultModels[p.Kind] != "" && (name == p.Kind) {
+			ids = []string{defaultModels[p.Kind]}
+		}
+		for _, id := range ids {
+			list = append(list, ModelInfo{Name: name + "/" + id, Available: reason == "", Reason: reason})
+		}
+	}
+	if e.editor != nil {
+		models, lends := e.editor.Lends()
+		for _, m := range models {
+			list = append(list, ModelInfo{Name: EditorProvider + "/" + m.ID, Title: m.Title, ContextTokens: m.ContextTokens, Available: true})
+		}
+		if lends && len(models) == 0 {
+			list = append(list, ModelInfo{Name: EditorProvider, Title: "the editor's choice", Available: true})
+		}
+	}
+	return list
+}
+
+// maxWritable is how many models an error names.
+const maxWritable = 20
+
+// modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it named
+// cannot be had, the error says which it may write instead.
+func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error {
+	failed, known := errors.AsType[*Error](err)
+	if name == "" || !known || !slices.Contains([]string{"unknown_provider", "unknown_model", "no_key", "no_model"}, failed.Kind) {
+		return err
+	}
+	var names []string
+	for _, preset := range slices.Sorted(maps.Keys(cfg.Presets)) {
+		if _, err := e.wireModel(Choice{Override: preset, Config: cfg}); err == nil && cfg.Presets[preset].Model != "" {
+			names = append(names, preset)
+		}
+	}
+	for _, m := range e.configured(cfg) {
+		if m.Available {
+			names = append(names, m.Name)
+		}
+	}
+	others := strings.Join(names[:min(len(names), maxWritable)], ", ")
+	if others != "" {
+		others += " or "
+	}
+	return fmt.Errorf("model: %s; write %s%s, or leave it out", failed.Detail, others, Offline)
 }
 
 // windowOf is how many tokens a request to a model and its answer may have: what the configuration says, what the model itself does, or what

@@ -91,12 +91,12 @@ func (r *run) withDefaults(name string, arguments json.RawMessage) json.RawMessa
 func (r *run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
 	if limit <= 0 {
-		return c.tool.Run(r.working, host{r, c, r.layer}, r.withSecrets(c))
+		return c.tool.Run(r.workContext(), host{r, c, r.layer}, r.withSecrets(c))
 	}
-	ctx, cancel := context.WithTimeout(r.working, limit)
+	ctx, cancel := context.WithTimeout(r.workContext(), limit)
 	defer cancel()
 	result, err := c.tool.Run(ctx, host{r, c, r.layer}, r.withSecrets(c))
-	if err != nil && r.working.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once", limit, r.definition.Slug, c.spec.Name)
 	}
 	return result, err

@@ -213,7 +213,7 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 	if r.parent != nil {
 		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
-	fmt.Fprintf(b, "limits: %d turns, %s\n", r.limits.MaxTurns, duration(r.limits.Timeout))
+	fmt.Fprintf(b, "limits: %s, %s\n", counted(r.limits.MaxTurns, "turn", "turns"), duration(r.limits.Timeout))
 	if r.offers("bash") {
 		r.writeCommands(b)
 	}

@@ -114,7 +114,7 @@ func (r record) upTo(message event.MessageID) (record, bool) {
 	return cut, true
 }
 
-// copied returns the rows of a copy: everything has ids of its own, nothing is alive, and nothing was asked of a model.
+// copied returns the rows of a copy: everything has ids of its own, and nothing is alive.
 func (r record) copied() store.Batch {
 	now := time.Now().UTC()
 	r.session.ID, r.session.State, r.session.Updated = event.NewSessionID(), store.SessionClosed, now
@@ -135,8 +135,7 @@ func (r record) copied() store.Batch {
 		row.ID, row.Session, row.Parent = runs[row.ID], r.session.ID, runs[row.Parent]
 		row.ParentMessage, row.ParentCall = messages[row.ParentMessage], calls[row.ParentCall]
 		row.Chain, row.Proposal, row.Copied = cmp.Or(runs[row.Chain], row.ID), "", true
-		// Each answer is counted where it was given.
-		row.Usage, row.Own, row.Turns, row.Duration = event.NoUsage(), event.NoUsage(), 0, 0
+		row.Turns, row.Duration = 0, 0
 		if !row.Status.Final() {
 			row.Status, row.Reason = event.StatusInterrupted, "it had not ended when it was copied"
 		}
@@ -171,6 +170,9 @@ func (e *Engine) Fork(ctx context.Context, id event.SessionID, message event.Mes
 		}
 	}
 	rec.session.ForkedFrom, rec.session.Created = id, time.Now().UTC()
+	for i := range rec.runs { // each answer is counted where it was given
+		rec.runs[i].run.Usage, rec.runs[i].run.Own = event.NoUsage(), event.NoUsage()
+	}
 	return e.keepCopy(ctx, rec)
 }
 

@@ -145,6 +145,9 @@ func (r *run) recall(done model.Done, text string) lapse {
 		if done.Stop == model.StopLength {
 			return lapse{reason: "empty_answer", message: "Your answer was cut off at the length limit before it said anything. Think less at once: call a tool, or give your final answer in text."}
 		}
+		if len(r.tools) == 0 {
+			return lapse{reason: "empty_answer", message: "Your answer was empty, and there are no tools here. Give your answer in text."}
+		}
 		return lapse{reason: "empty_answer", message: "Your answer was empty. Go on with the task: call a tool, or give your final answer in text."}
 	}
 	leak, leaked := model.LeakedCall(text, func(name string) bool {

@@ -32,6 +32,8 @@ type former struct {
 	above []ancestor
 	// powers are what it was allowed itself.
 	powers powers
+	// unread are the messages that it was told and has not read.
+	unread []string
 }
 
 // ancestor is a run above a former one.
@@ -158,6 +160,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	}
 	if len(f.messages) == 0 {
 		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
+	}
+	if err := json.Unmarshal([]byte(cmp.Or(string(row.Unread), "[]")), &f.unread); err != nil {
+		return nil, fmt.Errorf("read what the run %s was told: %w", id, err)
 	}
 	return f, nil
 }
@@ -293,4 +298,5 @@ func (r *run) takeOver() {
 		r.memory.ids = append(r.memory.ids, r.former.last)
 	}
 	r.memory.last, r.memory.pinned[0] = r.former.last, true
+	r.hearUnread()
 }

@@ -66,17 +66,20 @@ func TestResume(t *testing.T) {
 // TestResumedChildGainsNothing: a child that the user goes on with has the tools that it had, and is bound by those above it.
 func TestResumedChildGainsNothing(t *testing.T) {
 	turns := script.New("test",
-		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Look.", `,"allowed_tools":["read","write"]`)}},
-		script.Turn{Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("edit", "bash")}, Answer: []script.Step{script.Text("Looked.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Look.", "")}},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("question", "task")},
+			Answer: []script.Step{script.Text("Looked.")},
+		},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
 		script.Turn{
-			Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("edit", "bash", "task")},
+			Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("question", "task")},
 			Answer: []script.Step{call("write", `{"path":"b.txt","content":"b\n"}`)},
 		},
 		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("denied: ")}, Answer: []script.Step{script.Text("I may not.")}},
 	)
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
-	w.with(turns, nil, &agent.Definition{
+	w.with(turns, nil, own("mine"), &agent.Definition{
 		Slug: "boss", Categories: []agent.Category{agent.Primary}, Rules: []permission.Rule{{Tool: "edit", Pattern: "b.txt", Action: permission.Deny}},
 	})
 	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})

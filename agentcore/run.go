@@ -100,10 +100,11 @@ type run struct {
 	inherited   inheritance
 	mode        permission.Mode
 	budget      *budget
-	price       *price.Price // of an answer of the model, nil where it is unknown
-	subagents   []*agent.Definition
-	tools       []tool.Tool // in the order in which models see them
-	withheld    []string    // tools that no call of could be made, which it is told
+	price       *price.Price        // of an answer of the model, nil where it is unknown
+	subagents   []*agent.Definition // to which it may delegate, as it is told
+	unlisted    []*agent.Definition // to which it may delegate, too
+	tools       []tool.Tool         // in the order in which models see them
+	withheld    []string            // tools that no call of could be made, which it is told
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed
 	layer       *workspace.Layer
@@ -136,12 +137,14 @@ type run struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
+	lastTurn bool   // whether the turn is the last one, so that nothing is called but submit_result
 	passes   passes // of an iterated run
 
 	// Shared between the goroutines of its calls and of its children, each with its own lock.
 	summed summed
 	waited waitList
 	rows   layerRows
+	noting sync.Mutex // while what it has not read is looked at and handed to the store
 
 	mu        sync.Mutex
 	status    event.Status
@@ -259,6 +262,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		r.layer = s.proposal.Fork()
 	}
 	r.rights = r.newRights()
+	r.limits = request.limitsOf(definition, r.depth, cfg)
 	r.chooseTools()
 	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
 		choice.Former = request.former.model
@@ -273,15 +277,6 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	r.preset, r.sampling = choice.sampling(r.preset, definition)
-	definitionLimits := definition.LimitsAt(r.depth)
-	r.limits = definitionLimits
-	r.limits.MaxTurns = cmp.Or(request.Limits.MaxTurns, r.limits.MaxTurns, cfg.DefaultMaxTurns)
-	r.limits.Timeout = request.Limits.Timeout
-	if len(request.Each) == 0 && !request.iterates() { // one that only waits for its children has no time of its own
-		r.limits.Timeout = cmp.Or(r.limits.Timeout, definitionLimits.Timeout, cfg.DefaultTimeout)
-	}
-	r.limits.Tokens = cmp.Or(request.Limits.Tokens, r.limits.Tokens)
-	r.limits.Cost = cmp.Or(request.Limits.Cost, r.limits.Cost)
 	if err := r.takeBudget(); err != nil {
 		return nil, err
 	}
@@ -292,6 +287,22 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.own = event.NoUsage()
 	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
 	return r, nil
+}
+
+// limitsOf are the limits of the run that is asked for, at the depth.
+func (q *RunRequest) limitsOf(definition *agent.Definition, depth int, cfg *config.Config) agent.Limits {
+	own := definition.LimitsAt(depth)
+	limits := agent.Limits{
+		MaxTurns: cmp.Or(q.Limits.MaxTurns, own.MaxTurns, cfg.DefaultMaxTurns), Timeout: q.Limits.Timeout,
+		Tokens: cmp.Or(q.Limits.Tokens, own.Tokens), Cost: cmp.Or(q.Limits.Cost, own.Cost),
+	}
+	if len(q.Each) == 0 && !q.iterates() { // one that only waits for its children has no time of its own
+		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
+	}
+	if definition.Mode == agent.SingleShot { // no request makes two answers of one
+		limits.MaxTurns = own.MaxTurns
+	}
+	return limits
 }
 
 // find returns an agent by its slug or an alias; "" is the default one.
@@ -358,6 +369,15 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 // errTimeout is the cause of a run that used up its time.
 var errTimeout = errors.New("the run used up its time")
 
+// workContext ends what the run asks its model and does by its calls: when it is time to hand over or, in the last
+// turn, when all its time is used up.
+func (r *run) workContext() context.Context {
+	if r.lastTurn {
+		return r.ctx
+	}
+	return r.working
+}
+
 // late reports whether it is time to hand over, since what is left of the run's time is kept for that.
 func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
 
@@ -365,7 +385,7 @@ func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil 
 func (r *run) live() {
 	err := r.guarded("the run", r.work)
 	r.request.at.Drop()
-	r.inbox.refuse()
+	r.inbox.shut()
 	r.endTasks(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", r.lastMerge); err == nil {

@@ -2,10 +2,12 @@ package agentcore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
 )
 
 // Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those behind it. The error is of the kind not_found where this process has no such
@@ -32,6 +34,10 @@ func (r *run) steer(from, text string) error {
 			Hint: "go on with it by agent/resume",
 		}
 	}
+	// Whoever is told that it will be read relies on that, also where the run, or the process, ends before.
+	if err := r.noteUnread().Wait(r.engine.ctx); err != nil {
+		return storeFailure(err)
+	}
 	return nil
 }
 
@@ -52,10 +58,39 @@ func (r *run) readInbox() {
 		return
 	}
 	m := model.UserText(strings.Join(said, "\n\n"))
-	if steers(m) {
-		r.pin(m)
+	r.hear(m)
+	r.noteUnread()
+}
+
+// noteUnread stores what the run was told and has not read.
+func (r *run) noteUnread() *store.Commit {
+	r.noting.Lock() // what is stored last is what there was last
+	defer r.noting.Unlock()
+	return r.session.submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}}, r.id)
+}
+
+// hear puts what somebody said into the conversation.
+func (r *run) hear(said model.Message) {
+	if steers(said) {
+		r.pin(said)
 	} else {
-		r.append(m)
+		r.append(said)
+	}
+}
+
+// hearUnread puts into the conversation what the former run was told and has not read. One that was cut off between
+// reading and noting that has it twice.
+func (r *run) hearUnread() {
+	var said []string
+	for _, text := range r.former.unread {
+		if !slices.ContainsFunc(r.messages, func(m model.Message) bool {
+			return m.Role == model.RoleUser && strings.Contains(m.Text(), text)
+		}) {
+			said = append(said, text)
+		}
+	}
+	if len(said) > 0 {
+		r.hear(model.UserText(strings.Join(said, "\n\n")))
 	}
 }
 

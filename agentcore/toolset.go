@@ -13,22 +13,25 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
+// submitResult is the tool by which a child hands over.
+const submitResult = "submit_result"
+
 var (
 	// noting are the tools of a planning run that do more than read: they change only its own records.
-	noting = []string{"todo", "task", "question", "plan_enter", "plan_exit", "submit_result"}
+	noting = []string{"todo", "task", "question", "plan_enter", "plan_exit", submitResult}
 	// usersOwn are the tools that speak with the user, which no child does.
 	usersOwn = []string{"question", "plan_enter", "plan_exit"}
 	// asyncSafe are the tools of a run in the background: those that need nobody and start nothing which would outlive the
 	// turn that is waited for.
 	asyncSafe = []string{
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill",
-		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", "submit_result",
+		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", submitResult,
 	}
 )
 
 // chooseTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
 func (r *run) chooseTools() {
-	r.subagents = slices.DeleteFunc(r.findSubagents(), r.idles)
+	r.subagents, r.unlisted = r.findSubagents()
 	for _, t := range r.engine.toolOrder {
 		if r.allows(t.Spec()) && !r.keepsBack(t.Spec()) {
 			r.tools = append(r.tools, t)
@@ -63,11 +66,11 @@ func (r *run) allows(spec tool.Spec) bool {
 	switch {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
 		name = name[:len("bash")] // they come and go with it
-	case name == "submit_result":
-		return r.reports() && r.definition.Mode != agent.SingleShot && r.definition.Mode != agent.Streaming
+	case name == submitResult:
+		return r.reports() && !r.definition.Mode.Toolless()
 	}
 	switch {
-	case r.engine.tools[name] == nil:
+	case r.engine.tools[name] == nil, r.onlySubmits():
 		return false
 	case r.parent != nil && slices.Contains(usersOwn, name) && !r.plansForParent(name):
 		return false
@@ -80,10 +83,8 @@ func (r *run) allows(spec tool.Spec) bool {
 		return false // what was a child has no other tools than it had, but for those that the user gives it now
 	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
 		return false
-	case r.task != nil && r.task.AllowedTools != nil && !slices.Contains(r.task.AllowedTools, name):
-		return false
 	case name == "task":
-		return len(r.subagents) > 0
+		return len(r.subagents)+len(r.unlisted) > 0
 	case name == "statusline":
 		return slices.Contains(r.definition.Tools, name) // only who is there for it: nobody else's requests carry it
 	case name == "websearch":
@@ -93,6 +94,10 @@ func (r *run) allows(spec tool.Spec) bool {
 	}
 	return true
 }
+
+// onlySubmits reports whether a child has no tool but the one to hand over by: what another one answers in its only
+// turn, it would not see.
+func (r *run) onlySubmits() bool { return r.reports() && r.onlyTurn() }
 
 // offers reports whether there is a tool of that canonical name that the run may use.
 func (r *run) offers(name string) bool {
@@ -113,29 +118,35 @@ func (r *run) offered() []model.Tool {
 	return list
 }
 
-// findSubagents returns the agents that the run may delegate to, in display order. A child delegates only where its definition says
-// to whom, and no run where the depth is used up.
-func (r *run) findSubagents() []*agent.Definition {
-	if r.depth >= r.config.MaxDepth || !r.definition.Allows("task") {
-		return nil
+// findSubagents returns the agents that the run may delegate to, in display order: those of its definition, and none
+// where the depth is used up. Those that are unlisted are named to nobody, and are started by who knows their names.
+func (r *run) findSubagents() (listed, unlisted []*agent.Definition) {
+	if r.depth >= r.config.MaxDepth {
+		return nil, nil
 	}
 	named := r.definition.SubagentsAt(r.depth)
-	if named == nil && r.parent != nil && !slices.Contains(r.definition.Tools, "task") {
-		return nil
-	}
 	agents := r.engine.Agents()
-	var list []*agent.Definition
 	for _, name := range named {
-		if d, err := findChild(agents, name); err == nil && r.reaches(d) && !slices.Contains(list, d) {
-			list = append(list, d)
+		if d, err := findChild(agents, name); err == nil && r.reaches(d) && !r.idles(d) && !slices.Contains(listed, d) {
+			listed = append(listed, d)
 		}
 	}
-	for _, d := range agents.List(agent.Subagent) {
-		if r.findsUnnamed(d, named) && r.reaches(d) && !slices.Contains(list, d) {
-			list = append(list, d)
+	for _, d := range agents.All() {
+		switch {
+		case slices.Contains(listed, d) || !r.reaches(d) || !r.findsUnnamed(d, named) || r.idles(d):
+		case d.Unlisted:
+			unlisted = append(unlisted, d)
+		default:
+			listed = append(listed, d)
 		}
 	}
-	return list
+	return listed, unlisted
+}
+
+// starts reports whether the run may start an agent.
+func (r *run) starts(d *agent.Definition) bool {
+	same := func(o *agent.Definition) bool { return o.Slug == d.Slug }
+	return slices.ContainsFunc(r.subagents, same) || slices.ContainsFunc(r.unlisted, same)
 }
 
 // findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
@@ -172,9 +183,10 @@ func (r *run) onlyReads(d *agent.Definition) bool {
 	return !slices.ContainsFunc(r.engine.toolOrder, func(t tool.Tool) bool { return acts(t.Spec()) })
 }
 
-// idles reports whether an agent, started by the run, would have none of the tools that it is there for.
+// idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
+// has none is there for its answer.
 func (r *run) idles(d *agent.Definition) bool {
-	if len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
+	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
 	}
 	child := &run{
@@ -204,7 +216,7 @@ func (r *run) reaches(d *agent.Definition) bool {
 	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
 		return false
 	}
-	return r.parent == nil || slices.ContainsFunc(r.parent.subagents, func(o *agent.Definition) bool { return o.Slug == d.Slug })
+	return r.parent == nil || r.parent.starts(d)
 }
 
 const (

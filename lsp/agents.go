@@ -46,7 +46,7 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 		Slug: info.Slug, Title: info.Title, Description: info.Description, Categories: info.Categories, Mode: info.Mode,
 		Aliases: info.Aliases, Model: info.Model, Icon: info.Icon, Color: info.Color, Order: info.Order,
 		Source: info.Source, Shadows: info.Shadows,
-		Prompt: d.Prompt, Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
+		Prompt: d.Prompt, Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.SubagentsAt(0),
 		Limits: methods.Limits{
 			MaxTurns: d.Limits.MaxTurns, TimeoutMs: d.Limits.Timeout.Milliseconds(), MaxTokens: d.Limits.Tokens,
 		},

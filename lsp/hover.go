@@ -159,7 +159,11 @@ func described(d *agent.Definition, v *vocabulary) string {
 		line("Limits as a child", child)
 	}
 	line("Tools", named(d.Tools, d.DisallowedTools, "all"))
-	line("May delegate to", named(d.Subagents, nil, "all agents"))
+	delegates := named(d.SubagentsAt(0), nil, "all agents")
+	line("May delegate to", delegates)
+	if child := named(d.SubagentsAt(1), nil, "all agents"); child != delegates && d.Is(agent.Subagent) {
+		line("As a child, may delegate to", child)
+	}
 	line("Skills", strings.Join(d.Skills, ", "))
 	line("Aliases", strings.Join(d.Aliases, ", "))
 	if in, err := v.registry.Find(d.Slug); err == nil && in.Slug == d.Slug {

@@ -37,6 +37,9 @@ const (
 	Planning Mode = "planning"
 )
 
+// Toolless reports whether runs of the mode have no tools.
+func (m Mode) Toolless() bool { return m == SingleShot || m == Streaming }
+
 // Limits bound a run. Zero means the configuration's default for turns and time, and none for the rest.
 type Limits struct {
 	MaxTurns int
@@ -51,7 +54,7 @@ type Limits struct {
 type AsChild struct {
 	// Limits replace those limits which are set in them.
 	Limits
-	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none.
+	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none, "*" all.
 	Subagents []string
 	// Agent is the slug of the agent that runs instead of this one; empty for this one itself.
 	Agent string
@@ -118,7 +121,8 @@ type Definition struct {
 	DisallowedTools []string
 	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
-	// Subagents are the agents it may delegate to; nil means all, empty means none.
+	// Subagents are the agents it may delegate to; nil means all for a run of the user's and none for a child, empty
+	// means none, "*" all.
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
@@ -163,29 +167,42 @@ func (d *Definition) Is(c Category) bool { return slices.Contains(d.Categories, 
 // Allows reports whether the definition lets the agent use the tool of that canonical name.
 func (d *Definition) Allows(tool string) bool {
 	denies := func(name string) bool { return name == tool || permission.EditsAs(name, tool) }
-	if d.Mode == SingleShot || d.Mode == Streaming || slices.ContainsFunc(d.DisallowedTools, denies) {
+	if d.Mode.Toolless() || slices.ContainsFunc(d.DisallowedTools, denies) {
 		return false
 	}
 	return d.Tools == nil || slices.Contains(d.Tools, tool) || slices.Contains(d.Tools, "*")
 }
 
-// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run.
+// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run. One answer is one turn,
+// whatever the definition says.
 func (d *Definition) LimitsAt(depth int) Limits {
 	limits := d.Limits
-	if depth == 0 {
-		return limits
+	if depth > 0 {
+		limits.MaxTurns = cmp.Or(d.AsChild.MaxTurns, limits.MaxTurns)
+		limits.Timeout = cmp.Or(d.AsChild.Timeout, limits.Timeout)
+		limits.Tokens = cmp.Or(d.AsChild.Tokens, limits.Tokens)
+		limits.Cost = cmp.Or(d.AsChild.Cost, limits.Cost)
 	}
-	limits.MaxTurns = cmp.Or(d.AsChild.MaxTurns, limits.MaxTurns)
-	limits.Timeout = cmp.Or(d.AsChild.Timeout, limits.Timeout)
-	limits.Tokens = cmp.Or(d.AsChild.Tokens, limits.Tokens)
-	limits.Cost = cmp.Or(d.AsChild.Cost, limits.Cost)
+	if d.Mode == SingleShot {
+		limits.MaxTurns = 1
+	}
 	return limits
 }
 
-// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none.
+// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none. A
+// child delegates only where the definition says so: by a list, as_child, can_delegate, or the tool task by its name.
 func (d *Definition) SubagentsAt(depth int) []string {
+	list := d.Subagents
 	if depth > 0 && d.AsChild.Subagents != nil {
-		return d.AsChild.Subagents
+		list = d.AsChild.Subagents
 	}
-	return d.Subagents
+	switch {
+	case !d.Allows("task"):
+		return []string{}
+	case slices.Contains(list, "*"):
+		return nil
+	case list == nil && depth > 0 && !slices.Contains(d.Tools, "task"):
+		return []string{}
+	}
+	return list
 }

@@ -63,6 +63,51 @@ func TestEmptyToolsAreNotAbsentTools(t *testing.T) {
 	}
 }
 
+// Whoever says that it delegates does so as a child, too; who leaves it open does for the user alone.
+func TestSubagentsAt(t *testing.T) {
+	for head, want := range map[string][2]string{
+		"":                                              {"all", "none"},
+		"subagents: ['*']\n":                            {"all", "all"},
+		"subagents: [explore, '*']\n":                   {"all", "all"},
+		"subagents: [explore]\n":                        {"explore", "explore"},
+		"subagents: []\n":                               {"none", "none"},
+		"can_delegate: true\n":                          {"all", "all"},
+		"can_delegate: true\nsubagents: [x]\n":          {"x", "x"},
+		"can_delegate: false\n":                         {"none", "none"},
+		"as_child: {subagents: ['*']}\n":                {"all", "all"},
+		"as_child: {subagents: [explore]}\n":            {"all", "explore"},
+		"as_child: {subagents: []}\n":                   {"all", "none"},
+		"tools: [read, task]\n":                         {"all", "all"},
+		"tools: [read]\n":                               {"none", "none"},
+		"tools: ['task(explore)']\n":                    {"explore", "explore"},
+		"disallowed_tools: [task]\n":                    {"none", "none"},
+		"mode: single_shot\n":                           {"none", "none"},
+		"subagents: []\nas_child: {subagents: ['*']}\n": {"none", "all"},
+	} {
+		d := ParseAs(Native, "x.md", "---\nname: x\ncategory: [subagent]\n"+head+"---\nDo.\n").Definitions[0]
+		raw, err := d.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []*Definition{d, ParseAs(JSON, "x.json", string(raw)).Definitions[0]} {
+			var got [2]string
+			for depth := range got {
+				switch list := d.SubagentsAt(depth); {
+				case list == nil:
+					got[depth] = "all"
+				case len(list) == 0:
+					got[depth] = "none"
+				default:
+					got[depth] = strings.Join(list, " ")
+				}
+			}
+			if got != want {
+				t.Errorf("%q delegates to %v, want %v", head, got, want)
+			}
+		}
+	}
+}
+
 func TestSlugBeatsAlias(t *testing.T) {
 	r := NewRegistry(&Definition{Slug: "a", Aliases: []string{"b"}, Categories: []Category{Primary}}, &Definition{Slug: "b", Categories: []Category{Primary}})
 	if d, err := r.Find("b"); err != nil || d.Slug != "b" {

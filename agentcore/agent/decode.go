@@ -527,7 +527,7 @@ func (p *decoder) asChild(n *node) {
 		"budget":    func(v *node) { p.budget("as_child.budget", v, &child.Limits) },
 		"subagents": func(v *node) {
 			if list, ok := p.strings("as_child.subagents", "child", v); ok {
-				child.Subagents = list
+				child.Subagents = allIn(list)
 			}
 		},
 		"agent": func(v *node) {
@@ -547,11 +547,16 @@ func (p *decoder) canDelegate(n *node) {
 
 func (p *decoder) subagents(n *node) {
 	if list, ok := p.strings(p.keyOf(n), "subagent", n); ok {
-		p.def.Subagents = list
-		if slices.Contains(list, "*") {
-			p.def.Subagents = nil
-		}
+		p.def.Subagents = allIn(list)
 	}
+}
+
+// allIn is a list of agents, of which "*" leaves no other to be named.
+func allIn(list []string) []string {
+	if slices.Contains(list, "*") {
+		return []string{"*"}
+	}
+	return list
 }
 
 func (p *decoder) skills(n *node) {
@@ -666,8 +671,12 @@ func stem(name string) string {
 // finish fills in what was not said, and checks what must have been.
 func (p *decoder) finish() {
 	d := p.def
-	if p.delegates != nil && !*p.delegates {
+	switch {
+	case p.delegates == nil:
+	case !*p.delegates:
 		d.Subagents = []string{}
+	case d.Subagents == nil:
+		d.Subagents = []string{"*"} // said so, and not left open
 	}
 	d.Mode = cmp.Or(d.Mode, Agentic)
 	if d.Slug == "" && !p.wrongs["name"] && !p.wrongs["Slug"] && !p.wrongs["Name"] {

@@ -312,7 +312,7 @@ func TestJSON(t *testing.T) {
 {"Id": "g", "Name": "The X", "Slug": "x", "Description": "d", "Category": "Primary", "ProviderId": "openai", "ModelId": "m", "Temperature": 0.7, "MaxTokens": 9,
 "SystemPrompt": "Do {{a}} {{b}} {{current_time}}.", "PromptVariables": {"b": "3"}, "UseDefaultSystemPrefix": false, "ExecutionMode": "SingleShot", "MaxIterations": 40, "Timeout": "00:05:30",
 "CanSpawnSubagents": true, "AllowedSubagentTypes": [], "Tools": {"Mode": "OnlyThese", "ToolList": ["read"], "Overrides": {"read": {"MaxOutputLength": 5, "Timeout": "00:00:02", "DefaultArguments": {"limit": 1}}}},
-"IconEmoji": "o", "Color": "#8B5CF6", "DisplayOrder": 3, "IsVisible": false, "CreatedAt": "now"}]}}`, "x id=g title=The X for=[primary] mode=single_shot model=openai/m temperature=0.7 max_tokens=9 turns=40 timeout=5m30s tools=[read] options=1 icon=o color=#8B5CF6 order=3 unlisted=true variables=map[a:1 b:3] bare=true | d | Do {{a}} {{b}} {{current_time}}.\n" +
+"IconEmoji": "o", "Color": "#8B5CF6", "DisplayOrder": 3, "IsVisible": false, "CreatedAt": "now"}]}}`, "x id=g title=The X for=[primary] mode=single_shot model=openai/m temperature=0.7 max_tokens=9 turns=40 timeout=5m30s tools=[read] options=1 to=[*] icon=o color=#8B5CF6 order=3 unlisted=true variables=map[a:1 b:3] bare=true | d | Do {{a}} {{b}} {{current_time}}.\n" +
 			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
 		{
 			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,

@@ -24,7 +24,7 @@ func TestShapesOfJSON(t *testing.T) {
     },
     {"Type": "general", "Name": "General Agent", "SystemPrompt": "Do.", "Provider": "openai", "Color": "red",},
   ],
-}`, "coder title=Coder for=[primary subagent] model=openai/m turns=9 tools=[read task] rules=[{bash * deny} {edit {*,**/*,*/**/*}.go ask}] aliases=[Coder] | Coder | Do // it, ]\n" +
+}`, "coder title=Coder for=[primary subagent] model=openai/m turns=9 tools=[read task] to=[*] rules=[{bash * deny} {edit {*,**/*,*/**/*}.go ask}] aliases=[Coder] | Coder | Do // it, ]\n" +
 			"general title=General Agent for=[primary subagent] to=[] color=red | General Agent | Do.\n"},
 		{"a comment without an end", "", `{"agents": [ /* ]}`, "1:14-1:15 error : this is not valid JSON: invalid character '/' looking for beginning of value\n"},
 		{"a spec", "", `{"name": "x", "description": "d", "systemPrompt": "Do.", "tools": ["read_file"], "model": null, "skills": "go-style", "maxTurns": 3, "apiKey": "secret",

@@ -429,9 +429,6 @@ func (f *File) cycleFault(d *Definition, slugs []string) fault {
 
 // delegates are the agents that an agent may start as a child, where it says which.
 func delegates(d *Definition) []string {
-	if !d.Allows("task") {
-		return nil
-	}
 	return d.SubagentsAt(1)
 }
 

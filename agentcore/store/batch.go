@@ -19,7 +19,9 @@ type Batch struct {
 	Prompts []Prompt
 	Runs    []Run
 	// Usages change rows of runs that are stored, or are in the batch.
-	Usages            []RunUsage
+	Usages []RunUsage
+	// Unreads change rows of runs that are stored, or are in the batch.
+	Unreads           []Unread
 	Messages          []Message
 	ToolCalls         []ToolCall
 	LayerFilesRemoved []LayerKey
@@ -167,6 +169,9 @@ func (b *Batch) size() int {
 	for i := range b.Runs {
 		n += perRow + len(b.Runs[i].Request) + len(b.Runs[i].Response) + len(b.Runs[i].Permissions)
 	}
+	for i := range b.Unreads {
+		n += perRow + len(b.Unreads[i].Texts)
+	}
 	for i := range b.Prompts {
 		n += perRow + len(b.Prompts[i].Text)
 	}
@@ -197,7 +202,7 @@ func (b *Batch) size() int {
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
-	rows := len(b.Sessions) + len(b.Prompts) + len(b.Runs) + len(b.Usages) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
+	rows := len(b.Sessions) + len(b.Prompts) + len(b.Runs) + len(b.Usages) + len(b.Unreads) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
 		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
 		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })

@@ -36,7 +36,7 @@ func newTable[T any, P row[T]](name, key string) table {
 	for _, f := range P(new(T)).fields() {
 		columns = append(columns, f.column)
 		marks = append(marks, "?")
-		if _, ok := f.place.(creation); ok {
+		if _, ok := f.place.(kept); ok {
 			updates = append(updates, fmt.Sprintf("%s = ifnull(%s.%s, excluded.%s)", f.column, name, f.column, f.column))
 			continue
 		}
@@ -147,6 +147,16 @@ func (f fix) Scan(source any) error {
 
 // creation is a time that a row keeps from its insertion on, whatever a later batch says.
 type creation struct{ micros }
+
+func (creation) keeps() {}
+
+// unread is what a run is inserted with, and what [Batch.Unreads] alone changes.
+type unread struct{ jsonText }
+
+func (unread) keeps() {}
+
+// kept is a column that a row keeps from its insertion on, if that set it.
+type kept interface{ keeps() }
 
 // millis keeps a duration as milliseconds.
 type millis struct{ duration *time.Duration }

@@ -45,6 +45,7 @@ func everything() Batch {
 				Prompt: prompt.ID, RequestType: "prompt", Request: "Fix it,\nplease: ü", ContextMode: "none", ContextTokens: 12, Response: "Done.", Summary: "Done", Result: json.RawMessage(`{"status":"completed"}`),
 				Status: event.StatusRunning, Reason: "max_turns", Failure: json.RawMessage(`{"kind":"store"}`), MaxTurns: 50, MaxDuration: 10 * time.Minute, MaxTokens: 5000, MaxCost: 1.5, Turns: 3,
 				Usage: used, Own: own, FilesModified: json.RawMessage(`["/w/one/a.go"]`), Permissions: json.RawMessage(`{"tools":["read"]}`), Proposal: "p1", Created: at(3), Started: at(4), Completed: at(5), Duration: 1500 * time.Millisecond,
+				Unread: json.RawMessage(`["Be quick."]`),
 			},
 			{ID: "r2", Session: "s1", Parent: "r1", ParentMessage: "m2", ParentCall: "c1", Chain: "r1", Agent: "explore", Role: "explore", Depth: 1, Title: "Look", URI: "file:///w/one", Model: "offline", Prompt: "explore", RequestType: "delegation", Request: "Look.", ContextMode: "summary", Status: event.StatusCompleted, Usage: event.NoUsage(), Own: event.NoUsage(), Turns: 1, Created: at(6), Started: at(7), Completed: at(8), Duration: time.Second},
 			{ID: "r3", Session: "s2", Chain: "r3", Agent: "coder", Role: "main", Title: "Fix it", Model: "offline", Status: event.StatusInterrupted, Reason: "the copy ends here", Usage: event.NoUsage(), Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true},

@@ -51,7 +51,7 @@ func TestEveryTextOfABatchIsRedacted(t *testing.T) {
 	for _, part := range []any{
 		clean.Sessions, clean.Runs, clean.Messages, clean.ToolCalls, clean.LayerFilesRemoved, clean.LayerFiles, clean.Findings,
 		clean.FindingsCleared, clean.Proposals, clean.Hunks, clean.Todos, clean.AgentsRemoved, clean.Agents, clean.Events,
-		clean.Asks, clean.Grants, clean.TrustRemoved, clean.Trusted, clean.Prompts,
+		clean.Asks, clean.Grants, clean.TrustRemoved, clean.Trusted, clean.Prompts, clean.Unreads,
 	} {
 		text, err := json.Marshal(part)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestEveryTextOfABatchIsRedacted(t *testing.T) {
 	if after, _ := json.Marshal(b.Hunks); string(after) != string(before) {
 		t.Errorf("the caller's own rows were changed: %s", after)
 	}
-	if got := reflect.TypeFor[Batch]().NumField(); got != 22 {
+	if got := reflect.TypeFor[Batch]().NumField(); got != 23 {
 		t.Errorf("Batch has %d fields; name a new one in the list above", got)
 	}
 }

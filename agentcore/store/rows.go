@@ -98,6 +98,16 @@ type Run struct {
 	Duration time.Duration
 	// Copied says that the run was never made: a fork or an import has copied it. Sums of usage leave it out.
 	Copied bool
+	// Unread is a JSON array of what the run was told and has not read. Of a run that is stored, [Batch.Unreads]
+	// changes it.
+	Unread json.RawMessage
+}
+
+// Unread is what a stored run was told and has not read.
+type Unread struct {
+	Run event.RunID
+	// Texts is a JSON array, nil for nothing.
+	Texts json.RawMessage
 }
 
 // Message is one committed message of a run's conversation.
@@ -375,6 +385,7 @@ func (r *Run) fields() []field {
 		{"own_cached_tokens", &r.Own.CachedTokens},
 		{"own_cost", &r.Own.Cost},
 		{"copied", &r.Copied},
+		{"unread", unread{jsonText{&r.Unread}}},
 	}
 }
 

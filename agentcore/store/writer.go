@@ -289,6 +289,11 @@ func (w *writer) applyRows(b *Batch) error {
 			return err
 		}
 	}
+	for _, u := range b.Unreads {
+		if err := w.exec("UPDATE run SET unread = ? WHERE id = ?", jsonText{&u.Texts}, u.Run); err != nil {
+			return fmt.Errorf("store what run %s has not read: %w", u.Run, err)
+		}
+	}
 	for i := range b.Messages {
 		if err := w.insert(messageTable, "message", string(b.Messages[i].ID), b.Messages[i].fields()); err != nil {
 			return err

@@ -25,8 +25,8 @@ type Task struct {
 	Model    string
 	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
 	Resume event.RunID
-	// AllowedTools, by any spelling, are the only ones of its own tools that it gets, or, where one is not its own, what it gets beside them
-	// if the user agrees; nil for its own.
+	// AllowedTools, by any spelling, are what it gets beside its own tools, if the user agrees. Its own may be among
+	// them, which changes nothing.
 	AllowedTools []string
 	// ContextFiles are what it is about, as the model names files.
 	ContextFiles []string
@@ -59,7 +59,7 @@ type taskArguments struct {
 	Description  string   `json:"description,omitempty" jsonschema:"3 to 6 words" alias:"title,summary"`
 	Background   bool     `json:"run_in_background,omitempty" alias:"background,async"`
 	MaxTurns     int      `json:"max_turns,omitempty" minimum:"1" alias:"max_iterations,turns"`
-	Model        string   `json:"model,omitempty"`
+	Model        string   `json:"model,omitempty" jsonschema:"provider/model or preset"`
 	Resume       string   `json:"resume,omitempty" jsonschema:"id of an ended task" alias:"task_id,resume_id"`
 	AllowedTools []string `json:"allowed_tools,omitempty" jsonschema:"beside its own, if the user agrees" alias:"tools"`
 	ContextFiles []string `json:"context_files,omitempty" alias:"files,paths"`

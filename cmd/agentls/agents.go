@@ -67,7 +67,7 @@ func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
 		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
-		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.Subagents,
+		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.SubagentsAt(0),
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
 		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug), Icon: d.Icon, Color: d.Color, Order: d.Order,
 	}
@@ -210,7 +210,7 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	for _, name := range slices.Sorted(maps.Keys(d.ToolOptions)) {
 		row("  "+name, optionsText(d.ToolOptions[name]))
 	}
-	row("delegates to", listText(d.Subagents))
+	row("delegates to", listText(d.SubagentsAt(0)))
 	row("permissions", d.Permissions)
 	row("mode of asking", d.PermissionMode)
 	for _, rule := range d.Rules {
@@ -250,8 +250,8 @@ func childText(d *agent.Definition) string {
 		return "is " + d.AsChild.Agent
 	}
 	text := limitsText(d.AsChild.Limits)
-	if d.AsChild.Subagents != nil {
-		text = strings.TrimPrefix(text+", delegates to "+listText(d.AsChild.Subagents), ", ")
+	if own, child := listText(d.SubagentsAt(0)), listText(d.SubagentsAt(1)); d.Is(agent.Subagent) && child != own {
+		text = strings.TrimPrefix(text+", delegates to "+child, ", ")
 	}
 	return text
 }

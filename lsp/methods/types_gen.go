@@ -550,8 +550,9 @@ type RunParams struct {
 	Agent string `json:"agent,omitzero"`
 	// What to do.
 	Prompt string `json:"prompt"`
-	// The session to go on with. Absent means the window's own session: the one of this connection, made
-	// on its first use.
+	// The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes
+	// on with a run. Absent means the window's own session: the one of this connection, made on its first
+	// use.
 	Session event.SessionID `json:"session,omitzero"`
 	// What the editor points at.
 	Context *RunContext `json:"context,omitzero"`

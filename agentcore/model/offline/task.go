@@ -56,6 +56,7 @@ type task struct {
 	depth   int
 	tools   []model.Tool
 	noCalls bool
+	only    string // the one tool that may be called, empty for all
 }
 
 // exchange is a call and its result.
@@ -136,7 +137,7 @@ func understand(request *model.Request) task {
 	if match := depthLine().FindStringSubmatch(request.System); match != nil {
 		t.depth, _ = strconv.Atoi(match[1]) // digits only
 	}
-	t.tools, t.noCalls = request.Tools, request.NoCalls
+	t.tools, t.noCalls, t.only = request.Tools, request.NoCalls, request.Only
 	if at >= 0 {
 		t.gather(request.Messages[at+1:])
 	}
@@ -231,7 +232,9 @@ func (t *task) gather(messages []model.Message) {
 }
 
 // offers reports whether a tool may be called now.
-func (t *task) offers(name string) bool { return !t.noCalls && t.has(name) }
+func (t *task) offers(name string) bool {
+	return !t.noCalls && (t.only == "" || t.only == name) && t.has(name)
+}
 
 // has reports whether the agent has a tool.
 func (t *task) has(name string) bool { return t.tool(name).Name != "" }

@@ -90,10 +90,20 @@ func NoCalls() Expect {
 	}
 }
 
-// Calls expects that the request allows calls.
+// Only expects that the request allows calls of the named tool, and of no other; "" expects that it names none.
+func Only(name string) Expect {
+	return func(request *model.Request) error {
+		if request.Only != name || request.NoCalls && name != "" {
+			return fmt.Errorf("calls of %q alone should be allowed; it is %q, and no calls is %v", name, request.Only, request.NoCalls)
+		}
+		return nil
+	}
+}
+
+// Calls expects that the request allows calls of all tools.
 func Calls() Expect {
 	return func(request *model.Request) error {
-		if request.NoCalls {
+		if request.NoCalls || request.Only != "" {
 			return errors.New("calls should be allowed; they are forbidden")
 		}
 		return nil

@@ -2,6 +2,7 @@ package script
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -26,6 +27,7 @@ import (
 //	expect no tools [NAME…]                  none, or none of these, is offered
 //	expect calls                             the request allows calls
 //	expect no calls                          it forbids them (NoCalls)
+//	expect only submit_result                it allows calls of that tool alone (Only)
 //	expect result NAME TEXT                  the last message has a result of the tool with TEXT
 //	expect messages N                        so many messages are in the request
 //	capture NAME REGEXP                      keeps the first group of the match in the last message;
@@ -240,6 +242,11 @@ func parseExpect(rest string) (Expect, error) {
 			return NoCalls(), nil
 		}
 		return Calls(), nil
+	case "only":
+		if strings.TrimSpace(rest) == "" {
+			return nil, errors.New("expect only: no tool is named")
+		}
+		return Only(strings.TrimSpace(rest)), nil
 	case "messages":
 		n, err := strconv.Atoi(rest)
 		if err != nil {

@@ -435,6 +435,7 @@ func TestParseErrors(t *testing.T) {
 		"turn\ncall":                     "no tool is named",
 		"turn\nexpect tools":             "no tool is named",
 		"turn\nexpect no calls x":        "nothing may follow",
+		"turn\nexpect only":              "no tool is named",
 		"turn\nexpect luck":              `no such thing "luck"`,
 		"turn\nexpect last":              "no text is given",
 		"turn\nexpect messages many":     `"many" is no number`,

@@ -998,7 +998,7 @@ export interface RunParams {
   agent?: string;
   /** What to do. */
   prompt: string;
-  /** The session to go on with. Absent means the window's own session: the one of this connection, made on its first use. */
+  /** The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use. */
   session?: SessionID;
   /** What the editor points at. */
   context?: RunContext;

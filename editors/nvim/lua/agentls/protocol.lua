@@ -685,7 +685,7 @@ M.commands = {
 ---@class agentls.RunParams
 ---@field agent? string The slug or an alias; absent means the default agent.
 ---@field prompt string What to do.
----@field session? agentls.SessionID The session to go on with. Absent means the window's own session: the one of this connection, made on its first use.
+---@field session? agentls.SessionID The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use.
 ---@field context? agentls.RunContext What the editor points at.
 ---@field each? string[] Start one child for each of these documents, in parallel.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.

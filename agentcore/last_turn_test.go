@@ -1,0 +1,156 @@
+package agentcore_test
+
+import (
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/script"
+)
+
+// A child hands over by submit_result in its last turn, too: where its turns are used up, where it has one, and where
+// its time is over.
+func TestLastTurnSubmits(t *testing.T) {
+	result := call("submit_result",
+		`{"status":"partial","summary":"Half of it.","details":"b.txt is left.","files_modified":["a.txt"]}`)
+	edit := call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)
+	gets := []script.Expect{
+		script.Result("task", "summary: Half of it."), script.Result("task", "b.txt is left."),
+		script.Result("task", "changed: a.txt"), script.Result("task", "ended by: max_turns"),
+	}
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Edit it.", `,"max_turns":2`)}},
+		script.Turn{Match: "Edit it.", Expect: []script.Expect{script.Calls()}, Answer: []script.Step{edit}},
+		script.Turn{
+			Match: "Edit it.", Answer: []script.Step{call("read", `{"path":"a.txt"}`), result},
+			Expect: []script.Expect{
+				script.Only("submit_result"), script.Last("The limit of this run is reached (max_turns)"),
+				script.Last("submit_result"), script.Last("in text"),
+			},
+		},
+		script.Turn{Match: "Go.", Expect: gets, Answer: []script.Step{task("general", "Say it.", `,"max_turns":1`)}},
+		script.Turn{
+			Match: "Say it.", Answer: []script.Step{call("submit_result", `{"summary":"Said at once."}`)},
+			Expect: []script.Expect{
+				script.Only("submit_result"), script.Tools("submit_result"),
+				script.NoTools("read", "bash", "edit"), script.Last("only turn"),
+			},
+		},
+		script.Turn{
+			Match: "Go.", Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{
+				script.Result("task", `status="completed"`), script.Result("task", "Said at once."), script.NotLast("ended by"),
+			},
+		},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	if got := w.wait(run); got.Output != "done" {
+		t.Errorf("got %+v", got)
+	}
+	children := w.children(run)
+	first := w.wait(children[0].ID)
+	if r := first.Result; r == nil || r.Summary != "Half of it." || r.Status != event.ChildStatusPartial ||
+		len(r.FilesModified) != 1 || len(r.Warnings) != 0 {
+		t.Errorf("the parent gets %+v", r)
+	}
+	if first.Turns != 2 || len(first.ToolCalls) != 2 || first.ToolCalls[1].Name != "submit_result" {
+		t.Errorf("it made %+v in %d turns", first.ToolCalls, first.Turns)
+	}
+	second := w.wait(children[1].ID)
+	if r := second.Result; r == nil || r.Summary != "Said at once." || second.Reason != "" ||
+		second.Outcome != event.ChildStatusCompleted {
+		t.Errorf("a child with one turn gave %+v", second)
+	}
+}
+
+// before expects something of a request without its last message.
+func before(expect script.Expect) script.Expect {
+	return func(request *model.Request) error {
+		former := *request
+		former.Messages = former.Messages[:len(former.Messages)-1]
+		return expect(&former)
+	}
+}
+
+// Whoever calls something else in its last turn, or submits what is no result, is asked once more, in the same turn,
+// for a text.
+func TestLastTurnOfOtherCalls(t *testing.T) {
+	last := []script.Expect{script.Only("submit_result"), script.Last("The limit of this run is reached (max_turns)")}
+	read := call("read", `{"path":"a.txt"}`)
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			task("explore", "Look.", `,"max_turns":2`), task("explore", "Hand over.", `,"max_turns":2`),
+		}},
+		script.Turn{Match: "Look.", Answer: []script.Step{read}},
+		script.Turn{Match: "Look.", Expect: last, Answer: []script.Step{read}},
+		script.Turn{
+			Match: "Look.", Answer: []script.Step{script.Text("It says one.")},
+			Expect: []script.Expect{
+				script.NoCalls(), script.Last("Answer in text"), before(script.Result("read", "this call was not made")),
+			},
+		},
+		script.Turn{Match: "Hand over.", Answer: []script.Step{read}},
+		script.Turn{Match: "Hand over.", Expect: last, Answer: []script.Step{call("submit_result", `{}`)}},
+		script.Turn{
+			Match: "Hand over.", Answer: []script.Step{script.Text("It is one.")},
+			Expect: []script.Expect{script.NoCalls(), before(script.Result("submit_result", "error: "))},
+		},
+		script.Turn{
+			Match: "Go.", Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{script.Last("It says one."), script.Last("It is one."), script.Last("ended by: max_turns")},
+		},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	if got := w.wait(run); got.Output != "done" {
+		t.Errorf("got %+v", got)
+	}
+	for _, child := range w.children(run) {
+		if got := w.wait(child.ID); got.Turns != 2 || got.Reason != "max_turns" {
+			t.Errorf("%s: got %+v", child.Title, got)
+		}
+	}
+}
+
+// A child whose time is over hands over by submit_result, although no other call is made any more.
+func TestSubmitsWhenItsTimeIsOver(t *testing.T) {
+	w := newWorld(
+		t, nil,
+		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", "")}},
+		script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("child")}},
+		script.Turn{
+			Match: "Look.", Answer: []script.Step{call("submit_result", `{"summary":"It was too much."}`)},
+			Expect: []script.Expect{script.Only("submit_result"), script.Last("The limit of this run is reached (timeout)")},
+		},
+		script.Turn{
+			Match: "Go.", Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{script.Last("ended by: timeout"), script.Last("It was too much.")},
+		},
+	)
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	if err := w.model.Reached(w.ctx, "child", 1); err != nil {
+		t.Fatal(err)
+	}
+	child := w.children(run)[0].ID
+	w.engine.Late(child)
+	if r := w.wait(child).Result; r == nil || r.Summary != "It was too much." {
+		t.Errorf("got %+v", r)
+	}
+	if got := w.wait(run); got.Output != "done" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Whom the user asks has nothing to submit: its only turn is for a text, and is told so by the request.
+func TestOnlyTurnOfTheUsersRun(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{
+		Expect: []script.Expect{script.NoCalls(), script.Only("")}, Answer: []script.Step{script.Text("At once.")},
+	})
+	request := review(w.path("a.txt"))
+	request.Limits.MaxTurns = 1
+	if result := w.wait(w.start(request)); result.Output != "At once." || result.Reason != "" {
+		t.Errorf("got %+v", result)
+	}
+}
