@@ -117,8 +117,20 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 	for name := range cfg.Providers {
 		providers[name] = true
 	}
+	all := sync.OnceValue(func() []tool.Tool {
+		if tools == nil {
+			return tool.Builtin()
+		}
+		return tools
+	})
 	return agent.Known{
 		Tools: names,
+		Tool: func(name string) tool.Tool {
+			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+				return all()[i]
+			}
+			return nil
+		},
 		ResolveTool: func(name string) (string, bool) {
 			if slices.Contains(names, name) {
 				return name, true

@@ -333,8 +333,8 @@ func (p *decoder) overrides(n *node) {
 				o.Timeout, p.def.Limits.Timeout = p.def.Limits.Timeout, before
 			},
 			"DefaultArguments": func(v *node) {
-				if v.kind == table {
-					o.Arguments = v.json()
+				if v.kind != null {
+					o.Arguments = p.arguments(key+".DefaultArguments", pair.key, v)
 				}
 			},
 		})

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -18,6 +19,8 @@ type Known struct {
 	// Tools are canonical names; ResolveTool finds one for any spelling.
 	Tools       []string
 	ResolveTool func(string) (string, bool)
+	// Tool is the tool of a canonical name, nil where there is none, as of an MCP server that is not asked.
+	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
@@ -106,6 +109,8 @@ func (v *validator) check(n named) {
 	switch n.what {
 	case "tool", "disallowed", "option", "rule":
 		v.tool(n)
+	case "argument":
+		v.argument(n)
 	case "skill":
 		if v.Skills != nil && !slices.Contains(v.Skills, n.name) {
 			if v.unknown(n, "skill", v.Skills) {
@@ -117,6 +122,58 @@ func (v *validator) check(n named) {
 	case "model":
 		v.model(n)
 	}
+}
+
+// argument checks a default argument of a tool by the tool's schema.
+func (v *validator) argument(n named) {
+	if v.Tool == nil || v.ResolveTool == nil {
+		return
+	}
+	name, ok := v.ResolveTool(n.tool)
+	if !ok {
+		return // which is told of the tool
+	}
+	t := v.Tool(name)
+	if t == nil {
+		return
+	}
+	known, names, err := tool.CheckArgument(t, n.name, n.value)
+	var f fault
+	switch {
+	case !known:
+		f = v.unknownFault(n, "argument", names)
+		f.message = strings.Replace(f.message, "there is no argument", name+" has no argument", 1)
+		if len(names) == 0 {
+			f.hint = "it takes none; take it out"
+		}
+	case err != nil:
+		at := n.at
+		f = fault{start: at.start, end: at.end, severity: failure, key: n.key, hint: "write what the tool takes, or take it out"}
+		f.message = fmt.Sprintf("the default of %s for %s: %v", n.name, name, err)
+		if v.loose(n.def) {
+			f.severity, f.message = warning, f.message+"; it is left out"
+		}
+	default:
+		return
+	}
+	v.reportOf(n.def, f)
+	options := n.def.ToolOptions[n.tool]
+	options.Arguments = without(options.Arguments, n.name)
+	n.def.ToolOptions[n.tool] = options
+}
+
+// without is a JSON object without one of its members, nil where none is left.
+func without(object json.RawMessage, member string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return object
+	}
+	delete(members, member)
+	left, err := json.Marshal(members)
+	if err != nil || len(members) == 0 {
+		return nil
+	}
+	return left
 }
 
 // matcher warns of a hook for a tool that nobody knows; it may be one to come.
