@@ -104,6 +104,13 @@ func (e *Engine) Known() agent.Known {
 	return known
 }
 
+// strictly is Known for definitions that are registered.
+func (e *Engine) strictly() agent.Known {
+	known := e.Known()
+	known.Strict = true
+	return known
+}
+
 // Known is what a definition may name with a configuration and tools (nil for the built-in ones), but for skills and
 // other agents.
 func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
@@ -217,7 +224,7 @@ func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, tex
 	if err := r.read(ctx, e); err != nil {
 		return nil, nil, err
 	}
-	file := CheckAgent(e.Known(), format, "", text)
+	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
 		problems = append(problems, atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug), "update it, or choose another name"))
@@ -236,7 +243,7 @@ func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.
 	if r.runtime[slug] == nil {
 		return nil, nil, e.notRegistered(slug)
 	}
-	file := CheckAgent(e.Known(), format, "", text)
+	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && d.Slug != slug {
 		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug), "an update keeps the name; register the agent anew to give it another"))

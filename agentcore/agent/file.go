@@ -54,6 +54,7 @@ type File struct {
 	named     []named                 // in the order of reading
 	shaped    map[*Definition]*shape  // are in a shape of another tool
 	validated bool                    // set by Validate
+	strict    bool                    // set by Validate: see Known
 }
 
 // place is a part of the text in byte offsets.

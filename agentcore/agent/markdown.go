@@ -101,6 +101,7 @@ func (f *File) parseMarkdown() {
 		}
 	}
 	p.decode(foreignKeys(f.Format))
+	p.swallowed()
 	if f.Format.Foreign() {
 		p.foreign(body)
 	}
@@ -175,27 +176,50 @@ func (p *decoder) decode(special map[string]foreignKey) {
 		if setters[pair.key] == nil && p.connection(pair.key, pair) {
 			continue
 		}
-		if len(special) > 0 && !p.mayBeNative(pair) {
-			p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: fmt.Sprintf("agentls does not know the key %s", pair.key), hint: p.keyHint(pair.key, special)})
+		if setters[pair.key] == nil || len(special) > 0 && !p.mayBeNative(pair) {
+			p.unknownKey(pair, special, written)
 			continue
 		}
-		name := pair.key
-		if setters[name] == nil {
-			near := spelling.Nearest(name, topKeys())
-			f := fault{start: pair.start, end: pair.end, severity: warning, key: name, message: fmt.Sprintf("there is no key %q", short(name)), hint: "it is left out; the keys are " + strings.Join(topKeys(), ", ")}
-			if near != "" {
-				f.hint = "did you mean " + near + "?"
-				at := &node{kind: scalar, start: pair.start, end: pair.end, literal: pair.end-pair.start == len(name)}
-				f.fix = at.replace(name, near)
-			}
-			p.report(f)
-			if near == "" || foldKey(near) != foldKey(name) || written[near] != nil {
-				continue
-			}
-			name = near // only written in another way
-		}
-		setters[name](p, pair.value)
+		setters[pair.key](p, pair.value)
 	}
+}
+
+// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same; one
+// that is misspelt for what bounds the agent is an error.
+func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
+	name := unknown.key
+	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
+	f := fault{start: unknown.start, end: unknown.end, key: name}
+	meant, same := p.meant(name, special)
+	switch near := spelling.Nearest(name, topKeys()); {
+	case meant != "" && same:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q; it is read as %s", short(name), meant)
+		f.hint, f.fix = "write "+meant, at.replace(name, meant)
+		p.report(f)
+		if own, ok := special[meant]; ok {
+			p.foreignValue(pair{key: meant, start: unknown.start, end: unknown.end, value: unknown.value}, own)
+		} else {
+			setters[meant](p, unknown.value)
+		}
+		return
+	case meant != "":
+		f.severity, f.message = failure, fmt.Sprintf("there is no key %q, and without %s the agent may do more", short(name), meant)
+		f.hint, f.fix = "did you mean "+meant+"?", at.replace(name, meant)
+	case len(special) > 0:
+		f.severity, f.message = information, "agentls does not know the key "+name
+		f.hint = p.keyHint(name, special)
+	default:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q", short(name))
+		f.hint = "it is left out; the keys are " + strings.Join(topKeys(), ", ")
+		if near == "" {
+			break
+		}
+		f.hint, f.fix = "did you mean "+near+"?", at.replace(name, near)
+		if foldKey(near) == foldKey(name) && written[near] == nil {
+			defer setters[near](p, unknown.value) // only written in another way
+		}
+	}
+	p.report(f)
 }
 
 // foreignValue reads a key of another tool's format.

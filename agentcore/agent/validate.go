@@ -25,13 +25,16 @@ type Known struct {
 	Skills, Presets, Providers, Agents []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
+	// Strict makes names that nobody knows errors in the formats of other tools, too, where they would be left out: who
+	// registers a definition gets an answer and can mend it.
+	Strict bool
 	// Registry is where delegation cycles through other agents, and other agents of the same names, are looked for.
 	Registry *Registry
 }
 
 // same tells whether another one knows the same but for its functions and its registry.
 func (k Known) same(o Known) bool {
-	return slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
+	return k.Strict == o.Strict && slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
@@ -45,7 +48,7 @@ func (f *File) Validate(k Known) {
 	if f.validated {
 		return
 	}
-	f.validated = true
+	f.validated, f.strict = true, k.Strict
 	v := &validator{File: f, Known: k, tools: map[*Definition]map[string][]string{}}
 	for _, n := range f.named {
 		v.check(n)
@@ -80,6 +83,9 @@ func (f *File) Usable() []*Definition {
 
 // loose tells whether the definition is in a format of another tool, whose names need not be ours.
 func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
+
+// leavesOut tells whether a name in the definition that nobody knows is left out of it, rather than an error.
+func (f *File) leavesOut(d *Definition) bool { return f.loose(d) && !f.strict }
 
 // reportOf adds a problem of a definition.
 func (f *File) reportOf(d *Definition, fault fault) {
@@ -150,7 +156,7 @@ func (v *validator) argument(n named) {
 		at := n.at
 		f = fault{start: at.start, end: at.end, severity: failure, key: n.key, hint: "write what the tool takes, or take it out"}
 		f.message = fmt.Sprintf("the default of %s for %s: %v", n.name, name, err)
-		if v.loose(n.def) {
+		if v.leavesOut(n.def) {
 			f.severity, f.message = warning, f.message+"; it is left out"
 		}
 	default:
@@ -192,12 +198,12 @@ func (v *validator) matcher(n named) {
 // unknown reports a name that nobody knows. It returns true where the name is to be left out.
 func (v *validator) unknown(n named, what string, known []string) bool {
 	v.reportOf(n.def, v.unknownFault(n, what, known))
-	return v.loose(n.def)
+	return v.leavesOut(n.def)
 }
 
 func (f *File) unknownFault(n named, what string, known []string) fault {
 	found := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key, message: fmt.Sprintf("there is no %s %q", what, short(n.name))}
-	if f.loose(n.def) {
+	if f.leavesOut(n.def) {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
 	// Of names that are equally near, those that are written as names should be come first.
@@ -348,10 +354,11 @@ func (v *validator) model(n named) {
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
-	if v.loose(n.def) {
+	claude := (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name)
+	if v.leavesOut(n.def) || claude {
 		f.severity, f.fix = warning, nil
 		f.message += "; the configured model is used"
-		if (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name) {
+		if claude {
 			f.severity = information
 		}
 		n.def.Model = ""
@@ -415,7 +422,7 @@ type agentProblem struct {
 // apply adds the problem to the file, and leaves the name out of a definition of another tool.
 func (p agentProblem) apply(f *File) {
 	f.reportOf(p.def, p.fault)
-	if f.loose(p.def) {
+	if f.leavesOut(p.def) {
 		p.def.Subagents = slices.DeleteFunc(p.def.Subagents, func(s string) bool { return s == p.name })
 	}
 }
