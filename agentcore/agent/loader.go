@@ -310,7 +310,7 @@ func (r *Registry) cycle(owner map[*Definition]*File) (*Definition, []string) {
 		if owner[d] == nil || worst != nil && d.Source.Layer < worst.Source.Layer {
 			continue
 		}
-		if way := cycle(d, func(name string) *Definition { return r.byName[name] }); way != nil {
+		if way := cycle(d, r.lookup); way != nil {
 			worst, slugs = d, way
 		}
 	}

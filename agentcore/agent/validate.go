@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -413,6 +414,11 @@ func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	return start, end
 }
 
+// namedAs tells whether a name is among names, in any case of letters, as Registry.Find takes it.
+func namedAs(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
 // agentProblem is a name of an agent that nobody has.
 type agentProblem struct {
 	named
@@ -433,7 +439,7 @@ func (f *File) agentProblems(known []string) []agentProblem {
 	shown := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(hidden, name) })
 	var list []agentProblem
 	for _, n := range f.named {
-		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || slices.Contains(known, n.name) {
+		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || namedAs(known, n.name) {
 			continue
 		}
 		list = append(list, agentProblem{n, f.unknownFault(n, "agent", shown)})
@@ -462,18 +468,14 @@ func (f *File) agentNames() []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
 
-// finder looks a name up among the file's own agents, then in a registry.
+// finder looks a name up among the file's own agents, then in a registry, as it is written before in any case of letters.
 func (f *File) finder(r *Registry) func(string) *Definition {
+	own := NewRegistry(f.Definitions...)
+	if r == nil {
+		r = own
+	}
 	return func(name string) *Definition {
-		for _, d := range f.Definitions {
-			if d.Slug == name || slices.Contains(d.Aliases, name) {
-				return d
-			}
-		}
-		if r == nil {
-			return nil
-		}
-		return r.byName[name]
+		return cmp.Or(own.byName[name], r.byName[name], own.lookup(name), r.lookup(name))
 	}
 }
 
