@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 )
@@ -12,7 +13,7 @@ import (
 // one project in one layer, and so do those of none. Problems stay those of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.Format.rank(), b.Format.rank()) })
+	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })
 	newer := map[string]*File{}
 	for _, f := range files {
 		if f.Path != "" {
@@ -53,6 +54,8 @@ func (r *Registry) Including(files ...*File) *Registry {
 	}
 	with := NewRegistry(definitions...)
 	with.problems, with.broken, with.owner = r.problems, r.broken, owner
+	with.prompts = promptFiles(files)
+	maps.Copy(with.prompts, r.prompts)
 	return with
 }
 
@@ -132,9 +135,13 @@ func (r *Registry) place(d *Definition) string {
 	return fmt.Sprintf("%s:%d:%d", d.Source, line+1, column+1)
 }
 
-// rank orders formats as their folders are read, of which the later ones count.
-func (f Format) rank() int {
-	if at := slices.Index([]Format{Claude, OpenCode}, f); at >= 0 {
+// rank orders files as their folders are read, of which the later ones count.
+func (f *File) rank() int {
+	format := f.Format
+	if home, ok := folderFormat(f.Path); ok {
+		format = home
+	}
+	if at := slices.Index([]Format{Claude, OpenCode}, format); at >= 0 {
 		return at
 	}
 	return 2

@@ -274,6 +274,8 @@ func TestTOML(t *testing.T) {
 	const is = "x for=[subagent] "
 	const x = "[[agents]]\nname = \"x\"\ndescription = \"d\"\ncategory = [\"subagent\"]\nprompt = \"Do.\"\n"
 	run(t, ".agentls/agents.toml", []formatTest{
+		{"an agent type's use without the type", "", "[[agents]]\nname = \"x\"\nwhen_to_use = \"Reviews.\"\ntools = [\"Read\"]\n", "x for=[subagent] tools=[read] | Reviews. | You are x. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\n"},
+		{"an agent type with a name for people", "", "[[agents]]\nagent_type = \"x\"\nname = \"The X\"\nwhen_to_use = \"Reviews.\"\nsystem_prompt = \"Do.\"\n", "x title=The X for=[subagent] | Reviews. | Do.\n"},
 		{"agent types", "", "[[agents]]\nagent_type = \"Code Reviewer\"\nwhen_to_use = \"Reviews.\"\ntools = [\"*\"]\ndisallowed_tools = [\"Task\", \"Edit\", \"Gone\"]\nmodel = { provider = \"anthropic\", model = \"m\" }\nfork_context = true\ncritical_reminder = \"Change nothing.\"\n[[agents]]\nagent_type = \"y\"\ncategory = \"primary\"\nfork_context = false\nprompt = \"Do.\"\nother = 1\n", "code-reviewer title=Code Reviewer for=[subagent] model=anthropic/m tools=[*] not=[task edit] context=full reminder=Change nothing. aliases=[Code Reviewer] | Reviews. | You are Code Reviewer. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\ny for=[primary] |  | Do.\n5:37-5:43 warning disallowed_tools: there is no tool \"Gone\"; it is left out\n9:1-9:11 warning description: description is missing\n14:1-14:6 information other: agentls does not know the key other\n"},
 		{"usual", "", x, is + "| d | Do.\n"},
 		{"all kinds of values", "", x + "max_turns = 1_000\ntimeout = '5m'\ntools = [\n  \"Read\", # c\n  'Grep',\n]\nmodel = {provider = \"openai\", model = \"m\"}\nvariables.a = \"\"\"\nb\\u00e4\\\n   c\"\"\"\nreminder = '''\nl'r'''\n[agents.as_child]\nmax_turns = 2\nbudget = {cost = 1.5}\n[agents.hooks]\nStop = [{command = [\"a\"]}]\n", is + "model=openai/m turns=1000 timeout=5m0s child={{2 0s 0 1.5} [] } tools=[read grep] reminder=l'r hooks=[{Stop  [a] 0s}] variables=map[a:bäc] | d | Do.\n"},
@@ -316,7 +318,7 @@ func TestJSON(t *testing.T) {
 			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
 		{
 			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
-			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",
+			"a for=[primary] tools=[] to=[] | a | p\nb for=[primary] not=[bash] to=[] | b | p\nunusable c for=[primary] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",
 		},
 		{"no roles", "", `{"AgentRoles": {}}`, "1:16-1:18 error Roles: there is no list Roles\n"},
 	})

@@ -79,6 +79,10 @@ func (f *File) parseMarkdown() {
 		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
 	}
 	root, faults := readHead(s, h, f.keyTest())
+	guessed := f.Format == Native && root.get("category") == nil && f.guessForm(root, body)
+	if guessed {
+		root, faults = readHead(s, h, f.keyTest())
+	}
 	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
 	p := f.decoder(d, root)
 	p.at = &node{start: h.start, end: h.start}
@@ -100,6 +104,13 @@ func (f *File) parseMarkdown() {
 			f.prompts[d] = place{value.start, value.end}
 		}
 	}
+	if guessed {
+		p.report(fault{
+			start: p.at.start, end: p.at.end, severity: information, key: "category", hint: "write category to have the form of agentls's own",
+			message: "without a category this is read as an agent of " + toolNames[f.Format] + ", whose prompt is no template",
+			fix:     &edit{title: "Add the category subagent", start: root.start, end: root.start, new: "category: [subagent]\n"},
+		})
+	}
 	p.decode(foreignKeys(f.Format))
 	p.swallowed()
 	if f.Format.Foreign() {
@@ -111,6 +122,34 @@ func (f *File) parseMarkdown() {
 
 // usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
 var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
+
+// toolNames are those of the tools whose files agentls reads.
+var toolNames = map[Format]string{Claude: "Claude Code", OpenCode: "opencode"}
+
+// guessForm takes a file of ours that lacks what each of ours has for one of another tool, whose keys it has; false where it
+// has not. A prompt with braces is more likely one of ours, of which the category was forgotten.
+func (f *File) guessForm(root *node, body string) bool {
+	fits := func(format Format) bool {
+		return !slices.ContainsFunc(root.pairs, func(p pair) bool {
+			_, known := foreignKeys(format)[p.key]
+			return !known && !slices.Contains(usualKeys, p.key)
+		})
+	}
+	if mode := root.get("mode"); mode != nil && !slices.Contains(openCodeKeys["mode"].values, mode.value) {
+		return false
+	}
+	switch {
+	case root.get("description") == nil, strings.Contains(body, "{{"):
+		return false
+	case fits(Claude):
+		f.Format = Claude
+	case fits(OpenCode):
+		f.Format = OpenCode
+	default:
+		return false
+	}
+	return true
+}
 
 // keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words, and
 // takes no more than some for misspelt keys, so that a long text is not dear.

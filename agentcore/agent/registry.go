@@ -17,6 +17,7 @@ type Registry struct {
 	shadows  map[string][]*Definition
 	owner    map[*Definition]*File // of those that come from files
 	problems []Problem
+	prompts  map[string]bool    // the paths of files that definitions take their prompts from
 	broken   map[string]Problem // what is wrong with those that were left out, by slug
 }
 
@@ -90,7 +91,7 @@ func (r *Registry) lookup(name string) *Definition {
 // With returns a registry with further definitions. Problems stay those of r.
 func (r *Registry) With(definitions ...*Definition) *Registry {
 	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
-	with.problems, with.broken, with.owner = r.problems, r.broken, r.owner
+	with.problems, with.broken, with.owner, with.prompts = r.problems, r.broken, r.owner, r.prompts
 	return with
 }
 

@@ -85,6 +85,8 @@ func (f *File) definition(n *node, s *shape) *decoder {
 		p.at.end = n.start + line
 	}
 	f.addFields("", n, p.index)
+	n = s.cased(n)
+	p.root = n
 	special := p.shape.keysOf()
 	p.decode(special)
 	if p.shape != nil {

@@ -50,6 +50,9 @@ func (f *File) Validate(k Known) {
 		return
 	}
 	f.validated, f.strict = true, k.Strict
+	if k.Registry != nil && f.isPrompt(k.Registry.prompts) {
+		f.Definitions, f.Problems, f.named = nil, nil, nil
+	}
 	v := &validator{File: f, Known: k, tools: map[*Definition]map[string][]string{}}
 	for _, n := range f.named {
 		v.check(n)
