@@ -316,6 +316,8 @@ func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition
 	for _, alias := range d.Aliases {
 		if other, err := e.Agents().Find(alias); err == nil && other.Slug != d.Slug {
 			problems = append(problems, atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
+			// Where definitions lie beside each other this is no error, and told as such.
+			problems = slices.DeleteFunc(problems, func(p agent.Problem) bool { return p.Beside && p.Key == "aliases" })
 		}
 	}
 	if d.PromptFile != "" && d.Prompt == "" {

@@ -267,3 +267,12 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestTakenAliasIsToldOnce: that a name is taken is one problem of a definition that is registered.
+func TestTakenAliasIsToldOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	_, problems, err := w.engine.RegisterAgentText(w.ctx, agent.TOML, "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
+	if err != nil || len(problems) != 1 || problems[0].Severity != event.SeverityError {
+		t.Errorf("the problems are %v, %v", problems, err)
+	}
+}

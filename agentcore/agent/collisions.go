@@ -9,7 +9,7 @@ import (
 )
 
 // Including returns a registry with the definitions of files in the place of those that it has from the same paths,
-// also with those that have an error: they are meant to be there. Files of other paths lie above all layers, those of
+// also with those that have an error: they are meant to be there; but for those whose name another one of the same file has. Files of other paths lie above all layers, those of
 // one project in one layer, and so do those of none. Problems stay those of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
@@ -25,6 +25,9 @@ func (r *Registry) Including(files ...*File) *Registry {
 	var definitions []*Definition
 	add := func(f *File) {
 		for _, d := range f.Definitions {
+			if f.doubled[d] {
+				continue // the first one of the file counts, wherever it is read
+			}
 			d.Source.Layer = layers[f.Path]
 			definitions, owner[d] = append(definitions, d), f
 		}

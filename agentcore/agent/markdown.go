@@ -17,7 +17,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}, doubled: map[*Definition]bool{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})

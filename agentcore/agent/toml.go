@@ -106,6 +106,7 @@ func (f *File) definition(n *node, s *shape) *decoder {
 	for _, other := range f.Definitions {
 		if other.Slug == d.Slug && d.Slug != "" {
 			at := f.slugs[d]
+			f.doubled[d] = true
 			p.wrong(&node{start: at.start, end: at.end}, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
 		}
 	}

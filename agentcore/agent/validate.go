@@ -233,13 +233,25 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 	} else if len(known) == 0 {
 		found.hint = "there is none yet; take it out"
 	} else {
-		list := slices.Sorted(slices.Values(known))
+		list := listed(known)
 		if len(list) > 40 {
 			list = append(list[:40:40], "…")
 		}
 		found.hint = fmt.Sprintf("the %ss are %s", what, strings.Join(list, ", "))
 	}
 	return found
+}
+
+// listed are names in their order, of those that differ by the case of letters alone the first of those given.
+func listed(known []string) []string {
+	var list []string
+	for _, name := range known {
+		if !namedAs(list, name) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // otherNames are the names that others have for tools.
