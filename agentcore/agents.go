@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -147,7 +148,22 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 		Presets:   append([]string{}, slices.Sorted(maps.Keys(cfg.Presets))...),
 		Providers: slices.Sorted(maps.Keys(providers)),
 		Variables: slices.Sorted(maps.Keys(cfg.PromptVariables)),
+		Callable:  callable(cfg),
 	}
+}
+
+// callable are the names and patterns of tools that a configuration lets children call without a question.
+func callable(cfg *config.Config) []string {
+	if cfg.SubagentAsk == config.AskBubble {
+		return []string{"*"} // the user is asked, and may allow it
+	}
+	list := []string{}
+	for _, p := range cfg.Permissions {
+		if p.Action == permission.Allow {
+			list = append(list, p.Tool)
+		}
+	}
+	return list
 }
 
 // RegisterAgent adds an agent at run time: it is stored, and there after a restart. It hides an agent of the same

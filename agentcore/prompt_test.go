@@ -466,6 +466,11 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 	if len(parsed.Problems) > 0 || len(parsed.Definitions) != 1 || parsed.Definitions[0].Slug != "sql-reviewer" {
 		t.Errorf("the example of a definition: %+v", parsed.Problems)
 	}
+	for _, said := range []string{"or `!` and a shell command", "only the first line that it prints", "a rule has to allow their calls"} {
+		if !strings.Contains(s.Text, said) {
+			t.Errorf("the documentation does not say %q", said)
+		}
+	}
 	for _, v := range agent.Builtins {
 		if !strings.HasPrefix(v.Doc, "The same as ") && !strings.Contains(s.Text, "`"+v.Name+"`") {
 			t.Errorf("the documentation lacks the variable %s", v.Name)

@@ -36,7 +36,7 @@ type decoder struct {
 // named is a place where a definition names something that must exist.
 type named struct {
 	def   *Definition
-	what  string // tool, disallowed, option, argument, matcher, rule, subagent, child, instead, skill, model
+	what  string // tool, disallowed, option, argument, matcher, server, rule, subagent, child, instead, skill, model
 	name  string
 	key   string
 	place *node

@@ -24,6 +24,8 @@ type Known struct {
 	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
+	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the user.
+	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
 	// Strict makes names that nobody knows errors in the formats of other tools, too, where they would be left out: who
@@ -39,6 +41,7 @@ func (k Known) same(o Known) bool {
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
+		slices.Equal(k.Callable, o.Callable) && (k.Callable == nil) == (o.Callable == nil) &&
 		slices.Equal(k.Variables, o.Variables)
 }
 
@@ -121,6 +124,8 @@ func (v *validator) check(n named) {
 		v.tool(n)
 	case "argument":
 		v.argument(n)
+	case "server":
+		v.server(n)
 	case "skill":
 		if v.Skills != nil && !slices.Contains(v.Skills, n.name) {
 			if v.unknown(n, "skill", v.Skills) {
@@ -184,6 +189,30 @@ func without(object json.RawMessage, member string) json.RawMessage {
 		return nil
 	}
 	return left
+}
+
+// server warns of an MCP server of the agent's that it could not call.
+func (v *validator) server(n named) {
+	d, tools := n.def, "mcp__"+n.name
+	ofServers := func(name string) bool { return name == "*" || strings.HasPrefix(name, "mcp__") }
+	f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key}
+	allows := func(pattern string) bool {
+		matched, err := path.Match(pattern, tools+"__x")
+		return err == nil && matched || pattern == tools
+	}
+	switch {
+	case d.Tools != nil && !slices.ContainsFunc(d.Tools, ofServers):
+		f.message = fmt.Sprintf("the agent cannot call the MCP server %s: its list of tools names none of a server", short(n.name))
+		f.hint = "add " + tools + " to its tools"
+	case v.Callable == nil || !d.Is(Subagent) || slices.ContainsFunc(v.Callable, allows) ||
+		slices.ContainsFunc(d.Rules, func(r permission.Rule) bool { return r.Action == permission.Allow && allows(r.Tool) }):
+		return
+	default:
+		f.severity = information
+		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents", short(n.name))
+		f.hint = fmt.Sprintf(`allow it in config.toml by a rule with tool = "%s__*", or be asked by subagent_ask = "bubble"`, tools)
+	}
+	v.reportOf(d, f)
 }
 
 // matcher warns of a hook for a tool that nobody knows; it may be one to come.
