@@ -374,6 +374,17 @@ func (v *validator) rename(d *Definition) {
 // claudeModels are names of models that are known to Claude Code alone.
 var claudeModels = []string{"sonnet", "opus", "haiku", "opusplan"}
 
+// modelInstead says which model a definition gets whose own is left out.
+func modelInstead(d *Definition) string {
+	switch {
+	case !d.Is(Subagent):
+		return "the configured model is used"
+	case !d.Is(Primary):
+		return "the model of the agent that starts it is used"
+	}
+	return "the configured model is used, or as a subagent the model of the agent that starts it"
+}
+
 func (v *validator) model(n named) {
 	provider, _, qualified := strings.Cut(n.name, "/")
 	switch {
@@ -402,7 +413,7 @@ func (v *validator) model(n named) {
 	claude := (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name)
 	if v.leavesOut(n.def) || claude {
 		f.severity, f.fix = warning, nil
-		f.message += "; the configured model is used"
+		f.message += "; " + modelInstead(n.def)
 		if claude {
 			f.severity = information
 		}
