@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -104,6 +105,13 @@ func (e *Engine) Known() agent.Known {
 	return known
 }
 
+// strictly is Known for definitions that are registered.
+func (e *Engine) strictly() agent.Known {
+	known := e.Known()
+	known.Strict = true
+	return known
+}
+
 // Known is what a definition may name with a configuration and tools (nil for the built-in ones), but for skills and
 // other agents.
 func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
@@ -117,8 +125,20 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 	for name := range cfg.Providers {
 		providers[name] = true
 	}
+	all := sync.OnceValue(func() []tool.Tool {
+		if tools == nil {
+			return tool.Builtin()
+		}
+		return tools
+	})
 	return agent.Known{
 		Tools: names,
+		Tool: func(name string) tool.Tool {
+			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+				return all()[i]
+			}
+			return nil
+		},
 		ResolveTool: func(name string) (string, bool) {
 			if slices.Contains(names, name) {
 				return name, true
@@ -128,7 +148,22 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 		Presets:   append([]string{}, slices.Sorted(maps.Keys(cfg.Presets))...),
 		Providers: slices.Sorted(maps.Keys(providers)),
 		Variables: slices.Sorted(maps.Keys(cfg.PromptVariables)),
+		Callable:  callable(cfg),
 	}
+}
+
+// callable are the names and patterns of tools that a configuration lets children call without a question.
+func callable(cfg *config.Config) []string {
+	if cfg.SubagentAsk == config.AskBubble {
+		return []string{"*"} // the user is asked, and may allow it
+	}
+	list := []string{}
+	for _, p := range cfg.Permissions {
+		if p.Action == permission.Allow {
+			list = append(list, p.Tool)
+		}
+	}
+	return list
 }
 
 // RegisterAgent adds an agent at run time: it is stored, and there after a restart. It hides an agent of the same
@@ -205,7 +240,7 @@ func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, tex
 	if err := r.read(ctx, e); err != nil {
 		return nil, nil, err
 	}
-	file := CheckAgent(e.Known(), format, "", text)
+	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
 		problems = append(problems, atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug), "update it, or choose another name"))
@@ -224,7 +259,7 @@ func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.
 	if r.runtime[slug] == nil {
 		return nil, nil, e.notRegistered(slug)
 	}
-	file := CheckAgent(e.Known(), format, "", text)
+	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && d.Slug != slug {
 		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug), "an update keeps the name; register the agent anew to give it another"))
@@ -297,6 +332,8 @@ func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition
 	for _, alias := range d.Aliases {
 		if other, err := e.Agents().Find(alias); err == nil && other.Slug != d.Slug {
 			problems = append(problems, atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
+			// Where definitions lie beside each other this is no error, and told as such.
+			problems = slices.DeleteFunc(problems, func(p agent.Problem) bool { return p.Beside && p.Key == "aliases" })
 		}
 	}
 	if d.PromptFile != "" && d.Prompt == "" {

@@ -230,3 +230,49 @@ func ExampleEngine_RegisterAgent() {
 	// go-reviewer registered at run time [read grep report_finding] <nil>
 	// <nil>
 }
+
+// TestForeignDefinitionsAreRegisteredWhole: a definition in the form of another tool is registered with all that it names, or not at all.
+func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
+	w := newWorld(t, nil)
+	for name, test := range map[string]struct {
+		format agent.Format
+		text   string
+		wants  []string // nil where it is registered
+	}{
+		"custom": {agent.JSON, `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "Description": "d", "SystemPrompt": "p", "CanSpawnSubagents": true,
+			"ProviderId": "nobody", "ModelId": "m", "AllowedSubagentTypes": ["explore", "nobody"],
+			"Tools": {"Mode": "OnlyThese", "ToolList": ["fly", "read"], "Overrides": {"read": {"DefaultArguments": {"lmit": 1}}}}}]}}`, []string{
+			`there is no tool "fly"`, `there is no agent "nobody"`, `no provider "nobody"`, `read has no argument "lmit"`,
+		}},
+		"role":   {agent.JSON, `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}]}}`, []string{`there is no agent "nobody"`}},
+		"typed":  {agent.TOML, "[[agents]]\nagent_type = 'x'\nwhen_to_use = 'd'\ntools = ['fly']\n", []string{`there is no tool "fly"`}},
+		"claude": {agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n", []string{`there is no tool "Fly"`, `there is no skill "none-such"`}},
+		"right":  {agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n", nil},
+	} {
+		d, problems, err := w.engine.RegisterAgentText(w.ctx, test.format, test.text)
+		if err != nil || (d != nil) != (test.wants == nil) {
+			t.Errorf("%s: it is %v, %v, %v", name, d, problems, err)
+		}
+		for _, want := range test.wants {
+			if !slices.ContainsFunc(problems, func(p agent.Problem) bool {
+				return p.Severity == event.SeverityError && strings.Contains(p.Message, want) && !strings.Contains(p.Message, "left out")
+			}) {
+				t.Errorf("%s: %s is not an error among %v", name, want, problems)
+			}
+		}
+		if d != nil {
+			if err := w.engine.UnregisterAgent(w.ctx, d.Slug); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestTakenAliasIsToldOnce: that a name is taken is one problem of a definition that is registered.
+func TestTakenAliasIsToldOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	_, problems, err := w.engine.RegisterAgentText(w.ctx, agent.TOML, "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
+	if err != nil || len(problems) != 1 || problems[0].Severity != event.SeverityError {
+		t.Errorf("the problems are %v, %v", problems, err)
+	}
+}

@@ -127,7 +127,7 @@ func (r *run) decide(asked model.Call) *call {
 	c.tool, c.spec = t, t.Spec()
 	err := r.guarded("the tool "+name, func() error {
 		c.title = t.Title(asked.Arguments)
-		arguments, err := tool.Check(t, r.withDefaults(name, asked.Arguments))
+		arguments, err := tool.CheckWith(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
 		if err == nil {
 			c.arguments, c.title = arguments, t.Title(arguments)
 		}

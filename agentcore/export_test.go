@@ -28,3 +28,6 @@ func (e *Engine) Late(id event.RunID) {
 
 // Idle waits until nothing is asked in the background for the session.
 func (e *Engine) Idle(ctx context.Context, s *Session) error { s.errands.wait.Wait(); return ctx.Err() }
+
+// Duration is how a limit of time is told.
+var Duration = duration

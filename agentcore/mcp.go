@@ -180,6 +180,11 @@ func matchesTool(entry, name string) bool {
 	return !strings.Contains(strings.TrimPrefix(entry, mcp.Prefix), "__") && strings.HasPrefix(name, entry+"__")
 }
 
+// bringsServer reports whether the run's definition names an MCP server.
+func (r *run) bringsServer(name string) bool {
+	return slices.ContainsFunc(r.definition.MCPServers, func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
+}
+
 // mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends in "__*".
 func (r *run) mayUse(name string) bool {
 	d := r.definition
@@ -244,7 +249,12 @@ func (r *run) startServers() error {
 		if problems := one.catalog.Problems; len(problems) > 0 {
 			r.tellOfServer(servers[i], "offers what is left out: "+strings.Join(problems, "; "), "")
 		}
-		tools = append(tools, r.toolsOfServer(one.client, one.catalog)...)
+		own := r.toolsOfServer(one.client, one.catalog)
+		if r.parent != nil && len(own) == 0 && len(one.catalog.Tools) > 0 && r.bringsServer(servers[i].name) {
+			r.tellOfServer(servers[i], "is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a question that "+
+				"nobody is asked for a subagent", fmt.Sprintf("allow it by a rule with tool = \"%s%s__*\", or set subagent_ask = \"bubble\"", mcp.Prefix, servers[i].name))
+		}
+		tools = append(tools, own...)
 	}
 	if len(tools) > maxExternal {
 		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP servers have %d tools; those after the first %d are left out", len(tools), maxExternal), "name those that the agent needs in `tools` of its definition")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -245,6 +246,31 @@ func TestMCPInherited(t *testing.T) {
 	}
 	if n := len(w.session.MCPServers()); n != 2 {
 		t.Errorf("the session has %d servers", n)
+	}
+}
+
+// TestMCPOfNoUse tells the user that a child has nothing of the server that its definition brings, since nobody is asked for it.
+func TestMCPOfNoUse(t *testing.T) {
+	w := newWorld(t, nil)
+	child := agent.Definition{
+		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.", Mode: agent.Agentic,
+		MCPServers: []agent.MCPServer{{Name: "own", Command: []string{mcptest.Program(t, w.dir)}, Env: map[string]string{mcptest.Variable: "good"}}},
+	}
+	boss := agent.Definition{
+		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.", Mode: agent.Agentic, Subagents: []string{"helper"},
+	}
+	w.with(script.New("test",
+		script.Turn{Match: "Change it", Answer: []script.Step{call("task", `{"subagent_type":"helper","prompt":"help now","description":"d"}`)}},
+		script.Turn{Match: "help now", Expect: []script.Expect{script.NoTools("mcp__own__echo")}, Answer: []script.Step{script.Text("helped")}},
+		script.Turn{Match: "Change it", Answer: []script.Step{script.Text("done")}},
+	), nil, &boss, &child)
+	w.session.SetTrusted(true)
+	id := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Change it."})
+	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool {
+		n, ok := e.Body.(event.Notice)
+		return ok && strings.Contains(n.Message, "own is of no use to helper") && strings.Contains(n.Hint, "mcp__own__*")
+	}) {
+		t.Error("nobody is told that helper cannot call its server")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,29 +61,6 @@ func (r *run) keepOutput(name string, data []byte) (string, error) {
 	}
 	r.commands.attach(path)
 	return path, nil
-}
-
-// withDefaults puts the arguments that the agent's definition sets for a tool into a call that does not have them.
-func (r *run) withDefaults(name string, arguments json.RawMessage) json.RawMessage {
-	var defaults, given map[string]json.RawMessage
-	own := r.definition.ToolOptions[name].Arguments
-	if len(own) == 0 || json.Unmarshal(own, &defaults) != nil || json.Unmarshal(arguments, &given) != nil || given == nil {
-		return arguments // the tool says what is wrong with them
-	}
-	missing := false
-	for key, value := range defaults {
-		if _, ok := given[key]; !ok {
-			given[key], missing = value, true
-		}
-	}
-	if !missing {
-		return arguments
-	}
-	merged, err := json.Marshal(given)
-	if err != nil {
-		return arguments
-	}
-	return merged
 }
 
 // runTool runs the tool of a call, no longer than the agent's definition lets it.

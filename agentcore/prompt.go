@@ -142,9 +142,14 @@ func duration(d time.Duration) string {
 	if d == 0 {
 		return "none"
 	}
-	unit := time.Millisecond
-	if d >= time.Second {
-		unit = time.Second
+	unit := time.Second
+	switch { // a short limit, such as 1500ms, is no other in words
+	case d < time.Second:
+		unit = time.Millisecond
+	case d < 10*time.Second:
+		unit = 10 * time.Millisecond
+	case d < time.Minute:
+		unit = 100 * time.Millisecond
 	}
 	text := max(d.Round(unit), unit).String()
 	if strings.HasSuffix(text, "m0s") {

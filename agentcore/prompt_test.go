@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
@@ -466,6 +467,11 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 	if len(parsed.Problems) > 0 || len(parsed.Definitions) != 1 || parsed.Definitions[0].Slug != "sql-reviewer" {
 		t.Errorf("the example of a definition: %+v", parsed.Problems)
 	}
+	for _, said := range []string{"or `!` and a shell command", "only the first line that it prints", "a rule has to allow their calls"} {
+		if !strings.Contains(s.Text, said) {
+			t.Errorf("the documentation does not say %q", said)
+		}
+	}
 	for _, v := range agent.Builtins {
 		if !strings.HasPrefix(v.Doc, "The same as ") && !strings.Contains(s.Text, "`"+v.Name+"`") {
 			t.Errorf("the documentation lacks the variable %s", v.Name)
@@ -478,6 +484,18 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 	for _, d := range builtin {
 		if !d.Is(agent.Hidden) && !strings.Contains(s.Text, "`"+d.Slug+"`") {
 			t.Errorf("the documentation lacks the agent %s", d.Slug)
+		}
+	}
+}
+
+// A short limit is told as it was set, and a long one without what nobody needs.
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "none", 30 * time.Millisecond: "30ms", 1500 * time.Millisecond: "1.5s", 2 * time.Second: "2s", 12345 * time.Millisecond: "12.3s",
+		59_990 * time.Millisecond: "1m", 90*time.Second + 400*time.Millisecond: "1m30s", 5 * time.Minute: "5m", 2 * time.Hour: "2h",
+	} {
+		if got := agentcore.Duration(d); got != want {
+			t.Errorf("%v is told as %s, not %s", d, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,19 +126,33 @@ func serverWords(command []string, env map[string]string) []string {
 // maxDefinition is the largest file of definitions whose commands are looked at, in bytes.
 const maxDefinition = 1 << 20
 
-// definedCommands are the hooks and MCP servers of the definitions in a file of a folder, by its slash path; of any other file there are none.
-func definedCommands(dir *os.Root, name string) (hooks []agent.Hook, servers []agent.MCPServer) {
+// definitionText is the text of a file of definitions in a folder, by its slash path; of any other file there is none.
+func definitionText(dir *os.Root, name string) []byte {
 	if _, ok := agent.Detect(name); !ok {
-		return nil, nil
+		return nil
 	}
 	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxDefinition {
-		return nil, nil
+		return nil
 	}
 	text, err := dir.ReadFile(name)
-	if err != nil || !bytes.Contains(text, []byte("hooks")) && !bytes.Contains(text, []byte("mcp")) {
-		return nil, nil // what cannot be read does not run
+	if err != nil {
+		return nil // what cannot be read does not run
 	}
-	for _, d := range agent.Parse(name, string(text)).Definitions {
+	return text
+}
+
+// definedCommands are the hooks and MCP servers of the definitions in a file of a folder, by its slash path.
+func definedCommands(dir *os.Root, name string) (hooks []agent.Hook, servers []agent.MCPServer) {
+	text := definitionText(dir, name)
+	if !bytes.Contains(text, []byte("hooks")) && !bytes.Contains(text, []byte("mcp")) {
+		return nil, nil
+	}
+	return commandsOf(agent.Parse(name, string(text)).Definitions)
+}
+
+// commandsOf are the hooks and MCP servers of definitions.
+func commandsOf(definitions []*agent.Definition) (hooks []agent.Hook, servers []agent.MCPServer) {
+	for _, d := range definitions {
 		hooks, servers = append(hooks, d.Hooks...), append(servers, d.MCPServers...)
 	}
 	return hooks, servers
@@ -307,9 +322,9 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	if err == nil {
 		defer dir.Close() // only read from
 	}
+	defined, prompts := definedIn(dir, actors)
 	for _, a := range actors {
 		first := len(list) // what the file itself is
-		base := strings.TrimSuffix(path.Base(a.Path), path.Ext(a.Path))
 		switch {
 		case strings.HasPrefix(a.Hash, "unreadable"):
 			add(a.Path, "config", a.Hash)
@@ -323,32 +338,71 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "skill", "The skill "+path.Base(path.Dir(a.Path))+".")
 		case strings.Contains(a.Path, "/skills/"):
 			add(a.Path, "skill", "A file of a skill.")
-		case strings.HasPrefix(a.Path, ".agentls/") && path.Dir(a.Path) == ".agentls" && strings.Contains(a.Path, "agents."):
-			add(a.Path, "agent", "Definitions of agents.")
+		case prompts[a.Path]:
+			add(a.Path, "agent", "A prompt of an agent.")
+		case len(defined[a.Path]) > 0:
+			add(a.Path, "agent", namedAgents(defined[a.Path]))
 		case strings.Contains(a.Path, "/agents/"), strings.Contains(a.Path, "/agent/"):
-			add(a.Path, "agent", "The agent "+base+".")
+			add(a.Path, "agent", "A file beside agents, without one that can be read.")
 		case strings.HasPrefix(a.Path, ".agentls/"):
 			add(a.Path, "config", "A file of agentls.")
 		default:
 			add(a.Path, "hook", "A file that a command names.")
 		}
 		list[first].Description += unseenOf(a)
-		if dir != nil {
-			hooks, servers := definedCommands(dir, a.Path)
-			for _, h := range hooks {
-				add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
-			}
-			for _, server := range servers {
-				switch {
-				case server.URL != "":
-					add(a.Path, "mcp", server.Name+" at "+server.URL)
-				case len(server.Command) > 0:
-					add(a.Path, "mcp", server.Name+" runs "+strings.Join(server.Command, " "))
-				}
+		hooks, servers := commandsOf(defined[a.Path])
+		for _, h := range hooks {
+			add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
+		}
+		for _, server := range servers {
+			switch {
+			case server.URL != "":
+				add(a.Path, "mcp", server.Name+" at "+server.URL)
+			case len(server.Command) > 0:
+				add(a.Path, "mcp", server.Name+" runs "+strings.Join(server.Command, " "))
 			}
 		}
 	}
 	return list
+}
+
+// definedIn are the definitions in the files of a folder, by path, and the files that they take their prompts from. dir may be nil, in which
+// nothing is.
+func definedIn(dir *os.Root, actors []permission.Actor) (defined map[string][]*agent.Definition, prompts map[string]bool) {
+	defined, prompts = map[string][]*agent.Definition{}, map[string]bool{}
+	if dir == nil {
+		return defined, prompts
+	}
+	for _, a := range actors {
+		if text := definitionText(dir, a.Path); text != nil {
+			defined[a.Path] = agent.Parse(a.Path, string(text)).Definitions
+		}
+		for _, d := range defined[a.Path] {
+			if d.PromptFile != "" {
+				prompts[path.Join(path.Dir(a.Path), filepath.ToSlash(d.PromptFile))] = true
+			}
+		}
+	}
+	return defined, prompts
+}
+
+// namedAgents says in a sentence which agents a file defines.
+func namedAgents(definitions []*agent.Definition) string {
+	const most = 20
+	var names []string
+	for _, d := range definitions {
+		if name := cmp.Or(d.Slug, "without a name"); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch n := len(names); {
+	case n == 1:
+		return "The agent " + names[0] + "."
+	case n > most:
+		return fmt.Sprintf("The agents %s and %d more.", strings.Join(names[:most], ", "), n-most)
+	default:
+		return "The agents " + strings.Join(names[:n-1], ", ") + " and " + names[n-1] + "."
+	}
 }
 
 // unseenOf warns of what the reader of a file does not see.

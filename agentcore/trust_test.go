@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
@@ -202,6 +203,44 @@ func TestUntrustedConfigurationIsNotOpened(t *testing.T) {
 		want := []string{filepath.Join(trusted, filepath.FromSlash(config.ProjectFile)), filepath.Join(trusted, config.ProjectServers)}
 		if slices.Sort(opened); !slices.Equal(opened, want) {
 			t.Errorf("%s: opened are %q, want %q", standing, opened, want)
+		}
+	}
+}
+
+// TestDescribedAgents: the files of a folder are told with the agents that are in them, wherever they lie.
+func TestDescribedAgents(t *testing.T) {
+	root := t.TempDir()
+	var actors []permission.Actor
+	files := []struct{ name, text, want string }{
+		{".agentls/agents.toml", "[[agents]]\nname = 'b'\n[[agents]]\nname = 'c'\n[[agents]]\nname = 'c'\n", "agent: The agents b and c."},
+		{".agentls/agents/file.md", "---\nname: other\ncategory: [primary]\nhooks: {Stop: [{command: run}]}\n---\nDo.\n", "agent: The agent other.; hook: Stop runs run"},
+		{".agentls/agents/x.json", `{"name": "x", "prompt_file": "prompts/x.md"}`, "agent: The agent x."},
+		{".agentls/agents/prompts/x.md", "Do it.\n", "agent: A prompt of an agent."},
+		{".agentls/appsettings.json", `{"Agents": {"Custom": [{"Slug": "zed"}]}}`, "agent: The agent zed."},
+		{".agentls/agents/notes.txt", "no agent", "agent: A file beside agents, without one that can be read."},
+		{".agentls/notes.md", "no agent", "config: A file of agentls."},
+		{".claude/agents/poet.md", "Writes poems.", "agent: The agent poet."},
+	}
+	for _, file := range files {
+		full := filepath.Join(root, filepath.FromSlash(file.name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(file.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		actors = append(actors, permission.Actor{Path: file.name})
+	}
+	items := agentcore.DescribeActing(root, actors)
+	for _, file := range files {
+		var got []string
+		for _, item := range items {
+			if item.Path == file.name {
+				got = append(got, item.Kind+": "+item.Description)
+			}
+		}
+		if strings.Join(got, "; ") != file.want {
+			t.Errorf("%s is %q, not %s", file.name, got, file.want)
 		}
 	}
 }

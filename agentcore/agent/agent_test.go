@@ -114,3 +114,37 @@ func TestSlugBeatsAlias(t *testing.T) {
 		t.Errorf("b found %v, %v", d, err)
 	}
 }
+
+// TestReplacedBuiltin: who replaces a built-in agent is what others reach by the built-in's other names, where these are free.
+func TestReplacedBuiltin(t *testing.T) {
+	builtin := &Definition{Slug: "explore", Aliases: []string{"Explore", "search"}, Categories: []Category{Subagent}}
+	own := &Definition{Slug: "explore", Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
+	other := &Definition{Slug: "finder", Aliases: []string{"search"}, Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
+	r := NewRegistry(builtin, own, other)
+	for name, want := range map[string]*Definition{"explore": own, "Explore": own, "EXPLORE": own, "search": other, "Finder": other, "Search": other} {
+		if d, err := r.Find(name); d != want {
+			t.Errorf("%s is %v, %v", name, d, err)
+		}
+	}
+	if d, err := NewRegistry(builtin, own).Find("search"); d != own {
+		t.Errorf("search is %v, %v", d, err)
+	}
+	// An earlier definition of the user's own is not that: an alias that was taken out is gone.
+	gone := &Definition{Slug: "explore", Aliases: []string{"scout"}, Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
+	if d, err := NewRegistry(gone, &Definition{Slug: "explore", Source: Source{Layer: LayerProject}}).Find("scout"); err == nil {
+		t.Errorf("scout is %v", d)
+	}
+	// Where letters' case tells agents apart, it counts.
+	r = NewRegistry(&Definition{Slug: "a", Aliases: []string{"Bee"}}, &Definition{Slug: "c", Aliases: []string{"bEE"}})
+	if d, err := r.Find("bEE"); err != nil || d.Slug != "c" {
+		t.Errorf("bEE is %v, %v", d, err)
+	}
+	if d, err := r.Find("BEE"); err == nil {
+		t.Errorf("BEE is %v", d)
+	}
+	f := Parse("agents.toml", "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\nsubagents = ['EXPLORE', 'nobody']\n")
+	f.Validate(Known{Agents: NewRegistry(builtin, own).Names()})
+	if len(f.Problems) != 1 || f.Problems[0].Key != "subagents" || f.Definitions[0].Subagents == nil {
+		t.Errorf("the problems are %v", f.Problems)
+	}
+}

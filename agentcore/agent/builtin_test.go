@@ -112,6 +112,10 @@ func TestBuiltinAgentsAreSoundTogether(t *testing.T) {
 				t.Errorf("as a child %s is %s: %v", d.Slug, d.AsChild.Agent, err)
 			}
 		}
+		// Who only reads, for another agent, is reminded of that in front of each task.
+		if slices.Contains([]string{"explore", "plan", "guide"}, d.Slug) != (d.Reminder != "") {
+			t.Errorf("the reminder of %s is %q", d.Slug, d.Reminder)
+		}
 		if len([]rune(d.Description)) > 1024 {
 			t.Errorf("the description of %s is longer than a model sees", d.Slug)
 		}

@@ -3,16 +3,17 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 )
 
 // Including returns a registry with the definitions of files in the place of those that it has from the same paths,
-// also with those that have an error: they are meant to be there. Files of other paths lie above all layers, those of
+// also with those that have an error: they are meant to be there; but for those whose name another one of the same file has. Files of other paths lie above all layers, those of
 // one project in one layer, and so do those of none. Problems stay those of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.Format.rank(), b.Format.rank()) })
+	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })
 	newer := map[string]*File{}
 	for _, f := range files {
 		if f.Path != "" {
@@ -24,6 +25,9 @@ func (r *Registry) Including(files ...*File) *Registry {
 	var definitions []*Definition
 	add := func(f *File) {
 		for _, d := range f.Definitions {
+			if f.doubled[d] {
+				continue // the first one of the file counts, wherever it is read
+			}
 			d.Source.Layer = layers[f.Path]
 			definitions, owner[d] = append(definitions, d), f
 		}
@@ -53,6 +57,8 @@ func (r *Registry) Including(files ...*File) *Registry {
 	}
 	with := NewRegistry(definitions...)
 	with.problems, with.broken, with.owner = r.problems, r.broken, owner
+	with.prompts = promptFiles(files)
+	maps.Copy(with.prompts, r.prompts)
 	return with
 }
 
@@ -132,9 +138,13 @@ func (r *Registry) place(d *Definition) string {
 	return fmt.Sprintf("%s:%d:%d", d.Source, line+1, column+1)
 }
 
-// rank orders formats as their folders are read, of which the later ones count.
-func (f Format) rank() int {
-	if at := slices.Index([]Format{Claude, OpenCode}, f); at >= 0 {
+// rank orders files as their folders are read, of which the later ones count.
+func (f *File) rank() int {
+	format := f.Format
+	if home, ok := folderFormat(f.Path); ok {
+		format = home
+	}
+	if at := slices.Index([]Format{Claude, OpenCode}, format); at >= 0 {
 		return at
 	}
 	return 2

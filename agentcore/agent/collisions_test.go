@@ -184,3 +184,28 @@ func holds(t *rapid.T, r *agent.Registry) {
 		}
 	}
 }
+
+// TestOneSlugTwiceInAFile: the first definition counts, and is told nothing else; the second is told of it, with each name once.
+func TestOneSlugTwiceInAFile(t *testing.T) {
+	text := "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['X', 'y']\n" +
+		"[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\nsubagents = ['unheard-of']\n"
+	f := agent.Parse("/p/.agentls/agents.toml", text)
+	r := agent.NewRegistry(&agent.Definition{Slug: "explore", Aliases: []string{"Explore"}}).Including(f)
+	k := known()
+	k.Registry, k.Agents = r, r.Names()
+	f.Validate(k)
+	var got []string
+	for _, p := range f.Problems {
+		got = append(got, p.String())
+	}
+	want := []string{
+		"/p/.agentls/agents.toml:8:8: error: there is already an agent x in this file; give one of them another name",
+		`/p/.agentls/agents.toml:12:14: error: there is no agent "unheard-of"; the agents are explore, x, y`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	if d, err := r.Find("x"); err != nil || d != f.Usable()[0] {
+		t.Errorf("x is %v, %v", d, err)
+	}
+}

@@ -36,10 +36,14 @@ type decoder struct {
 // named is a place where a definition names something that must exist.
 type named struct {
 	def   *Definition
-	what  string // tool, disallowed, option, rule, subagent, child, instead, skill, model
+	what  string // tool, disallowed, option, argument, matcher, server, rule, subagent, child, instead, skill, model
 	name  string
 	key   string
 	place *node
+	// tool, value and at are those of an argument: the tool as it is written, and the value with its place.
+	tool  string
+	value json.RawMessage
+	at    *node
 }
 
 func (p *decoder) names(what, key, name string, place *node) {
@@ -616,18 +620,28 @@ func (p *decoder) toolOptions(n *node) {
 					o.OutputLimit = int(i)
 				}
 			},
-			"timeout": func(v *node) { p.duration(key+".timeout", v, &o.Timeout) },
-			"arguments": func(v *node) {
-				if v.kind != table {
-					p.expect(v, key+".arguments", "a table")
-					return
-				}
-				o.Arguments = v.json()
-			},
+			"timeout":   func(v *node) { p.duration(key+".timeout", v, &o.Timeout) },
+			"arguments": func(v *node) { o.Arguments = p.arguments(key+".arguments", pair.key, v) },
 		})
 		p.names("option", key, pair.key, &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)})
 		p.def.ToolOptions[pair.key] = o
 	}
+}
+
+// arguments reads the default arguments of a tool, as a JSON object.
+func (p *decoder) arguments(key, tool string, n *node) json.RawMessage {
+	if n.kind != table {
+		p.expect(n, key, "a table")
+		return nil
+	}
+	for _, pair := range n.pairs {
+		place := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+		p.file.named = append(p.file.named, named{
+			def: p.def, what: "argument", name: pair.key, key: key + "." + pair.key, place: place,
+			tool: tool, value: pair.value.json(), at: pair.value,
+		})
+	}
+	return n.json()
 }
 
 // json writes a value as JSON. Scalars that look like numbers and booleans are such.

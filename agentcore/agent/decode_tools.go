@@ -340,16 +340,17 @@ func (p *decoder) mcpServers(n *node) {
 	switch n.kind {
 	case table:
 		for _, pair := range n.pairs {
-			p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair.key, pair.value))
+			p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair))
 		}
 	case list:
 		for i, item := range n.items {
 			switch item.kind {
 			case scalar:
+				p.names("server", fmt.Sprintf("mcp_servers.%d", i), item.value, item)
 				p.def.MCPServers = append(p.def.MCPServers, MCPServer{Name: item.value})
 			case table:
 				for _, pair := range item.pairs {
-					p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair.key, pair.value))
+					p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair))
 				}
 			default:
 				p.expect(item, fmt.Sprintf("mcp_servers.%d", i), "a server's name")
@@ -358,14 +359,17 @@ func (p *decoder) mcpServers(n *node) {
 	default:
 		words, _ := p.words("mcp_servers", n)
 		for _, w := range words {
+			p.names("server", "mcp_servers", w.text, w.node)
 			p.def.MCPServers = append(p.def.MCPServers, MCPServer{Name: w.text})
 		}
 	}
 }
 
-func (p *decoder) mcpServer(name string, n *node) MCPServer {
+func (p *decoder) mcpServer(server pair) MCPServer {
+	name, n := server.key, server.value
 	s := MCPServer{Name: name}
 	key := "mcp_servers." + name
+	p.names("server", key, name, &node{kind: scalar, start: server.start, end: server.end, value: name})
 	if n.kind == null {
 		return s // only named
 	}

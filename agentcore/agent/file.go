@@ -53,7 +53,9 @@ type File struct {
 	count     int                     // of definitions in the text
 	named     []named                 // in the order of reading
 	shaped    map[*Definition]*shape  // are in a shape of another tool
+	doubled   map[*Definition]bool    // have the name of an earlier one in the text
 	validated bool                    // set by Validate
+	strict    bool                    // set by Validate: see Known
 }
 
 // place is a part of the text in byte offsets.

@@ -117,7 +117,7 @@ var customKeys = map[string]foreignKey{
 	"UpdatedAt":              ignored("When it was changed."),
 }
 
-// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type: a shape of other tools whose definitions have no
+// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type or when_to_use: a shape of other tools whose definitions have no
 // prompt of their own. Ours may stand among them.
 var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
@@ -134,10 +134,20 @@ var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	for _, name := range topKeys() {
 		keys[name] = foreignKey{native: name}
 	}
+	keys["name"] = foreignKey{native: "name", set: (*decoder).typedName}
 	return keys
 })
 
-// typed fills in what a definition with agent_type leaves open.
+// typedName reads the name of a definition that may have agent_type, beside which it is the name for people.
+func (p *decoder) typedName(n *node) {
+	if p.root.get("agent_type") == nil {
+		p.name(n)
+	} else if s, ok := p.string("name", n); ok {
+		p.def.Title = strings.TrimSpace(s)
+	}
+}
+
+// typed fills in what a definition with agent_type or when_to_use leaves open.
 func (p *decoder) typed() {
 	d := p.def
 	if d.Categories == nil {
@@ -333,8 +343,8 @@ func (p *decoder) overrides(n *node) {
 				o.Timeout, p.def.Limits.Timeout = p.def.Limits.Timeout, before
 			},
 			"DefaultArguments": func(v *node) {
-				if v.kind == table {
-					o.Arguments = v.json()
+				if v.kind != null {
+					o.Arguments = p.arguments(key+".DefaultArguments", pair.key, v)
 				}
 			},
 		})

@@ -230,7 +230,7 @@ func TestClaude(t *testing.T) {
 		{"nothing for tools", "", "---\nname: x\ndescription: d\ntools:\n---\nDo.\n", is + "| d | Do.\n4:7-4:7 warning tools: tools has no value\n"},
 		{"an unknown tool is left out", "", "---\nname: x\ndescription: d\ntools: Read, Frobnicate\n---\nDo.\n", is + "tools=[read] | d | Do.\n4:14-4:24 warning tools: there is no tool \"Frobnicate\"; it is left out\n"},
 		{"a misspelt tool", "", "---\nname: x\ndescription: d\ntools: Raed\n---\nDo.\n", is + "tools=[] | d | Do.\n4:8-4:12 warning tools: there is no tool \"Raed\"; it is left out [Replace \"Raed\" by \"read\": 4:8-4:12 \"read\"]\n"},
-		{"unknown models", "", "---\nname: x\ndescription: d\nmodel: sonnet\n---\nDo.\n", is + "| d | Do.\n4:8-4:14 information model: there is no preset or provider \"sonnet\"; the configured model is used\n"},
+		{"unknown models", "", "---\nname: x\ndescription: d\nmodel: sonnet\n---\nDo.\n", is + "| d | Do.\n4:8-4:14 information model: there is no preset or provider \"sonnet\"; the model of the agent that starts it is used\n"},
 		{"a name for people", "", "---\nname: Code Reviewer\ndescription: d\n---\nDo.\n", "code-reviewer title=Code Reviewer for=[subagent] aliases=[Code Reviewer] | d | Do.\n"},
 		{"a name of no letters", "", "---\nname: \"!!\"\ndescription: d\n---\nDo.\n", is + "| d | Do.\n1:1-1:4 warning name: name is missing; x, from the file's name, is taken [Add the name x: 2:1-2:1 \"name: x\\n\"]\n"},
 		{"all keys", "", "---\nname: x\ndescription: d\ndisallowedTools: Bash(rm *), Write\npermissionMode: acceptEdits\nmaxTurns: 4\nskills: go-style\nmcpServers:\n  - github\n  - own: {command: a}\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check, x\n          timeout: 5\nmemory: user\neffort: high\n---\nDo.\n", is + "turns=4 not=[write] rules=[{bash rm* deny}] permission=accept_edits skills=[go-style] mcp=[{github [] map[]  map[]} {own [a] map[]  map[]}] hooks=[{PreToolUse Bash [sh -c ./check, x] 5s}] | d | Do.\n18:1-18:7 information memory: agentls does not use memory\n19:1-19:7 information effort: agentls does not use effort\n"},
@@ -266,7 +266,7 @@ func TestOpenCode(t *testing.T) {
 		{"a prompt from a file", "", "---\ndescription: d\nprompt: \"{file:./x.txt}\"\n---\n", is + "file=./x.txt | d | \n"},
 		{"a mode that is not theirs", "", "---\ndescription: d\nmode: subagnet\n---\nDo.\n", is + "| d | Do.\n3:7-3:15 warning mode: mode is \"subagnet\"; it is taken as all [Replace \"subagnet\" by \"subagent\": 3:7-3:15 \"subagent\"]\n"},
 		{"a name unlike the file's", "", "---\nname: other\ndescription: d\n---\nDo.\n", "other for=[primary subagent] aliases=[x] | d | Do.\n"},
-		{"an unknown provider", "", "---\ndescription: d\nmodel: github-copilot/gpt\n---\nDo.\n", is + "| d | Do.\n3:8-3:26 warning model: there is no provider \"github-copilot\"; the configured model is used\n"},
+		{"an unknown provider", "", "---\ndescription: d\nmodel: github-copilot/gpt\n---\nDo.\n", is + "| d | Do.\n3:8-3:26 warning model: there is no provider \"github-copilot\"; the configured model is used, or as a subagent the model of the agent that starts it\n"},
 	})
 }
 
@@ -274,6 +274,8 @@ func TestTOML(t *testing.T) {
 	const is = "x for=[subagent] "
 	const x = "[[agents]]\nname = \"x\"\ndescription = \"d\"\ncategory = [\"subagent\"]\nprompt = \"Do.\"\n"
 	run(t, ".agentls/agents.toml", []formatTest{
+		{"an agent type's use without the type", "", "[[agents]]\nname = \"x\"\nwhen_to_use = \"Reviews.\"\ntools = [\"Read\"]\n", "x for=[subagent] tools=[read] | Reviews. | You are x. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\n"},
+		{"an agent type with a name for people", "", "[[agents]]\nagent_type = \"x\"\nname = \"The X\"\nwhen_to_use = \"Reviews.\"\nsystem_prompt = \"Do.\"\n", "x title=The X for=[subagent] | Reviews. | Do.\n"},
 		{"agent types", "", "[[agents]]\nagent_type = \"Code Reviewer\"\nwhen_to_use = \"Reviews.\"\ntools = [\"*\"]\ndisallowed_tools = [\"Task\", \"Edit\", \"Gone\"]\nmodel = { provider = \"anthropic\", model = \"m\" }\nfork_context = true\ncritical_reminder = \"Change nothing.\"\n[[agents]]\nagent_type = \"y\"\ncategory = \"primary\"\nfork_context = false\nprompt = \"Do.\"\nother = 1\n", "code-reviewer title=Code Reviewer for=[subagent] model=anthropic/m tools=[*] not=[task edit] context=full reminder=Change nothing. aliases=[Code Reviewer] | Reviews. | You are Code Reviewer. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\ny for=[primary] |  | Do.\n5:37-5:43 warning disallowed_tools: there is no tool \"Gone\"; it is left out\n9:1-9:11 warning description: description is missing\n14:1-14:6 information other: agentls does not know the key other\n"},
 		{"usual", "", x, is + "| d | Do.\n"},
 		{"all kinds of values", "", x + "max_turns = 1_000\ntimeout = '5m'\ntools = [\n  \"Read\", # c\n  'Grep',\n]\nmodel = {provider = \"openai\", model = \"m\"}\nvariables.a = \"\"\"\nb\\u00e4\\\n   c\"\"\"\nreminder = '''\nl'r'''\n[agents.as_child]\nmax_turns = 2\nbudget = {cost = 1.5}\n[agents.hooks]\nStop = [{command = [\"a\"]}]\n", is + "model=openai/m turns=1000 timeout=5m0s child={{2 0s 0 1.5} [] } tools=[read grep] reminder=l'r hooks=[{Stop  [a] 0s}] variables=map[a:bäc] | d | Do.\n"},
@@ -307,7 +309,7 @@ func TestJSON(t *testing.T) {
 		{"roles", "", `{"AgentRoles": {"MaxDepth": 2, "DefaultMaxIterations": 20, "DefaultMaxDurationMs": 300000, "Roles": [
 {"RoleId": "x", "DisplayName": "The X", "ModelId": "openai/m", "SystemPromptFile": "prompts/x.md", "CanDelegate": true, "AllowedDelegations": ["tester"], "MaxIterations": 50, "MaxDurationMs": 600000},
 {"RoleId": "y", "SystemPrompt": "Do.", "ModelId": "qwen/qwen3", "CanDelegate": false}]}}`, "x title=The X for=[primary subagent] model=openai/m turns=50 timeout=10m0s to=[tester] file=prompts/x.md | The X | \n" +
-			"y for=[primary subagent] turns=20 timeout=5m0s to=[] | y | Do.\n1:17-1:27 information MaxDepth: agentls does not use MaxDepth of this file\n3:51-3:63 warning model: there is no provider \"qwen\"; the configured model is used\n"},
+			"y for=[primary subagent] turns=20 timeout=5m0s to=[] | y | Do.\n1:17-1:27 information MaxDepth: agentls does not use MaxDepth of this file\n3:51-3:63 warning model: there is no provider \"qwen\"; the configured model is used, or as a subagent the model of the agent that starts it\n"},
 		{"custom agents", "", `{"Agents": {"DefaultAgentSlug": "x", "GlobalPromptVariables": {"a": "1", "b": "2"}, "Custom": [
 {"Id": "g", "Name": "The X", "Slug": "x", "Description": "d", "Category": "Primary", "ProviderId": "openai", "ModelId": "m", "Temperature": 0.7, "MaxTokens": 9,
 "SystemPrompt": "Do {{a}} {{b}} {{current_time}}.", "PromptVariables": {"b": "3"}, "UseDefaultSystemPrefix": false, "ExecutionMode": "SingleShot", "MaxIterations": 40, "Timeout": "00:05:30",
@@ -316,7 +318,7 @@ func TestJSON(t *testing.T) {
 			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
 		{
 			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
-			"a for=[primary subagent] tools=[] to=[] | a | p\nb for=[primary subagent] not=[bash] to=[] | b | p\nunusable c for=[primary subagent] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",
+			"a for=[primary] tools=[] to=[] | a | p\nb for=[primary] not=[bash] to=[] | b | p\nunusable c for=[primary] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",
 		},
 		{"no roles", "", `{"AgentRoles": {}}`, "1:16-1:18 error Roles: there is no list Roles\n"},
 	})

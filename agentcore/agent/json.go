@@ -190,13 +190,17 @@ func (f *File) parseJSON() {
 	var others []pair
 	for _, pair := range root.pairs {
 		switch {
+		case strings.EqualFold(pair.key, "agents") && pair.value.kind == table && pair.value.like("Custom") != nil &&
+			pair.value.like("Custom").kind == list:
+			found = true
+			f.shapedAgents(pair.value, "Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
 		case pair.key == "agents":
 			found = true
 			f.jsonAgents(pair.value, nil)
 		case pair.key == "agent" && pair.value.kind == table:
 			found = true
 			f.jsonAgents(pair.value, openCodeShape)
-		case pair.key == "AgentRoles":
+		case strings.EqualFold(pair.key, "AgentRoles"):
 			found = true
 			f.shapedAgents(pair.value, "Roles", roleShape, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"})
 		case pair.key == "Agents" && pair.value.kind == list:
@@ -275,6 +279,7 @@ func (f *File) jsonAgents(n *node, s *shape) {
 // shapedAgents reads the list of definitions in a configuration of another tool. others are the keys beside it.
 func (f *File) shapedAgents(n *node, name string, s *shape, others []string) {
 	known := append([]string{name}, others...)
+	n = n.spelt(known)
 	if n.kind != table || n.get(name) == nil || n.get(name).kind != list {
 		f.report(fault{start: n.start, end: n.end, severity: failure, key: name, message: "there is no list " + name, hint: "write the definitions as " + name})
 		return

@@ -241,11 +241,29 @@ func ReadFile(name string) (file *File, text string) {
 	return f, text
 }
 
+// promptFiles are the paths of the files that definitions take their prompts from.
+func promptFiles(files []*File) map[string]bool {
+	paths := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Definitions {
+			if d.PromptFile != "" && f.Path != "" {
+				paths[filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(d.PromptFile))] = true
+			}
+		}
+	}
+	return paths
+}
+
+// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent of its own.
+func (f *File) isPrompt(prompts map[string]bool) bool { return prompts[f.Path] && f.unnamed() }
+
 // assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
 // each other.
 func assemble(builtin []*Definition, files []*File, problems []Problem) *Registry {
 	definitions := slices.Clone(builtin)
 	owner := map[*Definition]*File{}
+	prompts := promptFiles(files)
+	files = slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.isPrompt(prompts) })
 	names := []string{}
 	for _, d := range builtin {
 		names = append(append(names, d.Slug), d.Aliases...)
@@ -292,7 +310,7 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 		definitions = slices.DeleteFunc(definitions, func(other *Definition) bool { return other == d })
 		r = NewRegistry(definitions...)
 	}
-	r.owner, r.broken = owner, broken
+	r.owner, r.broken, r.prompts = owner, broken, prompts
 	for _, f := range files {
 		for _, beside := range r.collisions(f) {
 			problems = append(problems, f.problem(beside))
@@ -310,7 +328,7 @@ func (r *Registry) cycle(owner map[*Definition]*File) (*Definition, []string) {
 		if owner[d] == nil || worst != nil && d.Source.Layer < worst.Source.Layer {
 			continue
 		}
-		if way := cycle(d, func(name string) *Definition { return r.byName[name] }); way != nil {
+		if way := cycle(d, r.lookup); way != nil {
 			worst, slugs = d, way
 		}
 	}

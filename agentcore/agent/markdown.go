@@ -17,7 +17,7 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}}
+	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}, doubled: map[*Definition]bool{}}
 	if len(s) > maxText {
 		f.text = newText("")
 		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
@@ -79,6 +79,10 @@ func (f *File) parseMarkdown() {
 		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
 	}
 	root, faults := readHead(s, h, f.keyTest())
+	guessed := f.Format == Native && root.get("category") == nil && f.guessForm(root, body)
+	if guessed {
+		root, faults = readHead(s, h, f.keyTest())
+	}
 	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
 	p := f.decoder(d, root)
 	p.at = &node{start: h.start, end: h.start}
@@ -100,7 +104,15 @@ func (f *File) parseMarkdown() {
 			f.prompts[d] = place{value.start, value.end}
 		}
 	}
+	if guessed {
+		p.report(fault{
+			start: p.at.start, end: p.at.end, severity: information, key: "category", hint: "write category to have the form of agentls's own",
+			message: "without a category this is read as an agent of " + toolNames[f.Format] + ", whose prompt is no template",
+			fix:     &edit{title: "Add the category subagent", start: root.start, end: root.start, new: "category: [subagent]\n"},
+		})
+	}
 	p.decode(foreignKeys(f.Format))
+	p.swallowed()
 	if f.Format.Foreign() {
 		p.foreign(body)
 	}
@@ -110,6 +122,34 @@ func (f *File) parseMarkdown() {
 
 // usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
 var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
+
+// toolNames are those of the tools whose files agentls reads.
+var toolNames = map[Format]string{Claude: "Claude Code", OpenCode: "opencode"}
+
+// guessForm takes a file of ours that lacks what each of ours has for one of another tool, whose keys it has; false where it
+// has not. A prompt with braces is more likely one of ours, of which the category was forgotten.
+func (f *File) guessForm(root *node, body string) bool {
+	fits := func(format Format) bool {
+		return !slices.ContainsFunc(root.pairs, func(p pair) bool {
+			_, known := foreignKeys(format)[p.key]
+			return !known && !slices.Contains(usualKeys, p.key)
+		})
+	}
+	if mode := root.get("mode"); mode != nil && !slices.Contains(openCodeKeys["mode"].values, mode.value) {
+		return false
+	}
+	switch {
+	case root.get("description") == nil, strings.Contains(body, "{{"):
+		return false
+	case fits(Claude):
+		f.Format = Claude
+	case fits(OpenCode):
+		f.Format = OpenCode
+	default:
+		return false
+	}
+	return true
+}
 
 // keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words, and
 // takes no more than some for misspelt keys, so that a long text is not dear.
@@ -175,27 +215,50 @@ func (p *decoder) decode(special map[string]foreignKey) {
 		if setters[pair.key] == nil && p.connection(pair.key, pair) {
 			continue
 		}
-		if len(special) > 0 && !p.mayBeNative(pair) {
-			p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: fmt.Sprintf("agentls does not know the key %s", pair.key), hint: p.keyHint(pair.key, special)})
+		if setters[pair.key] == nil || len(special) > 0 && !p.mayBeNative(pair) {
+			p.unknownKey(pair, special, written)
 			continue
 		}
-		name := pair.key
-		if setters[name] == nil {
-			near := spelling.Nearest(name, topKeys())
-			f := fault{start: pair.start, end: pair.end, severity: warning, key: name, message: fmt.Sprintf("there is no key %q", short(name)), hint: "it is left out; the keys are " + strings.Join(topKeys(), ", ")}
-			if near != "" {
-				f.hint = "did you mean " + near + "?"
-				at := &node{kind: scalar, start: pair.start, end: pair.end, literal: pair.end-pair.start == len(name)}
-				f.fix = at.replace(name, near)
-			}
-			p.report(f)
-			if near == "" || foldKey(near) != foldKey(name) || written[near] != nil {
-				continue
-			}
-			name = near // only written in another way
-		}
-		setters[name](p, pair.value)
+		setters[pair.key](p, pair.value)
 	}
+}
+
+// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same; one
+// that is misspelt for what bounds the agent is an error.
+func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
+	name := unknown.key
+	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
+	f := fault{start: unknown.start, end: unknown.end, key: name}
+	meant, same := p.meant(name, special)
+	switch near := spelling.Nearest(name, topKeys()); {
+	case meant != "" && same:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q; it is read as %s", short(name), meant)
+		f.hint, f.fix = "write "+meant, at.replace(name, meant)
+		p.report(f)
+		if own, ok := special[meant]; ok {
+			p.foreignValue(pair{key: meant, start: unknown.start, end: unknown.end, value: unknown.value}, own)
+		} else {
+			setters[meant](p, unknown.value)
+		}
+		return
+	case meant != "":
+		f.severity, f.message = failure, fmt.Sprintf("there is no key %q, and without %s the agent may do more", short(name), meant)
+		f.hint, f.fix = "did you mean "+meant+"?", at.replace(name, meant)
+	case len(special) > 0:
+		f.severity, f.message = information, "agentls does not know the key "+name
+		f.hint = p.keyHint(name, special)
+	default:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q", short(name))
+		f.hint = "it is left out; the keys are " + strings.Join(topKeys(), ", ")
+		if near == "" {
+			break
+		}
+		f.hint, f.fix = "did you mean "+near+"?", at.replace(name, near)
+		if foldKey(near) == foldKey(name) && written[near] == nil {
+			defer setters[near](p, unknown.value) // only written in another way
+		}
+	}
+	p.report(f)
 }
 
 // foreignValue reads a key of another tool's format.

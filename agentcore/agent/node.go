@@ -92,6 +92,24 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// like returns the value of a key whose case of letters does not count, or nil.
+func (n *node) like(key string) *node { return n.spelt([]string{key}).get(key) }
+
+// spelt is a table in which those of the keys are written so that it has in another case of letters.
+func (n *node) spelt(keys []string) *node {
+	if n.kind != table {
+		return n
+	}
+	same := *n
+	same.pairs = slices.Clone(n.pairs)
+	for i, p := range same.pairs {
+		if at := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, p.key) }); at >= 0 && n.get(keys[at]) == nil {
+			same.pairs[i].key = keys[at]
+		}
+	}
+	return &same
+}
+
 // fault is what a reader of a format finds wrong at a place, before anything is known of keys.
 type fault struct {
 	start, end int

@@ -17,6 +17,7 @@ type Registry struct {
 	shadows  map[string][]*Definition
 	owner    map[*Definition]*File // of those that come from files
 	problems []Problem
+	prompts  map[string]bool    // the paths of files that definitions take their prompts from
 	broken   map[string]Problem // what is wrong with those that were left out, by slug
 }
 
@@ -33,7 +34,8 @@ func (e *BrokenError) Error() string {
 }
 
 // NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
-// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts.
+// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts. Who replaces a
+// built-in agent is also found by the built-in's aliases, which others delegate to, as far as nobody else has them.
 func NewRegistry(definitions ...*Definition) *Registry {
 	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]*Definition{}}
 	layered := slices.Clone(definitions)
@@ -57,30 +59,61 @@ func NewRegistry(definitions ...*Definition) *Registry {
 			}
 		}
 	}
+	for _, d := range r.sorted {
+		for _, hidden := range r.shadows[d.Slug] {
+			for _, alias := range hidden.Aliases {
+				if hidden.Source.Layer == LayerBuiltin && r.byName[alias] == nil {
+					r.byName[alias] = d
+				}
+			}
+		}
+	}
 	return r
+}
+
+// lookup returns the agent of that slug, id or alias, else the only one that has it in another case of letters; nil for none.
+func (r *Registry) lookup(name string) *Definition {
+	if d := r.byName[name]; d != nil {
+		return d
+	}
+	var found *Definition
+	for other, d := range r.byName {
+		if strings.EqualFold(other, name) {
+			if found != nil && found != d {
+				return nil
+			}
+			found = d
+		}
+	}
+	return found
 }
 
 // With returns a registry with further definitions. Problems stay those of r.
 func (r *Registry) With(definitions ...*Definition) *Registry {
 	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
-	with.problems, with.broken, with.owner = r.problems, r.broken, r.owner
+	with.problems, with.broken, with.owner, with.prompts = r.problems, r.broken, r.owner, r.prompts
 	return with
 }
 
 // Cycle returns the slugs on a way of delegations from an agent back to itself, over agents that say whom they delegate
 // to, or nil.
 func (r *Registry) Cycle(d *Definition) []string {
-	return cycle(d, func(name string) *Definition { return r.byName[name] })
+	return cycle(d, r.lookup)
 }
 
-// Find returns the agent of that slug, id or alias. The error names the one that was probably meant, or all; it is a [BrokenError] where
+// Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing else. The error names the one that was probably meant, or all; it is a [BrokenError] where
 // there is a definition of that name that has an error.
 func (r *Registry) Find(name string) (*Definition, error) {
-	if d := r.byName[name]; d != nil {
+	if why, ok := r.broken[name]; ok && r.byName[name] == nil {
+		return nil, &BrokenError{name, why}
+	}
+	if d := r.lookup(name); d != nil {
 		return d, nil
 	}
-	if why, ok := r.broken[name]; ok {
-		return nil, &BrokenError{name, why}
+	for slug, why := range r.broken {
+		if strings.EqualFold(slug, name) {
+			return nil, &BrokenError{slug, why}
+		}
 	}
 	var known, slugs []string
 	for _, d := range r.List("") {

@@ -18,6 +18,16 @@ type shape struct {
 	complete func(*decoder)
 	// format is that of the tool's Markdown files, as which rules and tables of tools are read; "" for our own.
 	format Format
+	// anyCase says that the case of letters does not count in keys, as in settings of .NET programs.
+	anyCase bool
+}
+
+// cased is a table whose keys are written as those of the shape are, where the case of letters does not count.
+func (s *shape) cased(n *node) *node {
+	if s == nil || !s.anyCase {
+		return n
+	}
+	return n.spelt(slices.Sorted(maps.Keys(s.keys())))
 }
 
 // keysOf returns the keys of the shape; nil for our own.
@@ -31,9 +41,9 @@ func (s *shape) keysOf() map[string]foreignKey {
 // The shapes. A role is of {"AgentRoles": {"Roles": […]}}, a custom one of {"Agents": {"Custom": […]}}, and a profile of
 // {"Agents": […]}. A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
 var (
-	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role}
-	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).role}
-	profileShape  = &shape{keys: profileKeys, complete: (*decoder).profile}
+	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role, anyCase: true}
+	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom, anyCase: true}
+	profileShape  = &shape{keys: profileKeys, complete: (*decoder).profile, anyCase: true}
 	typedShape    = &shape{keys: typedKeys, complete: (*decoder).typed}
 	specShape     = &shape{keys: specKeys, complete: (*decoder).spec, format: Claude}
 	openCodeShape = &shape{keys: func() map[string]foreignKey { return openCodeKeys }, complete: (*decoder).spec, format: OpenCode}
@@ -43,7 +53,7 @@ var (
 func (f *File) shapeOf(n *node) *shape {
 	home, _ := folderFormat(f.Path)
 	switch {
-	case n.get("agent_type") != nil && n.get("name") == nil:
+	case n.get("agent_type") != nil, n.get("when_to_use") != nil:
 		return typedShape
 	case f.Format != JSON && f.Format != TOML:
 		return nil
@@ -108,10 +118,21 @@ func (p *decoder) profile() {
 	if n := p.root.get("Name"); n != nil && p.root.get("Slug") == nil && p.root.get("Type") == nil {
 		p.name(n)
 	}
+	if p.def.Categories == nil && p.root.get("Type") != nil {
+		p.def.Categories = []Category{Subagent} // it describes a type of subagents
+	}
 	p.role()
 }
 
-// role fills in what a role, or a custom agent, leaves open.
+// custom fills in what a custom agent leaves open: only the user starts one that does not say otherwise.
+func (p *decoder) custom() {
+	if p.def.Categories == nil {
+		p.def.Categories = []Category{Primary}
+	}
+	p.role()
+}
+
+// role fills in what a role leaves open, and what is the same in the shapes that are like it.
 func (p *decoder) role() {
 	d := p.def
 	p.qualify()

@@ -25,7 +25,7 @@ func TestShapesOfJSON(t *testing.T) {
     {"Type": "general", "Name": "General Agent", "SystemPrompt": "Do.", "Provider": "openai", "Color": "red",},
   ],
 }`, "coder title=Coder for=[primary subagent] model=openai/m turns=9 tools=[read task] to=[*] rules=[{bash * deny} {edit {*,**/*,*/**/*}.go ask}] aliases=[Coder] | Coder | Do // it, ]\n" +
-			"general title=General Agent for=[primary subagent] to=[] color=red | General Agent | Do.\n"},
+			"general title=General Agent for=[subagent] to=[] color=red | General Agent | Do.\n"},
 		{"a comment without an end", "", `{"agents": [ /* ]}`, "1:14-1:15 error : this is not valid JSON: invalid character '/' looking for beginning of value\n"},
 		{"a spec", "", `{"name": "x", "description": "d", "systemPrompt": "Do.", "tools": ["read_file"], "model": null, "skills": "go-style", "maxTurns": 3, "apiKey": "secret",
  "model": {"apiUrl": "http://h", "apiKey": "secret", "provider": "openai", "model": "m", "maxTokens": 5}}`, is + "model=openai/m max_tokens=5 turns=3 tools=[read] skills=[go-style] | d | Do.\n" +
@@ -34,9 +34,16 @@ func TestShapesOfJSON(t *testing.T) {
 		{"a key in our own", "", `{"name": "x", "description": "d", "category": "subagent", "prompt": "Do.", "api_key": "secret"}`, is + "| d | Do.\n1:76-1:85 warning api_key: api_key is left out: no definition has the key of a provider\n"},
 		{"by name at the top", "", `{"x": {"description": "d", "prompt": "Do.", "tools": ["Read", "Bash(git log:*)"], "permissionMode": "acceptEdits"}}`, is + "tools=[read bash] rules=[{bash git log* allow}] permission=accept_edits | d | Do.\n"},
 		{"opencode's", "", `{"agent": {"x": {"description": "d", "mode": "subagent", "prompt": "Do.", "tools": {"write": false}, "permission": {"bash": {"git push *": "deny", "*": "ask"}}}}, "theme": "t"}`, is + "not=[write] rules=[{bash git push* deny} {bash * ask}] | d | Do.\n1:164-1:171 information theme: agentls does not use the key theme of this file\n"},
-		{"slugs and names that are none", "", `{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary subagent] to=[] | A | p\nunusable b for=[primary subagent] to=[] | b | p\nunusable  title=C for=[primary subagent] to=[] | C | p\nunusable d title=D for=[primary subagent] to=[] | D | \n" +
+		{
+			"in lower case", "", `{"agents": {"custom": [{"name": "X", "slug": "x", "systemPrompt": "p", "canSpawnSubagents": true, "tools": {"mode": "OnlyThese", "toolList": ["read"]}}], "defaultAgentSlug": "x"}}`,
+			"x title=X for=[primary] tools=[read] to=[*] | X | p\n1:155-1:173 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n",
+		},
+		{"roles in lower case", "", `{"agentRoles": {"defaultMaxIterations": 4, "roles": [{"roleId": "x", "systemPrompt": "p"}]}}`, "x for=[primary subagent] turns=4 to=[] | x | p\n"},
+		{"an agent that is named custom", "", `{"agents": {"custom": {"category": "primary", "description": "d", "prompt": "p"}}}`, "custom for=[primary] | d | p\n"},
+		{"a type of subagents says who starts it", "", `{"Agents": [{"Type": "x", "Category": "Primary", "SystemPrompt": "p"}]}`, "x for=[primary] to=[] | x | p\n"},
+		{"slugs and names that are none", "", `{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary] to=[] | A | p\nunusable b for=[primary] to=[] | b | p\nunusable  title=C for=[primary] to=[] | C | p\nunusable d title=D for=[primary] to=[] | D | \n" +
 			"1:46-1:56 error Slug: Slug is \"Bad One!\" [Replace \"Bad One!\" by \"bad-one\": 1:46-1:56 \"\\\"bad-one\\\"\"]\n1:89-1:92 error Name: Name is empty\n1:129-1:163 error Slug: Slug is missing\n1:165-1:191 error prompt: the prompt is empty\n"},
-		{"in the folder of another tool", ".claude/agents/x.json", `{"description": "d", "prompt": "Do.", "model": "sonnet"}`, is + "| d | Do.\n1:48-1:56 information model: there is no preset or provider \"sonnet\"; the configured model is used\n"},
+		{"in the folder of another tool", ".claude/agents/x.json", `{"description": "d", "prompt": "Do.", "model": "sonnet"}`, is + "| d | Do.\n1:48-1:56 information model: there is no preset or provider \"sonnet\"; the model of the agent that starts it is used\n"},
 		{"no agent in the folder of another tool", ".claude/agents/x.json", `{"rows": []}`, "1:1-1:13 information : there are no agents in this object\n"},
 		{"no agent in ours", ".agentls/agents/x.json", `{"rows": []}`, "1:1-1:13 error : there are no agents in this object\n"},
 		{"settings", ".agentls/appsettings.json", `{"Logging": {}, "AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "Do."}]}}`, "x for=[primary subagent] to=[] | x | Do.\n"},
@@ -52,7 +59,7 @@ func TestPermissionsInJSON(t *testing.T) {
 		{"rules", "", before + `"permissions": {"Rules": [{"Pattern": "bash:*", "Action": "Deny"}]}}`, is + "rules=[{bash * deny}] | d | Do.\n"},
 		{"settings of Claude Code", "", before + `"permissions": {"allow": ["Bash(git log:*)", "Read"], "deny": ["WebFetch"]}}`, is + "rules=[{bash git log* allow} {read  allow} {webfetch  deny}] | d | Do.\n"},
 		{"a name", "", before + `"permissions": "planner"}`, is + "permissions=planner | d | Do.\n"},
-		{"a name in another case", "", `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "SystemPrompt": "p", "Permissions": "Planner"}]}}`, "x title=X for=[primary subagent] to=[] permissions=planner | X | p\n"},
+		{"a name in another case", "", `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "SystemPrompt": "p", "Permissions": "Planner"}]}}`, "x title=X for=[primary] to=[] permissions=planner | X | p\n"},
 		{"an action", "", before + `"permission": "ask"}`, is + "rules=[{* * ask}] | d | Do.\n"},
 		{"faults", "", before + `"permission": {"baash": "deny", "bash": ["x"], "edit": "alow"}, "permissions": "planer"}`, "unusable " + is + "| d | Do.\n" +
 			"1:91-1:98 error permission.baash: there is no tool \"baash\" [Replace \"baash\" by \"bash\": 1:92-1:97 \"bash\"]\n1:116-1:121 error permission.bash: permission.bash is a list\n1:131-1:137 error permission.edit: permission.edit is \"alow\" [Replace \"alow\" by \"allow\": 1:132-1:136 \"allow\"]\n1:155-1:163 error permissions: permissions is \"planer\" [Replace \"planer\" by \"planner\": 1:156-1:162 \"planner\"]\n"},

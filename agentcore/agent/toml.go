@@ -85,6 +85,8 @@ func (f *File) definition(n *node, s *shape) *decoder {
 		p.at.end = n.start + line
 	}
 	f.addFields("", n, p.index)
+	n = s.cased(n)
+	p.root = n
 	special := p.shape.keysOf()
 	p.decode(special)
 	if p.shape != nil {
@@ -104,6 +106,7 @@ func (f *File) definition(n *node, s *shape) *decoder {
 	for _, other := range f.Definitions {
 		if other.Slug == d.Slug && d.Slug != "" {
 			at := f.slugs[d]
+			f.doubled[d] = true
 			p.wrong(&node{start: at.start, end: at.end}, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
 		}
 	}

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -18,20 +20,28 @@ type Known struct {
 	// Tools are canonical names; ResolveTool finds one for any spelling.
 	Tools       []string
 	ResolveTool func(string) (string, bool)
+	// Tool is the tool of a canonical name, nil where there is none, as of an MCP server that is not asked.
+	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
+	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the user.
+	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
+	// Strict makes names that nobody knows errors in the formats of other tools, too, where they would be left out: who
+	// registers a definition gets an answer and can mend it.
+	Strict bool
 	// Registry is where delegation cycles through other agents, and other agents of the same names, are looked for.
 	Registry *Registry
 }
 
 // same tells whether another one knows the same but for its functions and its registry.
 func (k Known) same(o Known) bool {
-	return slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
+	return k.Strict == o.Strict && slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
+		slices.Equal(k.Callable, o.Callable) && (k.Callable == nil) == (o.Callable == nil) &&
 		slices.Equal(k.Variables, o.Variables)
 }
 
@@ -42,7 +52,10 @@ func (f *File) Validate(k Known) {
 	if f.validated {
 		return
 	}
-	f.validated = true
+	f.validated, f.strict = true, k.Strict
+	if k.Registry != nil && f.isPrompt(k.Registry.prompts) {
+		f.Definitions, f.Problems, f.named = nil, nil, nil
+	}
 	v := &validator{File: f, Known: k, tools: map[*Definition]map[string][]string{}}
 	for _, n := range f.named {
 		v.check(n)
@@ -78,6 +91,9 @@ func (f *File) Usable() []*Definition {
 // loose tells whether the definition is in a format of another tool, whose names need not be ours.
 func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
 
+// leavesOut tells whether a name in the definition that nobody knows is left out of it, rather than an error.
+func (f *File) leavesOut(d *Definition) bool { return f.loose(d) && !f.strict }
+
 // reportOf adds a problem of a definition.
 func (f *File) reportOf(d *Definition, fault fault) {
 	if fault.severity == failure {
@@ -106,6 +122,10 @@ func (v *validator) check(n named) {
 	switch n.what {
 	case "tool", "disallowed", "option", "rule":
 		v.tool(n)
+	case "argument":
+		v.argument(n)
+	case "server":
+		v.server(n)
 	case "skill":
 		if v.Skills != nil && !slices.Contains(v.Skills, n.name) {
 			if v.unknown(n, "skill", v.Skills) {
@@ -117,6 +137,82 @@ func (v *validator) check(n named) {
 	case "model":
 		v.model(n)
 	}
+}
+
+// argument checks a default argument of a tool by the tool's schema.
+func (v *validator) argument(n named) {
+	if v.Tool == nil || v.ResolveTool == nil {
+		return
+	}
+	name, ok := v.ResolveTool(n.tool)
+	if !ok {
+		return // which is told of the tool
+	}
+	t := v.Tool(name)
+	if t == nil {
+		return
+	}
+	known, names, err := tool.CheckArgument(t, n.name, n.value)
+	var f fault
+	switch {
+	case !known:
+		f = v.unknownFault(n, "argument", names)
+		f.message = strings.Replace(f.message, "there is no argument", name+" has no argument", 1)
+		if len(names) == 0 {
+			f.hint = "it takes none; take it out"
+		}
+	case err != nil:
+		at := n.at
+		f = fault{start: at.start, end: at.end, severity: failure, key: n.key, hint: "write what the tool takes, or take it out"}
+		f.message = fmt.Sprintf("the default of %s for %s: %v", n.name, name, err)
+		if v.leavesOut(n.def) {
+			f.severity, f.message = warning, f.message+"; it is left out"
+		}
+	default:
+		return
+	}
+	v.reportOf(n.def, f)
+	options := n.def.ToolOptions[n.tool]
+	options.Arguments = without(options.Arguments, n.name)
+	n.def.ToolOptions[n.tool] = options
+}
+
+// without is a JSON object without one of its members, nil where none is left.
+func without(object json.RawMessage, member string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return object
+	}
+	delete(members, member)
+	left, err := json.Marshal(members)
+	if err != nil || len(members) == 0 {
+		return nil
+	}
+	return left
+}
+
+// server warns of an MCP server of the agent's that it could not call.
+func (v *validator) server(n named) {
+	d, tools := n.def, "mcp__"+n.name
+	ofServers := func(name string) bool { return name == "*" || strings.HasPrefix(name, "mcp__") }
+	f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key}
+	allows := func(pattern string) bool {
+		matched, err := path.Match(pattern, tools+"__x")
+		return err == nil && matched || pattern == tools
+	}
+	switch {
+	case d.Tools != nil && !slices.ContainsFunc(d.Tools, ofServers):
+		f.message = fmt.Sprintf("the agent cannot call the MCP server %s: its list of tools names none of a server", short(n.name))
+		f.hint = "add " + tools + " to its tools"
+	case v.Callable == nil || !d.Is(Subagent) || slices.ContainsFunc(v.Callable, allows) ||
+		slices.ContainsFunc(d.Rules, func(r permission.Rule) bool { return r.Action == permission.Allow && allows(r.Tool) }):
+		return
+	default:
+		f.severity = information
+		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents", short(n.name))
+		f.hint = fmt.Sprintf(`allow it in config.toml by a rule with tool = "%s__*", or be asked by subagent_ask = "bubble"`, tools)
+	}
+	v.reportOf(d, f)
 }
 
 // matcher warns of a hook for a tool that nobody knows; it may be one to come.
@@ -135,12 +231,12 @@ func (v *validator) matcher(n named) {
 // unknown reports a name that nobody knows. It returns true where the name is to be left out.
 func (v *validator) unknown(n named, what string, known []string) bool {
 	v.reportOf(n.def, v.unknownFault(n, what, known))
-	return v.loose(n.def)
+	return v.leavesOut(n.def)
 }
 
 func (f *File) unknownFault(n named, what string, known []string) fault {
 	found := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key, message: fmt.Sprintf("there is no %s %q", what, short(n.name))}
-	if f.loose(n.def) {
+	if f.leavesOut(n.def) {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
 	// Of names that are equally near, those that are written as names should be come first.
@@ -166,13 +262,25 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 	} else if len(known) == 0 {
 		found.hint = "there is none yet; take it out"
 	} else {
-		list := slices.Sorted(slices.Values(known))
+		list := listed(known)
 		if len(list) > 40 {
 			list = append(list[:40:40], "…")
 		}
 		found.hint = fmt.Sprintf("the %ss are %s", what, strings.Join(list, ", "))
 	}
 	return found
+}
+
+// listed are names in their order, of those that differ by the case of letters alone the first of those given.
+func listed(known []string) []string {
+	var list []string
+	for _, name := range known {
+		if !namedAs(list, name) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // otherNames are the names that others have for tools.
@@ -266,6 +374,17 @@ func (v *validator) rename(d *Definition) {
 // claudeModels are names of models that are known to Claude Code alone.
 var claudeModels = []string{"sonnet", "opus", "haiku", "opusplan"}
 
+// modelInstead says which model a definition gets whose own is left out.
+func modelInstead(d *Definition) string {
+	switch {
+	case !d.Is(Subagent):
+		return "the configured model is used"
+	case !d.Is(Primary):
+		return "the model of the agent that starts it is used"
+	}
+	return "the configured model is used, or as a subagent the model of the agent that starts it"
+}
+
 func (v *validator) model(n named) {
 	provider, _, qualified := strings.Cut(n.name, "/")
 	switch {
@@ -291,10 +410,11 @@ func (v *validator) model(n named) {
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
-	if v.loose(n.def) {
+	claude := (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name)
+	if v.leavesOut(n.def) || claude {
 		f.severity, f.fix = warning, nil
-		f.message += "; the configured model is used"
-		if (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name) {
+		f.message += "; " + modelInstead(n.def)
+		if claude {
 			f.severity = information
 		}
 		n.def.Model = ""
@@ -349,6 +469,11 @@ func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	return start, end
 }
 
+// namedAs tells whether a name is among names, in any case of letters, as Registry.Find takes it.
+func namedAs(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
 // agentProblem is a name of an agent that nobody has.
 type agentProblem struct {
 	named
@@ -358,7 +483,7 @@ type agentProblem struct {
 // apply adds the problem to the file, and leaves the name out of a definition of another tool.
 func (p agentProblem) apply(f *File) {
 	f.reportOf(p.def, p.fault)
-	if f.loose(p.def) {
+	if f.leavesOut(p.def) {
 		p.def.Subagents = slices.DeleteFunc(p.def.Subagents, func(s string) bool { return s == p.name })
 	}
 }
@@ -369,7 +494,7 @@ func (f *File) agentProblems(known []string) []agentProblem {
 	shown := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(hidden, name) })
 	var list []agentProblem
 	for _, n := range f.named {
-		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || slices.Contains(known, n.name) {
+		if n.what != "subagent" && n.what != "child" && n.what != "instead" || n.name == "*" || namedAs(known, n.name) {
 			continue
 		}
 		list = append(list, agentProblem{n, f.unknownFault(n, "agent", shown)})
@@ -398,18 +523,14 @@ func (f *File) agentNames() []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
 
-// finder looks a name up among the file's own agents, then in a registry.
+// finder looks a name up among the file's own agents, then in a registry, as it is written before in any case of letters.
 func (f *File) finder(r *Registry) func(string) *Definition {
+	own := NewRegistry(f.Definitions...)
+	if r == nil {
+		r = own
+	}
 	return func(name string) *Definition {
-		for _, d := range f.Definitions {
-			if d.Slug == name || slices.Contains(d.Aliases, name) {
-				return d
-			}
-		}
-		if r == nil {
-			return nil
-		}
-		return r.byName[name]
+		return cmp.Or(own.byName[name], r.byName[name], own.lookup(name), r.lookup(name))
 	}
 }
 

@@ -36,7 +36,7 @@ type Config struct {
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
-	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty: the built-in one.
 	Statusline string
 	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or its price is known.
 	SessionTitles SessionTitles

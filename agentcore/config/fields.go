@@ -117,7 +117,7 @@ var surfaceFields = []field{
 	},
 	{
 		key: "statusline",
-		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the shell that gets the session as JSON on its standard input. Empty: the built-in one.",
+		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the shell that gets the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty: the built-in one.",
 		at:  in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,

@@ -152,18 +152,22 @@ func (p *Pool) leave(w *waiter) {
 	p.advance()
 }
 
-// advance hands free slots to those in front and tells the others where they are. The lock is held.
+// advance hands free slots to those in front and tells those for whom none is left where they are: who only waits behind a reserved
+// place, with a slot free for both, waits for no slot. The lock is held.
 func (p *Pool) advance() {
 	for len(p.queue) > 0 && !p.queue[0].absent && p.held < max(1, p.limit()) {
 		close(p.queue[0].got)
 		p.queue = slices.Delete(p.queue, 0, 1)
 		p.held++
 	}
+	free := max(0, max(1, p.limit())-p.held)
 	for i, w := range p.queue {
 		select {
 		case <-w.moved: // what it was not told yet is old
 		default:
 		}
-		w.moved <- i + 1
+		if i >= free {
+			w.moved <- i - free + 1
+		}
 	}
 }

@@ -210,3 +210,26 @@ func TestReserved(t *testing.T) {
 		t.Errorf("%d still wait", n)
 	}
 }
+
+// TestPositionsBehindAReservation: who waits for somebody to come, with slots free for both, is told no number; who is behind is
+// told how many go ahead of it among those without a slot.
+func TestPositionsBehindAReservation(t *testing.T) {
+	p := slot.NewPool(limit(2))
+	first, second, third := p.Reserve(), p.Reserve(), p.Reserve()
+	got := make(chan error, 2)
+	told := make(chan int, 9)
+	go func() { got <- p.AcquireReserved(t.Context(), third, func(n int) { told <- n }) }()
+	if n := <-told; n != 1 {
+		t.Errorf("the first one for whom no slot is left is told number %d", n)
+	}
+	go func() {
+		got <- p.AcquireReserved(t.Context(), second, func(n int) { t.Errorf("the second one is told number %d", n) })
+	}()
+	first.Drop()
+	for range 2 {
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+		p.Release()
+	}
+}

@@ -24,7 +24,9 @@ import (
 // known member, JSON inside a string where an object or array belongs, and one text where a list of them does. The error, for the
 // model, lists every fault with its place, what is expected, and a right call. Check keeps nothing and may
 // be called from any goroutine.
-func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) {
+func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) { return check(tool, raw, nil) }
+
+func check(tool Tool, raw, defaults json.RawMessage) (json.RawMessage, error) {
 	name, s, err := shapeOf(tool)
 	if err != nil {
 		return nil, err
@@ -37,6 +39,13 @@ func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) {
 	}
 	if value == nil {
 		value, m.mended = jsonObject{}, true
+	}
+	if len(defaults) > 0 {
+		if own, err := decode(defaults); err != nil || !isObject(own) {
+			return nil, fmt.Errorf("the default arguments of %s are no JSON object", name)
+		} else if object, ok := m.unwrap(value, isObject).(jsonObject); ok {
+			value = m.complete(s.schema, object, own.(jsonObject))
+		}
 	}
 	value = m.mend("", s.schema, value)
 	if len(m.faults) > 0 {
@@ -221,7 +230,7 @@ func (m *mender) mend(path string, schema *jsonschema.Schema, value any) any {
 }
 
 func (m *mender) mendObject(path string, schema *jsonschema.Schema, object jsonObject) jsonObject {
-	open := schema.AdditionalProperties == nil || schema.AdditionalProperties.Not == nil
+	open := isOpen(schema)
 	out := make(jsonObject, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		value := object[key]
@@ -235,7 +244,7 @@ func (m *mender) mendObject(path string, schema *jsonschema.Schema, object jsonO
 				}
 			}
 			if name == "" {
-				if open || schema.PatternProperties != nil {
+				if open {
 					out[key] = value
 				} else {
 					m.fault(join(path, key), "unknown"+suggestion(schema, key))
@@ -420,10 +429,7 @@ func expected(schema *jsonschema.Schema) string {
 }
 
 func suggestion(schema *jsonschema.Schema, key string) string {
-	names := schema.PropertyOrder
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(schema.Properties))
-	}
+	names := namesOf(schema)
 	if len(names) == 0 {
 		return "; it takes no arguments"
 	}

@@ -37,7 +37,7 @@ local signs = {
   completed = { '✓', '+', 'Completed' },
   partial = { '⊘', '-', 'Cancelled' },
   failed = { '✗', 'x', 'Failed' },
-  timeout = { '✗', 'x', 'Failed' },
+  timeout = { '⧖', 't', 'Failed' },
   cancelled = { '⊘', '-', 'Cancelled' },
   interrupted = { '⏸', '=', 'Waiting' },
 }
