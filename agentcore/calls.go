@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -113,6 +114,14 @@ func (r *run) decide(asked model.Call) *call {
 		name = canonical
 	}
 	t := r.toolNamed(name)
+	if why := r.whyWithheld(name); why != "" && !r.offers(name) {
+		decision := permission.Decision{Advice: "go on without " + name}
+		if why == untrustedCommands {
+			decision.Advice = withoutCommands
+		}
+		c.refusal = denied(decision, why)
+		return c
+	}
 	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {
@@ -158,8 +167,7 @@ func (r *run) execute(c *call) model.Result {
 	switch {
 	case r.working.Err() != nil:
 		status, text, summary = r.cancelled()
-	case c.refusal != "":
-		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
+	case !unrefused(c.refusal, nil, &status, &text, &summary):
 	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:

@@ -154,7 +154,7 @@ func (r *run) canonicalTools(definition *agent.Definition, names []string) (list
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
 		switch {
-		case !ok || !r.offers(canonical) && !definition.Allows(canonical):
+		case !ok || !r.offers(canonical) && r.whyWithheld(canonical) == "" && !definition.Allows(canonical):
 			return nil, nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
 		case !definition.Allows(canonical):
 			more = append(more, canonical)

@@ -83,6 +83,7 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 			Expect: []script.Expect{startable("looks", "reviewer", "explore", "plan", "researcher", "guide", "critic")},
 		},
 	), nil, own("mine"), own("looks", "read", "grep"))
+	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.finishes(agentcore.RunRequest{Agent: "planner", Prompt: "Plan it."})
 }
@@ -222,6 +223,58 @@ func TestChildIsOfferedWhatItCanUse(t *testing.T) {
 	}
 }
 
+// A run of the user is not offered what could only be denied, it and the user are told why, and so are those that it
+// could start.
+func TestRunIsOfferedWhatItCanUse(t *testing.T) {
+	none := []config.Permission{{Tool: "Bash", Action: permission.Deny}}
+	for _, tt := range []struct {
+		name, told, notice string
+		rules              []config.Permission
+		trusted            bool
+	}{
+		{
+			"untrusted", "not for you: bash (no command runs in this workspace, since the user does not trust it yet); go on without it, and say what the user should run",
+			"coder is not offered bash: no command runs in this workspace, since the user does not trust it yet; trust the folder, by `agentls trust`", nil, false,
+		},
+		{"ruled", "not for you: bash (a rule or the mode of the run denies every call); if", "coder is not offered bash: a rule or the mode of the run denies every call; `agentls permissions explain`", none, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(
+				t, map[string]string{"a.txt": "one\n"},
+				script.Turn{
+					Match: "Go.",
+					Expect: []script.Expect{
+						script.NoTools("bash", "bash_output", "bash_kill"), script.Tools("edit", "task"), script.System("You cannot run commands."),
+						notSystem("\ncommands: "), script.System(tt.told), described("\n- bash: ", false), described("must hold. (here without bash)\n", true),
+					},
+					Answer: []script.Step{bash("true"), task("tester", "Test it.", "")},
+				},
+				script.Turn{
+					Match: "Test it.", Expect: []script.Expect{script.NoTools("bash"), script.Tools("edit"), script.System("not for you: bash (")},
+					Answer: []script.Step{script.Text("Tested.")},
+				},
+				script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("bash", "denied: ")}, Answer: []script.Step{script.Text("done")}},
+			)
+			w.ruled(tt.rules...)
+			w.session.SetTrusted(tt.trusted)
+			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+			var notices []string
+			for _, e := range w.until(ended(id)) {
+				if n, ok := e.Body.(event.Notice); ok {
+					notices = append(notices, n.Message+"; "+n.Hint)
+				}
+			}
+			if len(notices) != 1 || !strings.HasPrefix(notices[0], tt.notice) {
+				t.Errorf("the user was told %q, want once %q", notices, tt.notice)
+			}
+			want := []event.CallStatus{event.CallDenied, event.CallOK}
+			if calls := w.wait(id).ToolCalls; len(calls) != len(want) || calls[0].Status != want[0] || calls[1].Status != want[1] {
+				t.Errorf("the calls are %+v", calls)
+			}
+		})
+	}
+}
+
 // A child gets those of its parent's MCP tools that a rule, or the user, lets it call.
 func TestInheritedToolsThatWouldAsk(t *testing.T) {
 	for _, tt := range []struct {
@@ -335,5 +388,6 @@ func TestDisallowedEditing(t *testing.T) {
 	w.with(script.New("test", script.Turn{
 		Expect: []script.Expect{script.NoTools("edit", "write", "patch", "notebook_edit"), script.Tools("read", "bash")}, Answer: []script.Step{script.Text("done")},
 	}), nil, careful)
+	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "careful", Prompt: "Go."})
 }

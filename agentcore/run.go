@@ -102,8 +102,9 @@ type run struct {
 	budget      *budget
 	price       *price.Price // of an answer of the model, nil where it is unknown
 	subagents   []*agent.Definition
-	tools       []tool.Tool // in the order in which models see them
-	withheld    []string    // tools that no call of could be made, which it is told
+	tools       []tool.Tool         // in the order in which models see them
+	withheld    []withheld          // tools that no call of could be made, which it is told
+	lacks       map[string][]string // by the names of its subagents, the tools that they would have to do without
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed
 	layer       *workspace.Layer
@@ -169,6 +170,11 @@ type run struct {
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
 	if err := request.readIterations(); err != nil {
 		return "", err
+	}
+	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
+		if err := s.engine.readDecisions(ctx); err != nil {
+			return "", err
+		}
 	}
 	r, err := s.engine.newRun(s, nil, request)
 	if err != nil {
@@ -418,6 +424,9 @@ func (r *run) work() error {
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err
+	}
+	if r.parent == nil {
+		r.tellWithheld()
 	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
