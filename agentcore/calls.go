@@ -241,6 +241,9 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	if c.images, err = r.keepImages(result.Images); err != nil {
 		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
 	}
+	if result.Failed {
+		return event.CallError, text, result.Summary
+	}
 	return event.CallOK, text, result.Summary
 }
 

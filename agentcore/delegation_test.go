@@ -3,6 +3,7 @@ package agentcore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -272,6 +273,64 @@ func TestRunIsOfferedWhatItCanUse(t *testing.T) {
 				t.Errorf("the calls are %+v", calls)
 			}
 		})
+	}
+}
+
+// A call whose child did not complete has failed, in the record, the events and for the model, which is told all the same
+// what came of it.
+func TestCallOfAFailedTask(t *testing.T) {
+	w := newWorld(
+		t, nil,
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Fail.", ""), task("general", "Stop.", ""), task("general", "Work.", "")}},
+		script.Turn{Match: "Fail.", Answer: []script.Step{script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no such key"}}},
+		script.Turn{Match: "Stop.", Answer: []script.Step{script.Gate("held")}},
+		script.Turn{Match: "Work.", Answer: []script.Step{script.Text("Worked.")}},
+		script.Turn{
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Result("task", "error: the task ended as failed"), script.Result("task", "no such key"), script.Result("task", "error: the task ended as cancelled"),
+				script.Result("task", `status="cancelled"`), script.Result("task", "Worked."), failedResults(true, true, false),
+			},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("held")
+	for _, child := range w.children(id) {
+		if strings.HasPrefix(child.Title, "Stop.") {
+			if err := w.engine.Cancel(child.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finished := map[event.CallStatus]int{}
+	for _, e := range w.until(ended(id)) {
+		if f, ok := e.Body.(event.ToolCallFinished); ok && e.Run == id {
+			finished[f.Status]++
+		}
+	}
+	var listed []event.CallStatus
+	for _, c := range w.wait(id).ToolCalls {
+		listed = append(listed, c.Status)
+	}
+	if finished[event.CallError] != 2 || finished[event.CallOK] != 1 || !slices.Equal(listed, []event.CallStatus{event.CallError, event.CallError, event.CallOK}) {
+		t.Errorf("told %v, listed %v", finished, listed)
+	}
+}
+
+// failedResults expects the results of the last turn to be marked as failed, or not.
+func failedResults(want ...bool) script.Expect {
+	return func(request *model.Request) error {
+		var got []bool
+		for _, part := range request.Messages[len(request.Messages)-1].Parts {
+			if result, ok := part.(model.Result); ok {
+				got = append(got, result.Error)
+			}
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("the results are failed: %v, want %v", got, want)
+		}
+		return nil
 	}
 }
 

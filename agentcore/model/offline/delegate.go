@@ -30,7 +30,7 @@ var (
 	agentLine  = pattern(`(?m)^- ([\w-]+): `)
 	everything = pattern(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
 	placeLine  = pattern(`(?m)^([^\s:][^:\n]*):(\d+): `)
-	reportHead = pattern(`(?s)^<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
+	reportHead = pattern(`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
 	totals     = pattern(`(\d+) (error|warning|remark|hint)s?\b`)
 	fixed      = pattern(`(\d+) with a fix`)
 )
@@ -235,14 +235,14 @@ func (t *task) reportOf(c call) (report, bool) {
 		return report{}, false
 	}
 	for e := range t.made("task") {
-		if string(e.arguments) != string(arguments) || e.failed {
-			continue
-		}
 		match := reportHead().FindStringSubmatch(e.text)
-		if match == nil {
+		switch {
+		case string(e.arguments) != string(arguments), match == nil && e.failed: // another one, or one that was not started
+		case match == nil:
 			return report{status: "completed", body: strings.TrimSpace(e.text)}, true
+		default:
+			return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 		}
-		return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 	}
 	return report{}, false
 }
