@@ -52,6 +52,12 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	r.mu.Unlock()
 	results := make([]model.Part, len(calls))
 	var group beside.Group
+	done := func(n int) { // children that are started from now on may know these results
+		r.mu.Lock()
+		r.carriedOut = results[:n:n]
+		r.mu.Unlock()
+	}
+	done(0)
 	places := make(chan struct{}, maxReading)
 	var last *line
 	for i, c := range calls {
@@ -59,6 +65,7 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 		case c.refusal == "" && !c.spec.Effect.Parallel():
 			group.Wait() // what was asked before a change must not see it
 			results[i] = r.execute(c)
+			done(i + 1)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
 			if c.refusal == "" && c.spec.Name == "task" {

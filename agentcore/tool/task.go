@@ -155,6 +155,9 @@ func (s TaskState) Report() string {
 	if r.Error != nil {
 		fmt.Fprintf(&b, "error: %s\n", r.Error.Detail)
 	}
+	if r.Status == event.StatusInterrupted {
+		fmt.Fprintf(&b, "to go on with it: task with resume = %q, or the user by `agentls sessions resume %s`\n", s.ID, s.ID)
+	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {
 		if c.Status != "" && c.Status != event.ChildStatusCompleted && r.Reason == "" { // otherwise its end says so
