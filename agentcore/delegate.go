@@ -230,6 +230,9 @@ func (r *run) writeTask(b *strings.Builder) {
 	}
 	b.WriteString("\n\n<task>\n")
 	fmt.Fprintf(b, "you are: %s, started by %s\n", r.pathOfAgents(), r.parent.definition.Slug)
+	if r.definition.NoDefaultPrefix { // otherwise its system prompt says it
+		fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
+	}
 	if r.task.Criteria != "" {
 		fmt.Fprintf(b, "success criteria: %s\n", strings.TrimSpace(r.task.Criteria))
 	}

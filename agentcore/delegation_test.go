@@ -276,6 +276,20 @@ func TestRunIsOfferedWhatItCanUse(t *testing.T) {
 	}
 }
 
+// A child whose definition wants no default prefix is told its limits with its task, and others once.
+func TestLimitsOfAChildWithoutPrefix(t *testing.T) {
+	bare, plain := own("bare"), own("plain")
+	bare.NoDefaultPrefix, bare.Limits.MaxTurns, plain.Limits.MaxTurns = true, 7, 8
+	w := newWorld(t, nil)
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("bare", "Be bare.", ""), task("plain", "Be plain.", "")}},
+		script.Turn{Match: "Be bare.", Expect: []script.Expect{notSystem("limits:"), script.Last("\nlimits: 7 turns, ")}, Answer: []script.Step{script.Text("Bare.")}},
+		script.Turn{Match: "Be plain.", Expect: []script.Expect{script.System("\nlimits: 8 turns, "), script.NotLast("limits:")}, Answer: []script.Step{script.Text("Plain.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+	), nil, bare, plain)
+	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+}
+
 // A call whose child did not complete has failed, in the record, the events and for the model, which is told all the same
 // what came of it.
 func TestCallOfAFailedTask(t *testing.T) {

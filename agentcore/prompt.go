@@ -213,12 +213,17 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 	if r.parent != nil {
 		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
-	fmt.Fprintf(b, "limits: %d turns, %s\n", r.limits.MaxTurns, duration(r.limits.Timeout))
+	fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
 	if r.offers("bash") {
 		r.writeCommands(b)
 	}
 	r.writeMissing(b)
 	b.WriteString("</environment>\n")
+}
+
+// limitsInWords are those that the run can keep an eye on.
+func (r *run) limitsInWords() string {
+	return fmt.Sprintf("%d turns, %s", r.limits.MaxTurns, duration(r.limits.Timeout))
 }
 
 // writeMissing tells the run which tools it does without that its definition, or its task, may count on.
