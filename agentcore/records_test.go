@@ -205,6 +205,13 @@ func TestRecordOfModelCalls(t *testing.T) {
 	for _, m := range transcript {
 		check(string(m.Role), m.Model, m.Usage)
 	}
+	var shown strings.Builder
+	if err := w.engine.TranscriptMarkdown(w.ctx, id, &shown); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(shown.String(), "### Assistant\n\n`script/test`, 1100 tokens in (1000 cached), 10 out, $"); n != 4 {
+		t.Errorf("%d answers are shown with what they used:\n%s", n, shown.String())
+	}
 	var file bytes.Buffer
 	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
