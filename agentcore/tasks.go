@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -240,8 +241,7 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 			continue
 		}
 		path := e.outputOf(event.RunID(id))
-		text, err := os.ReadFile(path)
-		if err != nil || !strings.HasPrefix(string(text), stillRuns) {
+		if !saysItRuns(path) {
 			continue // it is gone by now, or says it
 		}
 		row, err := e.store.Run(ctx, event.RunID(id))
@@ -250,6 +250,10 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 		}
 		if err != nil {
 			return fmt.Errorf("read the run %s: %w", id, err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it was deleted meanwhile
 		}
 		_, said, _ := strings.Cut(string(text), "\n")
 		ended := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title, Result: event.RunResult{
@@ -261,4 +265,17 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// saysItRuns reports whether the file of a run in the background says that the run has not ended. Results may be long,
+// and are not read.
+func saysItRuns(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read from
+	head := make([]byte, len(stillRuns))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == stillRuns
 }
