@@ -31,7 +31,7 @@ func (r *run) ask(ctx context.Context, q query) (model.Done, error) {
 	policy := model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}
 	var failing time.Time
 	for attempts := 1; ; attempts++ {
-		done, err := r.stream(ctx, q)
+		done, err := r.once(ctx, q)
 		if err == nil {
 			return done, nil
 		}
@@ -96,8 +96,17 @@ func (r *run) tellUnreachable(failed error) {
 		r.config.RetryMaxElapsed), known.Hint)
 }
 
-// stream sends the request once and publishes the answer as it comes.
-func (r *run) stream(ctx context.Context, q query) (model.Done, error) {
+// once sends the request, without a second try.
+func (r *run) once(ctx context.Context, q query) (model.Done, error) {
+	done, begun, err := r.stream(ctx, q)
+	if err != nil && (begun || ctx.Err() != nil) {
+		r.addCut(q.model)
+	}
+	return done, err
+}
+
+// stream sends the request once and publishes the answer as it comes. begun tells whether anything of it came.
+func (r *run) stream(ctx context.Context, q query) (done model.Done, begun bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var text, reasoning strings.Builder
@@ -118,8 +127,9 @@ func (r *run) stream(ctx context.Context, q query) (model.Done, error) {
 	}
 	for piece, err := range q.model.Stream(ctx, q.request) {
 		if err != nil {
-			return model.Done{}, err
+			return model.Done{}, begun, err
 		}
+		begun = true
 		switch p := piece.(type) {
 		case model.TextDelta:
 			text.WriteString(shownText.Write(p.Text))
@@ -135,16 +145,16 @@ func (r *run) stream(ctx context.Context, q query) (model.Done, error) {
 			reasoning.WriteString(shownReasoning.Flush())
 			flush()
 			p.Usage = p.Usage.Plausible(q.request, p.Message)
-			return p, nil
+			return p, true, nil
 		}
 		if time.Since(flushed) >= deltaInterval {
 			flush()
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return model.Done{}, err
+		return model.Done{}, begun, err
 	}
-	return model.Done{}, &model.Error{Kind: model.ErrProtocol, Provider: q.model.Name(), Detail: "the stream ended without an end of the message"}
+	return model.Done{}, begun, &model.Error{Kind: model.ErrProtocol, Provider: q.model.Name(), Detail: "the stream ended without an end of the message"}
 }
 
 // overflows reports whether a request failed since it was too long for the model.

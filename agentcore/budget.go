@@ -333,8 +333,9 @@ func (r *run) cutOff(limit string) {
 }
 
 // addUsage counts what an answer of the model used, for the run and for all above it, and stores it. Budgets count a
-// guess of what the provider did not report. It may be called for further requests of the same turn, too.
-func (r *run) addUsage(request *model.Request, done model.Done) {
+// guess of what the provider did not report. It may be called for further requests of the same turn, too. It returns
+// what the answer used.
+func (r *run) addUsage(request *model.Request, done model.Done) event.Usage {
 	u, whole := done.Usage, done.Usage
 	if !(Resolved{Name: r.model.Name()}).offline() { // the rules have no tokens
 		whole = u.Complete(request, done.Message)
@@ -349,6 +350,20 @@ func (r *run) addUsage(request *model.Request, done model.Done) {
 		}
 	}
 	r.budget.add(counted)
+	r.count(used)
+	return used
+}
+
+// addCut counts a request that was cut off while the model answered. What it used nobody tells; where no price is
+// known either, the cost is unknown from now on, and not that of the answers alone.
+func (r *run) addCut(asked model.Model) {
+	if priceOf(r.config, asked.Name()) == nil && !(Resolved{Name: asked.Name()}).offline() {
+		r.count(event.Usage{})
+	}
+}
+
+// count adds what was used to the run and to all above it, and stores it.
+func (r *run) count(used event.Usage) {
 	var usages []store.RunUsage
 	for a := r; a != nil; a = a.parent {
 		a.mu.Lock()

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -51,6 +52,12 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 	r.mu.Unlock()
 	results := make([]model.Part, len(calls))
 	var group beside.Group
+	done := func(n int) { // children that are started from now on may know these results
+		r.mu.Lock()
+		r.carriedOut = results[:n:n]
+		r.mu.Unlock()
+	}
+	done(0)
 	places := make(chan struct{}, maxReading)
 	var last *line
 	for i, c := range calls {
@@ -58,6 +65,7 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 		case c.refusal == "" && !c.spec.Effect.Parallel():
 			group.Wait() // what was asked before a change must not see it
 			results[i] = r.execute(c)
+			done(i + 1)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
 			if c.refusal == "" && c.spec.Name == "task" {
@@ -113,6 +121,14 @@ func (r *run) decide(asked model.Call) *call {
 		name = canonical
 	}
 	t := r.toolNamed(name)
+	if why := r.whyWithheld(name); why != "" && !r.offers(name) {
+		decision := permission.Decision{Advice: "go on without " + name}
+		if why == untrustedCommands {
+			decision.Advice = withoutCommands
+		}
+		c.refusal = denied(decision, why)
+		return c
+	}
 	if !r.offers(name) {
 		var known []string
 		for _, o := range r.offered() {
@@ -158,8 +174,7 @@ func (r *run) execute(c *call) model.Result {
 	switch {
 	case r.workContext().Err() != nil:
 		status, text, summary = r.cancelled()
-	case c.refusal != "":
-		summary = faultLine(strings.TrimPrefix(c.refusal, "error: "))
+	case !unrefused(c.refusal, nil, &status, &text, &summary):
 	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect == tool.Acts:
@@ -232,6 +247,9 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	text = r.bounded(c, result.Text)
 	if c.images, err = r.keepImages(result.Images); err != nil {
 		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
+	}
+	if result.Failed {
+		return event.CallError, text, result.Summary
 	}
 	return event.CallOK, text, result.Summary
 }

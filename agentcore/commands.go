@@ -132,8 +132,7 @@ func (r *run) untrusted(request permission.Request) string {
 	if request.Command == "" || r.session.isTrusted() {
 		return ""
 	}
-	return "denied: no command runs in this workspace, since the user does not trust it yet. " +
-		"Go on without it, and say what the user should run, or that `agentls trust` or the editor's own trust allows it"
+	return denied(permission.Decision{Advice: withoutCommands}, untrustedCommands)
 }
 
 // open returns the run's sandbox.

@@ -257,6 +257,7 @@ func TestCompactionFails(t *testing.T) {
 					return nil
 				}}, Answer: []script.Step{script.Text("Done.")}},
 			).holds(smallContext)
+			w.session.SetTrusted(true)
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)

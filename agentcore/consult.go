@@ -78,9 +78,9 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 	}
 	began := time.Now()
 	done, err := ask(ctx, query{model: r.model, aside: true, request: request})
-	text := ""
+	text, used := "", event.Usage{}
 	if err == nil {
-		r.addUsage(request, done)
+		used = r.addUsage(request, done)
 		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
 		switch {
 		case done.Stop == model.StopRefused:
@@ -105,7 +105,7 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 	r.finished = time.Now().UTC()
 	answer := withoutCalls(withoutSecrets(done.Message, r.engine.redactor))
 	answer.Role = model.RoleAssistant
-	r.aside(store.Message{Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)), Duration: max(time.Since(began), time.Millisecond)}, answer)
+	r.aside(store.Message{Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)), Duration: max(time.Since(began), time.Millisecond), Model: r.model.Name(), Usage: used}, answer)
 	return text, err
 }
 

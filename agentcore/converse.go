@@ -27,6 +27,7 @@ func (r *run) converse() error {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
+		r.showProgress()
 		ended, err := r.takeTurn(&c)
 		if err != nil || ended {
 			return err
@@ -145,9 +146,9 @@ func (r *run) query(c *conversation, only string) (model.Done, error) {
 		began := time.Now()
 		done, err := r.ask(r.workContext(), query{model: r.model, request: request})
 		if err == nil {
-			r.memory.answered = answered{done.Usage.Output, max(time.Since(began), time.Millisecond)}
+			took := max(time.Since(began), time.Millisecond)
 			r.memory.learn(done.Usage, r.messages)
-			r.addUsage(request, done)
+			r.memory.answered = answered{r.model.Name(), r.addUsage(request, done), took}
 			return done, nil
 		}
 		if !overflows(err) {
@@ -373,16 +374,21 @@ func (r *run) idle(message string, percent int) {
 		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
 		Activities: append([]string(nil), r.activity...), Message: message,
 	}
-	share := percent
-	if r.limits.MaxTurns > 0 && r.turn > 0 {
-		share = max(share, (r.turn-1)*100/r.limits.MaxTurns)
+	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
+	r.last = p
+	r.mu.Unlock()
+	r.session.submit(store.Batch{}, r.id, p)
+}
+
+// budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given
+// one and that of before. The lock is held.
+func (r *run) budgetUsed(turns, least int) int {
+	share := max(least, r.budget.share())
+	if r.limits.MaxTurns > 0 {
+		share = max(share, max(turns, 0)*100/r.limits.MaxTurns)
 	}
 	if r.limits.Timeout > 0 {
 		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
 	}
-	share = max(share, r.budget.share())
-	p.BudgetUsed = max(min(share, 100), r.last.BudgetUsed)
-	r.last = p
-	r.mu.Unlock()
-	r.session.submit(store.Batch{}, r.id, p)
+	return max(min(share, 100), r.last.BudgetUsed)
 }

@@ -149,7 +149,7 @@ func (r *run) moreTools(definition *agent.Definition, names []string) (more []st
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
 		switch {
-		case !ok || !r.offers(canonical) && !definition.Allows(canonical):
+		case !ok || !r.offers(canonical) && r.whyWithheld(canonical) == "" && !definition.Allows(canonical):
 			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
 		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
 			more = append(more, canonical)
@@ -224,6 +224,9 @@ func (r *run) writeTask(b *strings.Builder) {
 	}
 	b.WriteString("\n\n<task>\n")
 	fmt.Fprintf(b, "you are: %s, started by %s\n", r.pathOfAgents(), r.parent.definition.Slug)
+	if r.definition.NoDefaultPrefix { // otherwise its system prompt says it
+		fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
+	}
 	if r.task.Criteria != "" {
 		fmt.Fprintf(b, "success criteria: %s\n", strings.TrimSpace(r.task.Criteria))
 	}

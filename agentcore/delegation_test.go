@@ -3,6 +3,7 @@ package agentcore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,7 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 			Expect: []script.Expect{startable("looks", "reviewer", "explore", "plan", "researcher", "guide", "critic")},
 		},
 	), nil, own("mine"), own("looks", "read", "grep"))
+	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.finishes(agentcore.RunRequest{Agent: "planner", Prompt: "Plan it."})
 }
@@ -245,6 +247,130 @@ func TestChildIsOfferedWhatItCanUse(t *testing.T) {
 			w.session.SetTrusted(true)
 			w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 		})
+	}
+}
+
+// A run of the user is not offered what could only be denied, it and the user are told why, and so are those that it
+// could start.
+func TestRunIsOfferedWhatItCanUse(t *testing.T) {
+	none := []config.Permission{{Tool: "Bash", Action: permission.Deny}}
+	for _, tt := range []struct {
+		name, told, notice string
+		rules              []config.Permission
+		trusted            bool
+	}{
+		{
+			"untrusted", "not for you: bash (no command runs in this workspace, since the user does not trust it yet); go on without it, and say what the user should run",
+			"coder is not offered bash: no command runs in this workspace, since the user does not trust it yet; trust the folder, by `agentls trust`", nil, false,
+		},
+		{"ruled", "not for you: bash (a rule or the mode of the run denies every call); if", "coder is not offered bash: a rule or the mode of the run denies every call; `agentls permissions explain`", none, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(
+				t, map[string]string{"a.txt": "one\n"},
+				script.Turn{
+					Match: "Go.",
+					Expect: []script.Expect{
+						script.NoTools("bash", "bash_output", "bash_kill"), script.Tools("edit", "task"), script.System("You cannot run commands."),
+						notSystem("\ncommands: "), script.System(tt.told), described("\n- bash: ", false), described("must hold. (here without bash)\n", true),
+					},
+					Answer: []script.Step{bash("true"), task("tester", "Test it.", "")},
+				},
+				script.Turn{
+					Match: "Test it.", Expect: []script.Expect{script.NoTools("bash"), script.Tools("edit"), script.System("not for you: bash (")},
+					Answer: []script.Step{script.Text("Tested.")},
+				},
+				script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("bash", "denied: ")}, Answer: []script.Step{script.Text("done")}},
+			)
+			w.ruled(tt.rules...)
+			w.session.SetTrusted(tt.trusted)
+			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+			var notices []string
+			for _, e := range w.until(ended(id)) {
+				if n, ok := e.Body.(event.Notice); ok {
+					notices = append(notices, n.Message+"; "+n.Hint)
+				}
+			}
+			if len(notices) != 1 || !strings.HasPrefix(notices[0], tt.notice) {
+				t.Errorf("the user was told %q, want once %q", notices, tt.notice)
+			}
+			want := []event.CallStatus{event.CallDenied, event.CallOK}
+			if calls := w.wait(id).ToolCalls; len(calls) != len(want) || calls[0].Status != want[0] || calls[1].Status != want[1] {
+				t.Errorf("the calls are %+v", calls)
+			}
+		})
+	}
+}
+
+// A child whose definition wants no default prefix is told its limits with its task, and others once.
+func TestLimitsOfAChildWithoutPrefix(t *testing.T) {
+	bare, plain := own("bare"), own("plain")
+	bare.NoDefaultPrefix, bare.Limits.MaxTurns, plain.Limits.MaxTurns = true, 7, 8
+	w := newWorld(t, nil)
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("bare", "Be bare.", ""), task("plain", "Be plain.", "")}},
+		script.Turn{Match: "Be bare.", Expect: []script.Expect{notSystem("limits:"), script.Last("\nlimits: 7 turns, ")}, Answer: []script.Step{script.Text("Bare.")}},
+		script.Turn{Match: "Be plain.", Expect: []script.Expect{script.System("\nlimits: 8 turns, "), script.NotLast("limits:")}, Answer: []script.Step{script.Text("Plain.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+	), nil, bare, plain)
+	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+}
+
+// A call whose child did not complete has failed, in the record, the events and for the model, which is told all the same
+// what came of it.
+func TestCallOfAFailedTask(t *testing.T) {
+	w := newWorld(
+		t, nil,
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Fail.", ""), task("general", "Stop.", ""), task("general", "Work.", "")}},
+		script.Turn{Match: "Fail.", Answer: []script.Step{script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no such key"}}},
+		script.Turn{Match: "Stop.", Answer: []script.Step{script.Gate("held")}},
+		script.Turn{Match: "Work.", Answer: []script.Step{script.Text("Worked.")}},
+		script.Turn{
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Result("task", "error: the task ended as failed"), script.Result("task", "no such key"), script.Result("task", "error: the task ended as cancelled"),
+				script.Result("task", `status="cancelled"`), script.Result("task", "Worked."), failedResults(true, true, false),
+			},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	w.reached("held")
+	for _, child := range w.children(id) {
+		if strings.HasPrefix(child.Title, "Stop.") {
+			if err := w.engine.Cancel(child.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finished := map[event.CallStatus]int{}
+	for _, e := range w.until(ended(id)) {
+		if f, ok := e.Body.(event.ToolCallFinished); ok && e.Run == id {
+			finished[f.Status]++
+		}
+	}
+	var listed []event.CallStatus
+	for _, c := range w.wait(id).ToolCalls {
+		listed = append(listed, c.Status)
+	}
+	if finished[event.CallError] != 2 || finished[event.CallOK] != 1 || !slices.Equal(listed, []event.CallStatus{event.CallError, event.CallError, event.CallOK}) {
+		t.Errorf("told %v, listed %v", finished, listed)
+	}
+}
+
+// failedResults expects the results of the last turn to be marked as failed, or not.
+func failedResults(want ...bool) script.Expect {
+	return func(request *model.Request) error {
+		var got []bool
+		for _, part := range request.Messages[len(request.Messages)-1].Parts {
+			if result, ok := part.(model.Result); ok {
+				got = append(got, result.Error)
+			}
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("the results are failed: %v, want %v", got, want)
+		}
+		return nil
 	}
 }
 
@@ -415,5 +541,6 @@ func TestDisallowedEditing(t *testing.T) {
 	w.with(script.New("test", script.Turn{
 		Expect: []script.Expect{script.NoTools("edit", "write", "patch", "notebook_edit"), script.Tools("read", "bash")}, Answer: []script.Step{script.Text("done")},
 	}), nil, careful)
+	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "careful", Prompt: "Go."})
 }

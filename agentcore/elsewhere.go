@@ -27,7 +27,7 @@ func (e *Engine) interruptDead(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for interrupted runs: %w", err)
 	}
-	return nil
+	return e.settleOutputs(ctx)
 }
 
 // interruptDeserted is interruptDead where a session of another process has runs left. It waits on the disk.

@@ -20,6 +20,7 @@ func (r *run) finish(err error) {
 	r.finished = time.Now().UTC()
 	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
 	r.result.Turns = r.turn
+	r.last.BudgetUsed = r.budgetUsed(r.turn, 0)
 	if r.result.Output == "" {
 		r.result.Output = r.lastText
 	}

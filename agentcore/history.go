@@ -148,6 +148,9 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 			info.Status = r.Status
 		}
 		run := runInfoOf(r)
+		if run.Background {
+			run.Output = e.outputOf(run.ID)
+		}
 		// The runs of this process know more than what is stored.
 		if live, err := e.RunInfo(r.ID); err == nil {
 			run.BudgetUsed, run.Message, run.Usage, run.Turns = live.BudgetUsed, live.Message, live.Usage, live.Turns
@@ -163,6 +166,7 @@ func runInfoOf(r store.Run) RunInfo {
 	info := RunInfo{
 		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: worksAs(r.Role, r.Depth), Depth: r.Depth, Title: r.Title, Model: r.Model,
 		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
+		BudgetUsed: r.BudgetUsed, Background: r.Background,
 	}
 	if r.URI != "" {
 		info.Path = event.FilePath(r.URI)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -98,6 +99,7 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 	if runtime.GOOS != "windows" {
 		argv = append(append([]string{"env"}, r.hookVariables(h)...), argv...)
 	}
+	before := box.Left()
 	done, err := box.Run(r.ctx, sandbox.Command{
 		Argv: argv, Dir: h.dir, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true,
 	})
@@ -113,7 +115,32 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 	} else if done.Signal != "" {
 		exit.Stderr = append(exit.Stderr, "\n"+strings.Join(done.Notes, "\n")...)
 	}
+	r.tellOfLost(h, before, box.Left())
 	return exit, r.takeOfHook(h, snapshot, done.Changes), nil
+}
+
+// maxLost is how many files are named that a hook has written in vain.
+const maxLost = 3
+
+// tellOfLost tells who wrote a hook that what it wrote outside of the workspace is not kept. before and after are what
+// lay there.
+func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
+	var lost []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] != after[name] {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	if more := len(lost) - maxLost; more > 0 {
+		lost = append(lost[:maxLost:maxLost], fmt.Sprintf("%d more", more))
+	}
+	r.tellOfHook(h, event.NoticeInfo,
+		fmt.Sprintf("the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
+			h.name, strings.Join(lost, ", ")),
+		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
 }
 
 // hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the name by which scripts for

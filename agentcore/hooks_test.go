@@ -373,6 +373,23 @@ func TestSessionStartsOnce(t *testing.T) {
 	w.plays(agentcore.RunRequest{Agent: "coder", Prompt: "Once more."})
 }
 
+// TestWritesOfHooksThatAreLost: of what a hook writes outside of the workspace nothing is kept, which its author is
+// told.
+func TestWritesOfHooksThatAreLost(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "alpha\n"}, says(readA), says(done, "alpha"))
+	w.configured(hooked(map[string][]config.Hook{"PostToolUse": {sh("echo seen >> $HOME/hook.log; mkdir -p ~/.cache; echo x > ~/.cache/x; mkdir -p /tmp/d; echo seen > /tmp/d/x; cat a.txt > /dev/null")}}))
+	w.session.SetTrusted(true)
+	_, notices := w.plays(coder())
+	if len(notices) != 1 || !strings.Contains(notices[0], "/hook.log, ") || !strings.Contains(notices[0], "/tmp/d/x, which is not kept: it runs in a sandbox") {
+		t.Errorf("told %q", notices)
+	}
+}
+
+// noCommands is what the user is told of a run in a workspace that is not trusted.
+func noCommands(agent string) string {
+	return agent + " is not offered bash: no command runs in this workspace, since the user does not trust it yet"
+}
+
 // TestProjectHooksNeedTrustAndWalls has hooks that came with a workspace.
 func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 	project := sh("echo seen")
@@ -404,6 +421,9 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		w.configured(cfg)
 		w.session.SetTrusted(test.trusted)
 		_, notices := w.plays(coder())
+		if !test.trusted {
+			test.notices = append([]string{noCommands("coder")}, test.notices...)
+		}
 		told(t, notices, test.notices...)
 		w.close()
 	}
@@ -423,7 +443,7 @@ func TestDefinitionOfAProjectNeedsTrustForItsHooks(t *testing.T) {
 		if trusted {
 			told(t, notices)
 		} else {
-			told(t, notices, "the PreToolUse hook `exit 2` was not run, since the workspace, which it comes from, is not trusted")
+			told(t, notices, noCommands("foreign"), "the PreToolUse hook `exit 2` was not run, since the workspace, which it comes from, is not trusted")
 		}
 		w.close()
 	}

@@ -12,6 +12,8 @@ import (
 )
 
 const (
+	// contextNone is the mode of a child that gets nothing, which is that of a definition without one.
+	contextNone = "none"
 	// shortContext is up to which size, in bytes, a conversation is handed to a child as it is where it asks for a summary.
 	shortContext = 4 << 10
 	// summarised bounds what the agent that sums up is given, in bytes.
@@ -36,9 +38,9 @@ type inheritance struct {
 func (r *run) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
 	switch mode {
 	case "full":
-		return inheritance{messages: withoutReasoning(settled(r.messages))}, nil
+		return inheritance{messages: withoutReasoning(r.soFar())}, nil
 	case "summary":
-		messages := settled(r.messages)
+		messages := r.soFar()
 		text := transcript(messages, summarised)
 		if len(text) > shortContext {
 			place.leave()
@@ -54,18 +56,40 @@ func (r *run) inherit(ctx context.Context, mode string, place *line) (inheritanc
 		}
 		return inheritance{text: text}, nil
 	case "selective":
-		messages := settled(r.messages)
+		messages := r.soFar()
 		return inheritance{text: transcript(messages[max(0, len(messages)-selectedMessages):], selectedContext)}, nil
 	}
 	return inheritance{}, nil
 }
 
-// settled is a conversation without the calls at its end that have no results yet.
-func settled(messages []model.Message) []model.Message {
-	if n := len(messages); n > 0 && len(messages[n-1].Calls()) > 0 {
-		return messages[:n-1]
+// soFar is the run's conversation for a child that is started by a call of its last message: of that, what is said, and
+// the calls in front of it that have results.
+func (r *run) soFar() []model.Message {
+	n := len(r.messages) - 1
+	if n < 0 || len(r.messages[n].Calls()) == 0 {
+		return r.messages
 	}
-	return messages
+	r.mu.Lock()
+	results := r.carriedOut
+	r.mu.Unlock()
+	last := model.Message{Role: r.messages[n].Role}
+	calls := 0
+	for _, part := range r.messages[n].Parts {
+		if _, isCall := part.(model.Call); isCall {
+			if calls++; calls > len(results) {
+				continue
+			}
+		}
+		last.Parts = append(last.Parts, part)
+	}
+	list := slices.Clone(r.messages[:n])
+	if len(last.Parts) > 0 {
+		list = append(list, last)
+	}
+	if len(results) > 0 {
+		list = append(list, withoutSecrets(model.Message{Role: model.RoleTool, Parts: results}, r.engine.redactor))
+	}
+	return list
 }
 
 // withoutReasoning is a conversation as another model can take it, which would refuse what is sealed.

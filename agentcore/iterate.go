@@ -83,7 +83,7 @@ func (r *run) iterate() error {
 	r.inbox.shut()                                       // it has no turns
 	if r.request.Until != "" && !r.session.isTrusted() { // before a pass is paid for
 		return &Error{
-			Kind: "not_allowed", Detail: "the check " + r.request.Until + " cannot be made: no command runs in this workspace, since the user does not trust it yet",
+			Kind: "not_allowed", Detail: "the check " + r.request.Until + " cannot be made: " + untrustedCommands,
 			Hint: "trust the folder by `agentls trust` or in the editor's own way, or leave the check out",
 		}
 	}

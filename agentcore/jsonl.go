@@ -99,6 +99,25 @@ type messageLine struct {
 	Tokens int64           `json:"tokens,omitzero"`
 	// DurationMs is how long the model took for it.
 	DurationMs int64 `json:"durationMs,omitzero"`
+	// Model is who answered, and Usage what that one request used; absent for what no model said.
+	Model string       `json:"model,omitzero"`
+	Usage *event.Usage `json:"usage,omitempty"`
+}
+
+// usageOf is what the request used that a message is the answer of; nil for one that no model said.
+func usageOf(m store.Message) *event.Usage {
+	if m.Model == "" {
+		return nil
+	}
+	return &m.Usage
+}
+
+// used is what a line says of that; a line is anybody's.
+func (l messageLine) used() event.Usage {
+	if l.Usage == nil {
+		return event.Usage{}
+	}
+	return l.Usage.Bounded()
 }
 
 type callLine struct {
@@ -161,7 +180,7 @@ func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 			}
 		}
 		for _, m := range part.messages {
-			write(messageLine{"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts, m.Tokens, m.Duration.Milliseconds()})
+			write(messageLine{"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts, m.Tokens, m.Duration.Milliseconds(), m.Model, usageOf(m)})
 			calls(m.ID)
 		}
 		calls("")
@@ -424,7 +443,7 @@ func (r *reading) takeMessage(l messageLine) error {
 	r.known[l.ID] = true
 	part.messages = append(part.messages, store.Message{
 		ID: l.ID, Run: l.Run, Parent: l.Parent, Role: l.Role, Parts: l.Parts, Time: l.Time,
-		Tokens: l.Tokens, Duration: time.Duration(l.DurationMs) * time.Millisecond,
+		Tokens: l.Tokens, Duration: time.Duration(l.DurationMs) * time.Millisecond, Model: l.Model, Usage: l.used(),
 	})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -97,6 +98,7 @@ func writeMessages(b *strings.Builder, messages []TranscriptMessage) {
 			continue
 		}
 		fmt.Fprintf(b, "\n### %s\n", who)
+		writeUsage(b, m)
 		if text := strings.TrimSpace(m.Reasoning); text != "" {
 			fmt.Fprintf(b, "\n> %s\n", strings.ReplaceAll(text, "\n", "\n> "))
 		}
@@ -107,6 +109,23 @@ func writeMessages(b *strings.Builder, messages []TranscriptMessage) {
 			writeCall(b, c)
 		}
 	}
+}
+
+// writeUsage says who answered and what that request used, where a model counted it.
+func writeUsage(b *strings.Builder, m TranscriptMessage) {
+	u := m.Usage
+	if u.InputTokens+u.CachedTokens+u.OutputTokens == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s, %d tokens in", codeSpan(oneLine(m.Model)), u.InputTokens+u.CachedTokens)
+	if u.CachedTokens > 0 {
+		fmt.Fprintf(b, " (%d cached)", u.CachedTokens)
+	}
+	fmt.Fprintf(b, ", %d out", u.OutputTokens)
+	if u.Cost != nil {
+		b.WriteString(", " + price.Dollars(*u.Cost))
+	}
+	b.WriteString("\n")
 }
 
 func writeCall(b *strings.Builder, c TranscriptCall) {

@@ -41,8 +41,9 @@ type memory struct {
 
 // answered is what is stored with an answer of the model beside its text.
 type answered struct {
-	tokens int64 // that the provider counted; 0 where it counted none
-	took   time.Duration
+	model string
+	usage event.Usage // of this answer alone
+	took  time.Duration
 }
 
 // begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no bound.
@@ -133,7 +134,8 @@ func (r *run) keep(m model.Message, parent event.MessageID) event.MessageID {
 	r.memory.last = event.NewMessageID()
 	row := store.Message{ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role), Parts: parts, Time: time.Now().UTC()}
 	if m.Role == model.RoleAssistant {
-		row.Tokens, row.Duration = r.memory.answered.tokens, r.memory.answered.took
+		row.Tokens, row.Duration = r.memory.answered.usage.OutputTokens, r.memory.answered.took
+		row.Model, row.Usage = r.memory.answered.model, r.memory.answered.usage
 		r.memory.answered = answered{}
 	}
 	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))

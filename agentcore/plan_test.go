@@ -61,7 +61,7 @@ var slugName = regexp.MustCompile(`^[a-z]+-[a-z]+-[a-z]+\.md$`)
 // user accepts the plan.
 func TestPlanMode(t *testing.T) {
 	write := call("write", `{"path":"b.txt","content":"two\n"}`)
-	w := newWorld(
+	w := newTrusted(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Tools("plan_enter", "plan_exit", "question", "write")}, Answer: []script.Step{call("plan_enter", `{"reason":"It is large."}`)}},
 		script.Turn{

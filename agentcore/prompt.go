@@ -22,7 +22,7 @@ const (
 	maxSelection = 16 << 10
 	// maxSkillList bounds the list of skills in the prompt, in bytes; names that do not fit go without description.
 	maxSkillList = 4 << 10
-	// maxWithheld is how many of the tools that a child is not offered are named to it.
+	// maxWithheld is how many of the tools that a run is not offered are named to it.
 	maxWithheld = 12
 )
 
@@ -218,12 +218,17 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 	if r.parent != nil {
 		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
-	fmt.Fprintf(b, "limits: %s, %s\n", counted(r.limits.MaxTurns, "turn", "turns"), duration(r.limits.Timeout))
+	fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
 	if r.offers("bash") {
 		r.writeCommands(b)
 	}
 	r.writeMissing(b)
 	b.WriteString("</environment>\n")
+}
+
+// limitsInWords are those that the run can keep an eye on.
+func (r *run) limitsInWords() string {
+	return fmt.Sprintf("%s, %s", counted(r.limits.MaxTurns, "turn", "turns"), duration(r.limits.Timeout))
 }
 
 // writeMissing tells the run which tools it does without that its definition, or its task, may count on.
@@ -232,15 +237,25 @@ func (r *run) writeMissing(b *strings.Builder) {
 		b.WriteString("no websearch: the user has set up no search engine; fetch pages whose address you know, " +
 			"and follow their links\n")
 	}
-	if len(r.withheld) == 0 {
-		return
+	for _, why := range []string{untrustedCommands, deniedByRules, deniedToChildren} {
+		var names []string
+		for _, kept := range r.withheld {
+			if kept.why == why {
+				names = append(names, kept.name)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if more := len(names) - maxWithheld; more > 0 {
+			names = append(slices.Clip(names[:maxWithheld]), fmt.Sprintf("%d more", more))
+		}
+		instead := "if the task cannot be done without, say so in your result"
+		if why == untrustedCommands {
+			instead = withoutCommands
+		}
+		fmt.Fprintf(b, "not for you: %s (%s); %s\n", strings.Join(names, ", "), why, instead)
 	}
-	names := r.withheld
-	if more := len(names) - maxWithheld; more > 0 {
-		names = append(slices.Clip(names[:maxWithheld]), fmt.Sprintf("%d more", more))
-	}
-	fmt.Fprintf(b, "not for you: %s (a rule denies every call, or would have the user asked, who is not asked for a "+
-		"subagent); if the task cannot be done without, say so in your result\n", strings.Join(names, ", "))
 }
 
 // userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of its own.

@@ -243,6 +243,7 @@ func TestSkills(t *testing.T) {
 	y := agent.Definition{Slug: "y", Categories: []agent.Category{agent.Primary}, Prompt: "You do."}
 	w.with(turns, nil, &x, &y)
 	w.engine.SetSkills(skills)
+	w.session.SetTrusted(true)
 	id := w.start(agentcore.RunRequest{Agent: "x", Prompt: "Go."})
 	var notices []string
 	for _, e := range w.until(ended(id)) {
@@ -323,6 +324,7 @@ func TestPlaceOfARun(t *testing.T) {
 			o.Config.MaxDepth = depth
 			o.Tools = tool.Builtin()
 		})
+		w.session.SetTrusted(true)
 	}
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	each := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Each: []string{w.path("a.txt")}}

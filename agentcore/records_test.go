@@ -43,8 +43,9 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 		{Match: "Begin.", Usage: used, Answer: []script.Step{
 			script.Text("I look."), call("write", `{"path":"b.txt","content":"two\n"}`), bash("exit 1"),
 		}},
-		{Match: "Begin.", Usage: used, Answer: []script.Step{task("helper", "Help.", "")}},
-		{Match: "You are helper", Usage: used, Answer: []script.Step{script.Text("Helped.")}},
+		{Match: "Begin.", Usage: used, Answer: []script.Step{task("helper", "Help.", ""), task("helper", "Help aside.", inBackground)}},
+		{Match: "You are helper", Times: 2, Usage: used, Answer: []script.Step{script.Text("Helped.")}},
+		{Match: "Begin.", Usage: used, Answer: []script.Step{call("task_wait", `{}`)}},
 		{Match: "Begin.", Usage: used, Answer: []script.Step{script.Text("Done.")}},
 		{Match: "Begin.", Expect: []script.Expect{script.Last("More.")}, Answer: []script.Step{script.Error{Kind: model.ErrAuth, Detail: "no"}}},
 	}
@@ -177,6 +178,130 @@ func TestPromptIsKept(t *testing.T) {
 			t.Errorf("the message %s of %s has %d tokens and took %s", m.ID, m.Role, m.Tokens, m.Duration)
 		}
 	}
+}
+
+// TestRecordOfModelCalls: each answer is kept with the model that gave it and what it used alone, also in transcripts
+// and in copies, and a run with how much of its budget it used.
+func TestRecordOfModelCalls(t *testing.T) {
+	w, id := usesEverything(t)
+	transcript, _, err := w.engine.Transcript(w.ctx, id, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	check := func(role, name string, used event.Usage) {
+		t.Helper()
+		if role != string(model.RoleAssistant) {
+			if name != "" || used != (event.Usage{}) {
+				t.Errorf("a message of %s is of %q and used %+v", role, name, used)
+			}
+			return
+		}
+		answers++
+		if name != "script/test" || used.InputTokens != 100 || used.OutputTokens != 10 || used.CachedTokens != 1000 || used.Cost == nil || *used.Cost <= 0 {
+			t.Errorf("an answer is of %q and used %+v", name, used)
+		}
+	}
+	for _, m := range transcript {
+		check(string(m.Role), m.Model, m.Usage)
+	}
+	var shown strings.Builder
+	if err := w.engine.TranscriptMarkdown(w.ctx, id, &shown); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(shown.String(), "### Assistant\n\n`script/test`, 1100 tokens in (1000 cached), 10 out, $"); n != 4 {
+		t.Errorf("%d answers are shown with what they used:\n%s", n, shown.String())
+	}
+	var file bytes.Buffer
+	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
+		t.Fatal(err)
+	}
+	next := newWorld(t, nil)
+	session, err := next.engine.Import(next.ctx, &file, func([]string) []string { return []string{next.dir} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tree := next.tree(session)
+	for _, m := range messagesOf(next, tree[0].ID) {
+		check(m.Role, m.Model, m.Usage)
+	}
+	if answers != 8 {
+		t.Errorf("there are %d answers", answers)
+	}
+	modes := map[string]string{}
+	rows, err := w.engine.Store().Runs(w.ctx, w.session.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		modes[r.Agent] = r.ContextMode
+	}
+	if modes["boss"] != "none" || modes["helper"] != "full" {
+		t.Errorf("the context modes are %v", modes)
+	}
+}
+
+// TestBudgetUsedAtTheEnd: a run that has ended is told with all that it used of its limits, in this process and the
+// next.
+func TestBudgetUsedAtTheEnd(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
+		script.Turn{Answer: []script.Step{script.Text("done")}},
+	)
+	request := coder()
+	request.Limits = agent.Limits{MaxTurns: 4, Timeout: watchdog}
+	id := w.start(request)
+	w.wait(id)
+	info, err := w.engine.RunInfo(id)
+	if err != nil || info.BudgetUsed != 50 {
+		t.Errorf("live it is %d %%, %v", info.BudgetUsed, err)
+	}
+	w.closeEngine()
+	w.open()
+	_, tree, err := w.engine.SessionTree(w.ctx, info.Session)
+	if err != nil || len(tree) != 1 || tree[0].BudgetUsed != 50 {
+		t.Errorf("stored is %+v, %v", tree, err)
+	}
+}
+
+// TestCutRequestHasNoKnownCost: nobody tells what a request used that was cut off, so that without a price it is
+// unknown what the run cost, and not nothing.
+func TestCutRequestHasNoKnownCost(t *testing.T) {
+	w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Text("so far"), script.Gate("held")}})
+	id := w.start(coder())
+	w.reached("held")
+	if err := w.engine.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	if result := w.wait(id); result.Usage.Cost != nil {
+		t.Errorf("it cost %v", *result.Usage.Cost)
+	}
+}
+
+// TestFullContextHasWhatIsSettled: a child with the whole conversation knows what its parent says in the message that
+// starts it, and what the calls in front of it came to.
+func TestFullContextHasWhatIsSettled(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Begin.", Answer: []script.Step{
+			script.Text("The word is swordfish."), call("read", `{"path":"a.txt"}`), call("write", `{"path":"b.txt","content":"two\n"}`), task("helper", "Help.", ""),
+		}},
+		script.Turn{
+			Match: "You are helper",
+			Expect: []script.Expect{script.Messages(4), func(r *model.Request) error {
+				said, results := r.Messages[1], r.Messages[2]
+				if said.Text() != "The word is swordfish." || len(said.Calls()) != 2 || len(results.Parts) != 2 {
+					return fmt.Errorf("it knows %+v and %+v", said, results)
+				}
+				return nil
+			}},
+			Answer: []script.Step{script.Text("Helped.")},
+		},
+		script.Turn{Match: "Begin.", Expect: []script.Expect{script.Result("task", "Helped.")}, Answer: []script.Step{script.Text("Done.")}},
+	), nil,
+		&agent.Definition{Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: "full"},
+		&agent.Definition{Slug: "boss", Prompt: "You are boss.", Categories: []agent.Category{agent.Primary}})
+	w.finishes(agentcore.RunRequest{Agent: "boss", Prompt: "Begin."})
 }
 
 func messagesOf(w *world, run event.RunID) []store.Message {

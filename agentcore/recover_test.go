@@ -276,7 +276,7 @@ func TestNonsense(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, map[string]string{"a.txt": "one\n"}, c.turns...)
+			w := newTrusted(t, map[string]string{"a.txt": "one\n"}, c.turns...)
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Look at a.txt."})
 			result := w.wait(id)
 			status := event.StatusCompleted
@@ -316,6 +316,7 @@ func TestRepeatedByRight(t *testing.T) {
 				}
 				return tool.Result{Text: "still running"}, nil
 			}})
+			w.session.SetTrusted(true)
 			result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Wait."}))
 			if result.Status != event.StatusCompleted || result.Reason != "" || result.Output != "done" || calls != c.times {
 				t.Errorf("%d calls were made, want %d: %+v", calls, c.times, result)

@@ -104,7 +104,8 @@ type run struct {
 	subagents   []*agent.Definition // to which it may delegate, as it is told
 	unlisted    []*agent.Definition // to which it may delegate, too
 	tools       []tool.Tool         // in the order in which models see them
-	withheld    []string            // tools that no call of could be made, which it is told
+	withheld    []withheld          // tools that no call of could be made, which it is told
+	lacks       map[string][]string // by the names of its subagents, the tools that they would have to do without
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed
 	layer       *workspace.Layer
@@ -159,11 +160,13 @@ type run struct {
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	tests     testCount          // of the last command that ran tests
-	denials   []string           // calls that were not made, and why
-	last      event.RunProgress
-	prompt    store.PromptID // of its system prompt; empty before it has one
-	takenOver int64          // tokens of what it began with, about
-	finished  time.Time
+	// carriedOut are the results of the first calls of the turn, up to the last change, which all have ended.
+	carriedOut []model.Part
+	denials    []string // calls that were not made, and why
+	last       event.RunProgress
+	prompt     store.PromptID // of its system prompt; empty before it has one
+	takenOver  int64          // tokens of what it began with, about
+	finished   time.Time
 }
 
 // Start checks the request and starts a run in the session. It reads the files of the context, so that a
@@ -172,6 +175,11 @@ type run struct {
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
 	if err := request.readIterations(); err != nil {
 		return "", err
+	}
+	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
+		if err := s.engine.readDecisions(ctx); err != nil {
+			return "", err
+		}
 	}
 	r, err := s.engine.newRun(s, nil, request)
 	if err != nil {
@@ -338,7 +346,11 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.mu.Unlock()
 	created := event.RunCreated{
 		Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
-		Prompt: r.request.Prompt, Model: r.model.Name(),
+		Prompt: r.request.Prompt, Model: r.model.Name(), Mode: cmp.Or(string(r.definition.Mode), string(agent.Agentic)),
+		Background: r.background(),
+	}
+	if r.output != "" {
+		created.OutputURI = event.FileURI(r.output)
 	}
 	if r.former != nil {
 		created.Resumes = r.former.run
@@ -439,6 +451,9 @@ func (r *run) work() error {
 	if err := r.startHooks(); err != nil {
 		return err
 	}
+	if r.parent == nil {
+		r.tellWithheld()
+	}
 	if len(r.request.Each) > 0 {
 		return r.fanOut()
 	}
@@ -524,6 +539,7 @@ func (r *run) info() RunInfo {
 	for _, text := range []*string{&info.Title, &info.Reason, &info.Message} {
 		*text = permission.LegibleLine(*text)
 	}
+	info.Background, info.Output = r.background(), r.output
 	if r.parent != nil {
 		info.Parent = r.parent.id
 	}
@@ -559,6 +575,17 @@ func encoded[T any](value T) json.RawMessage {
 	return raw
 }
 
+// background reports whether the run that started it does not wait for it.
+func (r *run) background() bool { return r.task != nil && r.task.Background }
+
+// contextMode is what the run got of its parent's conversation. One that goes on with another has a conversation.
+func (r *run) contextMode() string {
+	if r.task == nil || r.former != nil {
+		return contextNone
+	}
+	return cmp.Or(r.definition.ContextMode, contextNone)
+}
+
 // row is the run as it is stored.
 func (r *run) row() store.Run {
 	r.mu.Lock()
@@ -566,11 +593,11 @@ func (r *run) row() store.Run {
 	row := store.Run{
 		ID: r.id, Session: r.session.ID, Chain: r.chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Prompt: r.prompt, RequestType: "prompt",
-		Request: r.request.Prompt, ContextMode: r.definition.ContextMode, ContextTokens: r.takenOver,
+		Request: r.request.Prompt, ContextMode: r.contextMode(), ContextTokens: r.takenOver,
 		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
 		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
 		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
-		Created: r.created, Started: r.started,
+		Created: r.created, Started: r.started, Background: r.background(), BudgetUsed: r.last.BudgetUsed,
 	}
 	if r.parent != nil {
 		row.Parent = r.parent.id

@@ -242,6 +242,8 @@ type RunInfo struct {
 	Path       string      // of the document it was launched on; empty for none
 	StartLine  int         // of the lines of it that the run is about, 1-based; 0 for the whole document
 	Resumes    event.RunID // the run that it goes on with; empty for none
+	Background bool        // whether the run that started it does not wait for it
+	Output     string      // absolute path of the file for the result of a run in the background; empty for others
 	Working    string      // absolute path of the file that its newest call on one names; empty for none
 	// Outcome is how far its task is done, empty while it has not ended.
 	Outcome event.ChildStatus

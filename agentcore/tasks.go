@@ -1,9 +1,11 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -164,12 +167,29 @@ func (r *run) endTasks(cause error) {
 	}
 }
 
+// stillRuns begins the file of a run in the background that has not ended.
+const stillRuns = "(it still runs"
+
+// outputOf is the file that a run in the background leaves its result in.
+func (e *Engine) outputOf(id event.RunID) string {
+	return filepath.Join(e.outputDir(), "task-"+string(id)+".md")
+}
+
+// writeOutput replaces such a file as a whole, so that no reader sees a part of it.
+func (e *Engine) writeOutput(path, text string) error {
+	err := os.WriteFile(path+".new", []byte(e.redactor.Text(text)), 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return err
+}
+
 // promiseOutput makes the file that a child in the background leaves its result in, and lets the run read it.
 func (r *run) promiseOutput(child *run) (string, error) {
-	path := filepath.Join(r.engine.outputDir(), "task-"+string(child.id)+".md")
+	path := r.engine.outputOf(child.id)
 	err := os.MkdirAll(r.engine.outputDir(), 0o700)
 	if err == nil {
-		err = os.WriteFile(path, []byte("(it still runs)\n"), 0o600)
+		err = r.engine.writeOutput(path, stillRuns+", and has not begun)\n")
 	}
 	if err != nil {
 		return "", fmt.Errorf("make the file for its result: %w", err)
@@ -178,17 +198,84 @@ func (r *run) promiseOutput(child *run) (string, error) {
 	return path, nil
 }
 
+// showProgress puts into the file of a run in the background how far it is. The run's goroutine calls it.
+func (r *run) showProgress() {
+	if r.output == "" {
+		return
+	}
+	made := len(r.snapshot().ToolCalls)
+	text := fmt.Sprintf("%s: turn %d, %s so far)\n", stillRuns, r.turn, counted(made, "tool call", "tool calls"))
+	if said := strings.TrimSpace(r.lastText); said != "" {
+		text += "\n" + said + "\n"
+	}
+	if err := r.engine.writeOutput(r.output, text); err != nil && !errors.Is(err, os.ErrNotExist) {
+		r.engine.logger.Warn("how far a run is could not be written to its file", "run", r.id, "error", err)
+	}
+}
+
 // tellStarter tells the run that started this one in the background of its end, which is durable.
 func (r *run) tellStarter() {
-	if r.task == nil || !r.task.Background {
+	if !r.background() {
 		return
 	}
 	report := r.taskState().Report()
-	if err := os.WriteFile(r.output, []byte(r.engine.redactor.Text(report)+"\n"), 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := r.engine.writeOutput(r.output, report+"\n"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		r.notice(event.NoticeWarning, "the result could not be written to its file: "+err.Error(), "free space in the state folder")
 	}
 	if len(report) > maxReport {
 		report = strings.ToValidUTF8(report[:maxReport], "") + "\n… all of it is in " + r.output
 	}
 	r.parent.inbox.settle(message{child: r.id, text: report})
+}
+
+// settleOutputs has the files of runs in the background say what came of them that could not do so themselves, since
+// their process was killed. It waits on the disk.
+func (e *Engine) settleOutputs(ctx context.Context) error {
+	entries, err := os.ReadDir(e.outputDir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("look for results of runs in the background: %w", err)
+	}
+	for _, entry := range entries {
+		id, isTask := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".md"), "task-")
+		if !isTask || !strings.HasSuffix(entry.Name(), ".md") || !entry.Type().IsRegular() {
+			continue
+		}
+		path := e.outputOf(event.RunID(id))
+		if !saysItRuns(path) {
+			continue // it is gone by now, or says it
+		}
+		row, err := e.store.Run(ctx, event.RunID(id))
+		if errors.Is(err, store.ErrNotFound) || err == nil && !row.Status.Final() {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the run %s: %w", id, err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it was deleted meanwhile
+		}
+		_, said, _ := strings.Cut(string(text), "\n")
+		ended := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title, Result: event.RunResult{
+			Status: row.Status, Reason: row.Reason, Output: cmp.Or(row.Response, strings.TrimSpace(said)), Result: row.Handed(),
+			Usage: row.Usage, Turns: row.Turns, DurationMs: row.Completed.Sub(row.Created).Milliseconds(), Outcome: row.Outcome(),
+		}}
+		if err := e.writeOutput(path, ended.Report()+"\n"); err != nil {
+			return fmt.Errorf("tell what came of the run %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// saysItRuns reports whether the file of a run in the background says that the run has not ended. Results may be long,
+// and are not read.
+func saysItRuns(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read from
+	head := make([]byte, len(stillRuns))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == stillRuns
 }

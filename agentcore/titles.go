@@ -181,7 +181,7 @@ func (s *Session) errand(r *run, slug, title, asking string, take func(answer st
 				}
 			}
 			hidden.takes(asked)
-			answer, err := hidden.answers(ctx, asking, hidden.stream)
+			answer, err := hidden.answers(ctx, asking, hidden.once)
 			if err == nil {
 				take(answer)
 			}

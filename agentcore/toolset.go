@@ -31,6 +31,7 @@ var (
 
 // chooseTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
 func (r *run) chooseTools() {
+	r.lacks = map[string][]string{}
 	r.subagents, r.unlisted = r.findSubagents()
 	for _, t := range r.engine.toolOrder {
 		if r.allows(t.Spec()) && !r.keepsBack(t.Spec()) {
@@ -39,24 +40,68 @@ func (r *run) chooseTools() {
 	}
 }
 
-// keepsBack reports whether a child is not offered a tool since no call of it would be made: all are denied, or would
+// withheld is a tool that the run is not offered, since no call of it would be made.
+type withheld struct{ name, why string }
+
+const (
+	untrustedCommands = "no command runs in this workspace, since the user does not trust it yet"
+	withoutCommands   = "go on without it, and say what the user should run, " +
+		"or that `agentls trust` or the editor's own trust allows it"
+	deniedByRules    = "a rule or the mode of the run denies every call"
+	deniedToChildren = "a rule denies every call, or would have the user asked, who is not asked for a subagent"
+)
+
+// keepsBack reports whether the run is not offered a tool since no call of it would be made: all are denied, or would
 // be asked for where nobody is asked. The run notes the name, to be told of it.
 func (r *run) keepsBack(spec tool.Spec) bool {
-	if r.parent == nil {
-		return false
-	}
 	base, _, follows := strings.Cut(spec.Name, "_")
 	if owner := r.engine.tools[base]; follows && (base == "bash" || base == "task") && owner != nil {
 		return r.keepsBack(owner.Spec())
 	}
-	reach := r.rights.reach(spec)
-	if reach == permission.Allow || reach == permission.Ask && r.mayAsk(spec.Name) {
+	why := deniedByRules
+	if r.parent != nil {
+		why = deniedToChildren
+	}
+	switch reach := r.rights.reach(spec); {
+	case spec.Name == "bash" && !r.session.isTrusted():
+		why = untrustedCommands
+	case reach == permission.Allow, reach == permission.Ask && r.mayAsk(spec.Name):
 		return false
 	}
-	if !slices.Contains(r.withheld, spec.Name) {
-		r.withheld = append(r.withheld, spec.Name)
+	if kept := (withheld{spec.Name, why}); !slices.Contains(r.withheld, kept) {
+		r.withheld = append(r.withheld, kept)
 	}
 	return true
+}
+
+// whyWithheld is why the run is not offered a tool that it would have otherwise, or "".
+func (r *run) whyWithheld(name string) string {
+	for _, kept := range r.withheld {
+		if name == kept.name || strings.HasPrefix(name, kept.name+"_") {
+			return kept.why
+		}
+	}
+	return ""
+}
+
+// tellWithheld tells the user what the run does without, and what to do about it. Its children lack it for the same
+// reasons.
+func (r *run) tellWithheld() {
+	var ruled []string
+	for _, kept := range r.withheld {
+		if kept.why == untrustedCommands {
+			r.notice(event.NoticeInfo,
+				fmt.Sprintf("%s is not offered %s: %s", r.definition.Slug, kept.name, kept.why),
+				"trust the folder, by `agentls trust` or in the editor; the next run has it then")
+			continue
+		}
+		ruled = append(ruled, kept.name)
+	}
+	if len(ruled) > 0 {
+		r.notice(event.NoticeInfo,
+			fmt.Sprintf("%s is not offered %s: %s", r.definition.Slug, strings.Join(ruled, ", "), deniedByRules),
+			"`agentls permissions explain` tells which")
+	}
 }
 
 // allows reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
@@ -184,7 +229,8 @@ func (r *run) onlyReads(d *agent.Definition) bool {
 }
 
 // idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
-// has none is there for its answer.
+// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by its
+// description.
 func (r *run) idles(d *agent.Definition) bool {
 	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
@@ -193,13 +239,22 @@ func (r *run) idles(d *agent.Definition) bool {
 		engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: d, config: r.config, skills: r.skills,
 	}
 	child.rights = child.newRights()
-	return !slices.ContainsFunc(d.Tools, func(name string) bool {
-		if strings.HasPrefix(name, mcp.Prefix) || name == "task" {
-			return true // that is known once it runs
-		}
+	idle := true
+	for _, name := range d.Tools {
 		t := r.engine.tools[name]
-		return t != nil && child.allows(t.Spec()) && !child.keepsBack(t.Spec())
-	})
+		switch {
+		case strings.HasPrefix(name, mcp.Prefix), name == "task":
+			idle = false // that is known once it runs
+		case t != nil && child.allows(t.Spec()) && !child.keepsBack(t.Spec()):
+			idle = false
+		}
+	}
+	var lacks []string
+	for _, kept := range child.withheld {
+		lacks = append(lacks, kept.name)
+	}
+	r.lacks[d.Slug] = lacks
+	return idle
 }
 
 // findChild returns the agent that runs as a child where one of that name is asked for.
@@ -242,7 +297,7 @@ func (r *run) describeSubagents() string {
 			what, _, _ = strings.Cut(what, ". ")
 			what = clipped(what, maxPurpose)
 		}
-		fmt.Fprintf(&b, "\n- %s: %s", d.Slug, what)
+		fmt.Fprintf(&b, "\n- %s: %s%s", d.Slug, what, r.without(d))
 	}
 	switch record, err := r.session.Delegation(r.ctx, r.subagentSlugs()); {
 	case err != nil && r.ctx.Err() == nil:
@@ -251,6 +306,14 @@ func (r *run) describeSubagents() string {
 		b.WriteString("\nSo far on this project:\n" + record)
 	}
 	return b.String()
+}
+
+// without says which tools an agent would have to do without, where its definition counts on them.
+func (r *run) without(d *agent.Definition) string {
+	if len(r.lacks[d.Slug]) == 0 {
+		return ""
+	}
+	return " (here without " + strings.Join(r.lacks[d.Slug], ", ") + ")"
 }
 
 // describe is an agent's description in one line of at most so many characters.
@@ -272,7 +335,7 @@ func (h host) DescribeAgent(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: %s", d.Slug, describe(d, maxDescription)), nil
+	return fmt.Sprintf("%s: %s%s", d.Slug, describe(d, maxDescription), h.run.without(d)), nil
 }
 
 // subagentSlugs are the names of those that the run may delegate to.

@@ -25,7 +25,11 @@ type TranscriptMessage struct {
 	Text, Reasoning string
 	// Summary says that from here on the message stands for those before it: the conversation was shortened.
 	Summary bool
-	Calls   []TranscriptCall
+	// Model is who answered, and Usage what that one request used; empty for what no model said, and where that is not
+	// recorded.
+	Model string
+	Usage event.Usage
+	Calls []TranscriptCall
 }
 
 // TranscriptCall is a tool call of a message.
@@ -271,7 +275,7 @@ func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]
 		if err != nil {
 			return nil, fmt.Errorf("read the message %s of the run %s: %w", row.ID, r.run.ID, err)
 		}
-		m := TranscriptMessage{ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time}
+		m := TranscriptMessage{ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time, Model: row.Model, Usage: row.Usage}
 		for _, part := range parts {
 			switch p := part.(type) {
 			case model.Text:

@@ -153,7 +153,10 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 	result := &methods.Transcript{More: more}
 	for _, m := range messages {
 		shown := methods.TranscriptMessage{
-			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Reasoning: m.Reasoning, Compacted: m.Summary,
+			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Reasoning: m.Reasoning, Compacted: m.Summary, Model: m.Model,
+		}
+		if m.Model != "" {
+			shown.Usage = &m.Usage
 		}
 		for _, c := range m.Calls {
 			shown.Calls = append(shown.Calls, methods.TranscriptCall{
@@ -183,7 +186,10 @@ func runInfos(runs []agentcore.RunInfo) []methods.RunInfo {
 		info := methods.RunInfo{
 			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
 			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns, BudgetUsed: r.BudgetUsed, Message: r.Message,
-			Usage: r.Usage, Resumes: r.Resumes, Outcome: r.Outcome, Files: r.Files,
+			Usage: r.Usage, Resumes: r.Resumes, Outcome: r.Outcome, Files: r.Files, Background: r.Background,
+		}
+		if r.Output != "" {
+			info.OutputURI = uri.URI(event.FileURI(r.Output))
 		}
 		if r.Path != "" {
 			info.URI = uri.URI(event.FileURI(r.Path))

@@ -276,6 +276,13 @@ type RunCreated struct {
 	Model string `json:"model"`
 	// The run that it goes on with; absent for one that begins anew.
 	Resumes RunID `json:"resumes,omitempty"`
+	// How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent
+	// for runs that former versions stored.
+	Mode string `json:"mode,omitempty"`
+	// Whether the run that started it does not wait for it.
+	Background bool `json:"background,omitempty"`
+	// The file that tells how far a run in the background is, and then what came of it; absent for others.
+	OutputURI string `json:"outputUri,omitempty"`
 	// The document that the run was launched on, where there was one.
 	URI string `json:"uri,omitempty"`
 }

@@ -549,3 +549,38 @@ func (b *Box) newCopyView(root, dir string, moved bool) (*copyView, error) {
 	}
 	return newCopyView(v, dir, b.options, moved)
 }
+
+// maxLeft bounds how many temporary files are looked at.
+const maxLeft = 1000
+
+// Left lists the files that commands have left in the box's own home folder and in its folder for temporary files, by
+// the names that commands know them by, each with what tells one version of it from another. They go with the box. What
+// programs keep for themselves is left out, and so is what is beyond the first thousand.
+func (b *Box) Left() map[string]string {
+	left := map[string]string{}
+	for own, shown := range map[string]string{"tmp": "/tmp", "home": b.options.Home} {
+		dir := filepath.Join(b.dir, own)
+		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is left out
+			rel, outside := filepath.Rel(dir, path)
+			name := filepath.Join(shown, rel)
+			switch {
+			case len(left) >= maxLeft:
+				return fs.SkipAll
+			case err != nil || outside != nil:
+				return nil
+			case entry.IsDir() && own == "home" && slices.Contains(keptByPrograms, rel):
+				return fs.SkipDir
+			case !entry.Type().IsRegular() || slices.Contains(b.options.Tools, name):
+				return nil
+			}
+			if info, err := entry.Info(); err == nil {
+				left[name] = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+	return left
+}
+
+// keptByPrograms are folders below home where programs keep what nobody asked them for.
+var keptByPrograms = []string{".cache", ".config", ".local"}

@@ -47,12 +47,12 @@ func everything() Batch {
 				Usage: used, Own: own, FilesModified: json.RawMessage(`["/w/one/a.go"]`), Permissions: json.RawMessage(`{"tools":["read"]}`), Proposal: "p1", Created: at(3), Started: at(4), Completed: at(5), Duration: 1500 * time.Millisecond,
 				Unread: json.RawMessage(`["Be quick."]`),
 			},
-			{ID: "r2", Session: "s1", Parent: "r1", ParentMessage: "m2", ParentCall: "c1", Chain: "r1", Agent: "explore", Role: "explore", Depth: 1, Title: "Look", URI: "file:///w/one", Model: "offline", Prompt: "explore", RequestType: "delegation", Request: "Look.", ContextMode: "summary", Status: event.StatusCompleted, Usage: event.NoUsage(), Own: event.NoUsage(), Turns: 1, Created: at(6), Started: at(7), Completed: at(8), Duration: time.Second},
+			{ID: "r2", Session: "s1", Parent: "r1", ParentMessage: "m2", ParentCall: "c1", Chain: "r1", Agent: "explore", Role: "explore", Depth: 1, Title: "Look", URI: "file:///w/one", Model: "offline", Prompt: "explore", RequestType: "delegation", Request: "Look.", ContextMode: "summary", Status: event.StatusCompleted, Usage: event.NoUsage(), Own: event.NoUsage(), Turns: 1, Background: true, BudgetUsed: 40, Created: at(6), Started: at(7), Completed: at(8), Duration: time.Second},
 			{ID: "r3", Session: "s2", Chain: "r3", Agent: "coder", Role: "main", Title: "Fix it", Model: "offline", Status: event.StatusInterrupted, Reason: "the copy ends here", Usage: event.NoUsage(), Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true},
 		},
 		Messages: []Message{
 			{ID: "m1", Run: "r1", Parent: "m0", Seq: 1, Role: "user", Parts: json.RawMessage(`[{"type":"text","text":"Fix it"}]`), Tokens: 4, Time: at(11)},
-			{ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant", Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5, Duration: 1200 * time.Millisecond, Time: at(12)},
+			{ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant", Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5, Duration: 1200 * time.Millisecond, Model: "anthropic/claude", Usage: used, Time: at(12)},
 			{ID: "m3", Run: "r3", Parent: "m0", Seq: 1, Role: "assistant", Parts: json.RawMessage(`[]`), Tokens: 6, Time: at(13)},
 		},
 		ToolCalls: []ToolCall{
@@ -226,8 +226,8 @@ func readsEverything(t *testing.T, s *Store) {
 	if run.Request != want.Runs[0].Request || *run.Usage.Cost != 0.25 || run.Duration != want.Runs[0].Duration || len(must(s.Children(ctx, "r1"))(t)) != 1 {
 		t.Errorf("the run is %+v", run)
 	}
-	// Former versions had neither the time of an answer nor exit codes.
-	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t), cmpopts.IgnoreFields(Message{}, "Duration")); diff != "" {
+	// Former versions had neither the time of an answer, what it used and whose it is, nor exit codes.
+	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t), cmpopts.IgnoreFields(Message{}, "Duration", "Model", "Usage")); diff != "" {
 		t.Errorf("the messages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.ToolCalls, must(s.ToolCalls(ctx, "r1"))(t), cmpopts.IgnoreFields(ToolCall{}, "ExitCode")); diff != "" {

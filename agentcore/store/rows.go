@@ -96,6 +96,10 @@ type Run struct {
 	Created, Started, Completed time.Time
 	// Duration is the time at work, kept in milliseconds.
 	Duration time.Duration
+	// Background says that the run which started it does not wait for it.
+	Background bool
+	// BudgetUsed is the largest used share of any of its limits, in percent.
+	BudgetUsed int
 	// Copied says that the run was never made: a fork or an import has copied it. Sums of usage leave it out.
 	Copied bool
 	// Unread is a JSON array of what the run was told and has not read. Of a run that is stored, [Batch.Unreads]
@@ -127,7 +131,11 @@ type Message struct {
 	// Duration is how long the model took for an answer, with all attempts, kept in milliseconds; 0 for what no model
 	// said.
 	Duration time.Duration
-	Time     time.Time
+	// Model is who answered, as provider/model, and Usage what that request used alone; empty for what no model said,
+	// and for answers that former versions stored.
+	Model string
+	Usage event.Usage
+	Time  time.Time
 }
 
 // PromptID is the hash of a prompt's text, see PromptOf.
@@ -384,6 +392,8 @@ func (r *Run) fields() []field {
 		{"own_output_tokens", &r.Own.OutputTokens},
 		{"own_cached_tokens", &r.Own.CachedTokens},
 		{"own_cost", &r.Own.Cost},
+		{"background", &r.Background},
+		{"budget_used", &r.BudgetUsed},
 		{"copied", &r.Copied},
 		{"unread", unread{jsonText{&r.Unread}}},
 	}
@@ -423,6 +433,11 @@ func (m *Message) fields() []field {
 		{"parts", jsonText{&m.Parts}},
 		{"tokens", &m.Tokens},
 		{"duration_ms", millis{&m.Duration}},
+		{"model", &m.Model},
+		{"input_tokens", &m.Usage.InputTokens},
+		{"output_tokens", &m.Usage.OutputTokens},
+		{"cached_tokens", &m.Usage.CachedTokens},
+		{"cost", &m.Usage.Cost},
 		{"time", micros{&m.Time}},
 	}
 }

@@ -103,7 +103,18 @@ func task(ctx context.Context, host Host, a taskArguments) (Result, error) {
 	if !state.Result.Status.Final() {
 		return Result{Text: state.started(), Summary: "started as " + string(state.ID)}, nil
 	}
-	return Result{Text: state.Report(), Summary: state.summary()}, nil
+	return state.outcome(), nil
+}
+
+// outcome is the result of a call that waited for the end of a run. Where that did not complete, the call has failed.
+func (s TaskState) outcome() Result {
+	result := Result{Text: s.Report(), Summary: s.summary()}
+	if s.Result.Status != event.StatusCompleted {
+		result.Failed = true
+		result.Text = fmt.Sprintf("error: the task ended as %s, and may be done in part; "+
+			"go on without it, or start another one with resume = %q\n%s", s.Result.Status, s.ID, result.Text)
+	}
+	return result
 }
 
 func (s TaskState) started() string {
@@ -143,6 +154,9 @@ func (s TaskState) Report() string {
 	}
 	if r.Error != nil {
 		fmt.Fprintf(&b, "error: %s\n", r.Error.Detail)
+	}
+	if r.Status == event.StatusInterrupted {
+		fmt.Fprintf(&b, "to go on with it: task with resume = %q, or the user by `agentls sessions resume %s`\n", s.ID, s.ID)
 	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {

@@ -71,6 +71,9 @@ type Result struct {
 	Images []Image
 	// ExitCode is that of the command that the call ran to its end, or saw the end of; nil for none.
 	ExitCode *int
+	// Failed says that what the call had done by others failed, although the call itself came to its end: its status is
+	// that of an error. The text then begins with "error: ".
+	Failed bool
 }
 
 // Diagnostic is what the editor or a checker says about a place.

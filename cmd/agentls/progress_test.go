@@ -161,6 +161,75 @@ func TestRenderStates(t *testing.T) {
 	}
 }
 
+// TestUnfinished has children that ended in every way: only what the run above did not settle counts.
+func TestUnfinished(t *testing.T) {
+	made := func(prompt string) event.RunCreated {
+		return event.RunCreated{Parent: "root", Depth: 1, Agent: "general", Title: "of " + prompt, Prompt: prompt}
+	}
+	of := func(file string) event.RunCreated {
+		created := made("Review it.")
+		created.URI = file
+		return created
+	}
+	resumes := func(id event.RunID) event.RunCreated {
+		created := made("Go on.")
+		created.Resumes = id
+		return created
+	}
+	type child struct {
+		id      event.RunID
+		created event.RunCreated
+		status  event.Status
+		began   int // in seconds; each takes one
+	}
+	below := made("Part.")
+	below.Parent = "a"
+	for _, test := range []struct {
+		name     string
+		reason   string // of the root's end
+		status   event.Status
+		children []child
+		want     bool
+	}{
+		{"nobody", "", event.StatusCompleted, nil, false},
+		{"itself", "", event.StatusFailed, nil, true},
+		{"cancelled on purpose", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}}, false},
+		{"cut off with its parent", "max_turns", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}}, true},
+		{"failed", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}}, true},
+		{"timeout", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusTimeout, 0}}, true},
+		{"done anew", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 2}}, false},
+		{"gone on with", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusTimeout, 0}, {"b", resumes("a"), event.StatusCompleted, 2}}, false},
+		{"done at the third", "", event.StatusCompleted, []child{
+			{"a", made("A."), event.StatusFailed, 0}, {"b", resumes("a"), event.StatusFailed, 2}, {"c", resumes("b"), event.StatusCompleted, 4},
+		}, false},
+		{"failed anew", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusFailed, 2}}, true},
+		{"given up", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCancelled, 2}}, true},
+		{"other work", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("B."), event.StatusCompleted, 2}}, true},
+		{"beside it", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 0}}, true},
+		{"another file", "", event.StatusCompleted, []child{{"a", of("file:///a"), event.StatusFailed, 0}, {"b", of("file:///b"), event.StatusCompleted, 2}}, true},
+		{"below one that was cancelled", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}, {"b", below, event.StatusCancelled, 0}}, false},
+		{"below one that is done", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCompleted, 0}, {"b", below, event.StatusFailed, 0}}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tr := newTree()
+			at := func(second int, run event.RunID, body event.Body) {
+				tr.apply(event.Event{Run: run, Time: began.Add(time.Duration(second) * time.Second), Body: body})
+			}
+			at(0, "root", event.RunCreated{Agent: "coder", Title: "do"})
+			for _, c := range test.children {
+				at(c.began, c.id, c.created)
+			}
+			for _, c := range test.children {
+				at(c.began+1, c.id, event.RunFinished{Status: c.status})
+			}
+			at(9, "root", event.RunFinished{Status: test.status, Reason: test.reason})
+			if got := tr.unfinished(); got != test.want {
+				t.Errorf("unfinished: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestRenderHundreds has more children than lines: those that are done share a line before the others do.
 func TestRenderHundreds(t *testing.T) {
 	tr := newTree()

@@ -27,8 +27,10 @@ file it stands for.
 ` + formatHelp + `
 
 Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option that cannot be used, 3 a run that
-failed or an edit that could not be written, 4 a run that completed but was denied calls, behind which none of the
-same tool succeeded (--ignore-denied: 0), 130 interrupted. --format json lists what was denied, and why.`,
+failed, one of its subagents that did, or an edit that could not be written, 4 a run that completed but was denied
+calls, behind which none of the same tool succeeded (--ignore-denied: 0), 130 interrupted. A subagent that was
+cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format json lists what
+was denied, and why.`,
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --agent explore "How are orders priced?"
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."

@@ -72,6 +72,8 @@ type messageReport struct {
 	// Compacted says that the conversation was shortened here: the message stands for those up to its parent.
 	Compacted bool         `json:"compacted,omitzero"`
 	Reasoning string       `json:"reasoning,omitzero"`
+	Model     string       `json:"model,omitzero"`  // who answered
+	Usage     *event.Usage `json:"usage,omitempty"` // of this one request
 	Calls     []callReport `json:"calls,omitzero"`
 }
 
@@ -289,7 +291,10 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 	}
 	report := transcriptReport{Run: run, Messages: []messageReport{}}
 	for _, m := range messages {
-		shown := messageReport{ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Compacted: m.Summary, Reasoning: m.Reasoning}
+		shown := messageReport{ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Compacted: m.Summary, Reasoning: m.Reasoning, Model: m.Model}
+		if m.Model != "" {
+			shown.Usage = &m.Usage
+		}
 		for _, c := range m.Calls {
 			shown.Calls = append(shown.Calls, callReport{c.ID, c.Tool, c.Arguments, c.Status, c.ExitCode, c.Output, c.Duration.Milliseconds(), c.Child})
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type tree struct {
 
 // node is one run.
 type node struct {
+	id       event.RunID
 	parent   *node
 	children []*node
 	depth    int
@@ -29,6 +31,11 @@ type node struct {
 	findings            int
 	failure             *event.Failure
 	turns               int
+	// prompt, uri and resumes say what it was to do, on which file, and which run it goes on with.
+	prompt, uri string
+	resumes     event.RunID
+	// reason is what ended it, where that was not its own last word.
+	reason string
 	// outcome is how far its task is done, and files are those that it changed, once it has ended.
 	outcome event.ChildStatus
 	files   []string
@@ -40,6 +47,7 @@ func newTree() *tree { return &tree{nodes: map[event.RunID]*node{}} }
 func (t *tree) apply(e event.Event) {
 	if created, ok := e.Body.(event.RunCreated); ok {
 		n := &node{
+			id: e.Run, prompt: created.Prompt, uri: created.URI, resumes: created.Resumes,
 			depth: created.Depth, agent: created.Agent, title: created.Title, model: created.Model,
 			status: event.StatusPending, created: e.Time,
 		}
@@ -67,7 +75,8 @@ func (t *tree) apply(e event.Event) {
 	case event.RetryScheduled:
 		n.message = fmt.Sprintf("asks again in %s: %s", duration(time.Duration(body.DelayMs)*time.Millisecond), body.Reason)
 	case event.RunFinished:
-		n.status, n.message, n.outcome = body.Status, "", event.Outcome(body.Status, body.Reason, body.Result.Result)
+		n.status, n.reason = body.Status, body.Reason
+		n.message, n.outcome = "", event.Outcome(body.Status, body.Reason, body.Result.Result)
 		if n.outcome != event.ChildStatusCompleted {
 			n.message = body.Reason
 		}
@@ -80,14 +89,38 @@ func (t *tree) apply(e event.Event) {
 	}
 }
 
-// unfinished reports whether any run of the tree ended otherwise than completed, or has not ended.
-func (t *tree) unfinished() bool {
-	for _, n := range t.nodes {
-		if n.status != event.StatusCompleted {
-			return true
-		}
+// unfinished reports whether work was left undone: the user's run did not complete, or one below it did not, and the
+// run that started that one could not settle it.
+func (t *tree) unfinished() bool { return t.root != nil && t.root.unfinished() }
+
+func (n *node) unfinished() bool {
+	left := func(child *node) bool { return !n.settles(child) }
+	return n.status != event.StatusCompleted || slices.ContainsFunc(n.children, left)
+}
+
+// settles reports whether a child leaves nothing to do: it was cancelled on purpose, or is done. What a run that was
+// itself cut off could not wait for is cancelled, too, and not on purpose.
+func (n *node) settles(child *node) bool {
+	return child.status == event.StatusCancelled && n.reason == "" || n.done(child)
+}
+
+// done reports whether the work of a child was done, by itself or by one that was started for the same once it had
+// ended.
+func (n *node) done(child *node) bool {
+	if !child.unfinished() {
+		return true
 	}
-	return false
+	after := n.children[slices.Index(n.children, child)+1:]
+	return slices.ContainsFunc(after, func(later *node) bool { return later.repeats(child) && n.done(later) })
+}
+
+// repeats reports whether a run was started for the work of another one that had ended: to go on with it, or with the
+// same words on the same file.
+func (n *node) repeats(former *node) bool {
+	if former.finished.IsZero() || n.created.Before(former.finished) {
+		return false
+	}
+	return n.resumes == former.id || n.uri == former.uri && (n.prompt == former.prompt || n.title == former.title)
 }
 
 // duration is short: "0.4s", "12.0s", "3m05s", "1h02m".

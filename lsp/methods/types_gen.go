@@ -685,6 +685,10 @@ type RunInfo struct {
 	Resumes event.RunID `json:"resumes,omitzero"`
 	// The document that it was launched on, where there was one.
 	URI uri.URI `json:"uri,omitzero"`
+	// Whether the run that started it does not wait for it.
+	Background bool `json:"background,omitzero"`
+	// The file that tells how far a run in the background is, and then what came of it; absent for others.
+	OutputURI uri.URI `json:"outputUri,omitzero"`
 	// How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off.
 	// Absent while it has not ended.
 	Outcome event.ChildStatus `json:"outcome,omitzero"`
@@ -845,6 +849,10 @@ type TranscriptMessage struct {
 	Compacted bool `json:"compacted,omitzero"`
 	// The model's reasoning.
 	Reasoning string `json:"reasoning,omitzero"`
+	// Who answered, as `provider/model`; absent for what no model said.
+	Model string `json:"model,omitzero"`
+	// What this one request used; absent where that is not recorded.
+	Usage *event.Usage `json:"usage,omitzero"`
 	// The tool calls that it makes.
 	Calls []TranscriptCall `json:"calls,omitzero"`
 }

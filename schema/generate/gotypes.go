@@ -59,7 +59,7 @@ func methodTypes(m *Model, t *Table) map[string]bool {
 	return names
 }
 
-var initialisms = map[string]string{"id": "ID", "uri": "URI", "newUri": "NewURI", "uris": "URIs", "mcp": "MCP"}
+var initialisms = map[string]string{"id": "ID", "uri": "URI", "newUri": "NewURI", "outputUri": "OutputURI", "uris": "URIs", "mcp": "MCP"}
 
 // goName is the exported Go name of a member.
 func goName(member string) string {

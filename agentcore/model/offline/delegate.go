@@ -33,7 +33,7 @@ var (
 	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
 	everything = lazyregexp.New(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
 	placeLine  = lazyregexp.New(`(?m)^([^\s:][^:\n]*):(\d+): `)
-	reportHead = lazyregexp.New(`(?s)^<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
+	reportHead = lazyregexp.New(`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
 	totals     = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
 	fixed      = lazyregexp.New(`(\d+) with a fix`)
 )
@@ -238,14 +238,14 @@ func (t *task) reportOf(c call) (report, bool) {
 		return report{}, false
 	}
 	for e := range t.made("task") {
-		if string(e.arguments) != string(arguments) || e.failed {
-			continue
-		}
 		match := reportHead().FindStringSubmatch(e.text)
-		if match == nil {
+		switch {
+		case string(e.arguments) != string(arguments), match == nil && e.failed: // another one, or one that was not started
+		case match == nil:
 			return report{status: "completed", body: strings.TrimSpace(e.text)}, true
+		default:
+			return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 		}
-		return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 	}
 	return report{}, false
 }

@@ -197,9 +197,10 @@ func TestDelegationIsCutShort(t *testing.T) {
 	}
 	for i, text := range []string{
 		"<task id=\"run_1\" agent=\"reviewer\" status=\"completed\">\nconflict: a.go lines 1-1: left out\ncost: 1 turn, 0 tokens in, 0 out\n\na.go: 1 warning.\n\nChecked with gofmt, the rules of agentls. Not on this machine: staticcheck. Not run: eslint, since it runs code.\n" + noModel + "\n</task>",
-		"<task id=\"run_2\" agent=\"reviewer\" status=\"timeout\">\nended by: timeout\ncost: 1 turn, 0 tokens in, 0 out\n\n(it said nothing)\n</task>",
+		"error: the task ended as timeout, and may be done in part; go on without it, or start another one with resume = \"run_2\"\n" +
+			"<task id=\"run_2\" agent=\"reviewer\" status=\"timeout\">\nended by: timeout\ncost: 1 turn, 0 tokens in, 0 out\n\n(it said nothing)\n</task>",
 	} {
-		results.Parts = append(results.Parts, model.Result{ID: calls[i].ID, Name: "task", Text: text})
+		results.Parts = append(results.Parts, model.Result{ID: calls[i].ID, Name: "task", Text: text, Error: strings.HasPrefix(text, "error: ")})
 	}
 	request.Messages = append(request.Messages, done.Message, results, model.UserText("The limit of this run is reached (max_turns). Make no more calls."))
 	request.NoCalls = true

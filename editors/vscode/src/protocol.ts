@@ -540,6 +540,12 @@ export interface RunCreated extends EventHeader {
   model: string;
   /** The run that it goes on with; absent for one that begins anew. */
   resumes?: RunID;
+  /** How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that former versions stored. */
+  mode?: string;
+  /** Whether the run that started it does not wait for it. */
+  background?: boolean;
+  /** The file that tells how far a run in the background is, and then what came of it; absent for others. */
+  outputUri?: string;
   /** The document that the run was launched on, where there was one. */
   uri?: string;
 }
@@ -1118,6 +1124,10 @@ export interface RunInfo {
   resumes?: RunID;
   /** The document that it was launched on, where there was one. */
   uri?: string;
+  /** Whether the run that started it does not wait for it. */
+  background?: boolean;
+  /** The file that tells how far a run in the background is, and then what came of it; absent for others. */
+  outputUri?: string;
   /** How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended. */
   outcome?: ChildStatus;
   /** Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes. */
@@ -1232,6 +1242,10 @@ export interface TranscriptMessage {
   compacted?: boolean;
   /** The model's reasoning. */
   reasoning?: string;
+  /** Who answered, as `provider/model`; absent for what no model said. */
+  model?: string;
+  /** What this one request used; absent where that is not recorded. */
+  usage?: Usage;
   /** The tool calls that it makes. */
   calls?: TranscriptCall[];
 }

@@ -416,6 +416,9 @@ M.commands = {
 ---@field prompt string What it was asked, as it was given.
 ---@field model string The model, as `provider/model`.
 ---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew.
+---@field mode? string How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that former versions stored.
+---@field background? boolean Whether the run that started it does not wait for it.
+---@field outputUri? string The file that tells how far a run in the background is, and then what came of it; absent for others.
 ---@field uri? string The document that the run was launched on, where there was one.
 
 ---A run changed its status.
@@ -752,6 +755,8 @@ M.commands = {
 ---@field usage agentls.Usage What it has cost so far.
 ---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
 ---@field uri? string The document that it was launched on, where there was one.
+---@field background? boolean Whether the run that started it does not wait for it.
+---@field outputUri? string The file that tells how far a run in the background is, and then what came of it; absent for others.
 ---@field outcome? agentls.ChildStatus How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended.
 ---@field files? string[] Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
 
@@ -820,6 +825,8 @@ M.commands = {
 ---@field text string Its text, in Markdown. Results of calls are with the calls, so that a message of the role `tool` has none.
 ---@field compacted? boolean Whether the conversation was shortened here: from now on the message stands for those up to its `parent`.
 ---@field reasoning? string The model's reasoning.
+---@field model? string Who answered, as `provider/model`; absent for what no model said.
+---@field usage? agentls.Usage What this one request used; absent where that is not recorded.
 ---@field calls? agentls.TranscriptCall[] The tool calls that it makes.
 
 ---Result of `agent/transcript`.
