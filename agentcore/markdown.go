@@ -6,18 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/price"
-	"github.com/agentls/agentls/agentcore/store"
 )
 
-// ExportMarkdown writes a session of any process for reading: its runs in the order of their creation, each with its conversation. Secrets that are
-// known by now are taken out. It reads the store.
+// ExportMarkdown writes a session of any process for reading: the user's runs in the order of their creation, each with its conversation, and below
+// it, one heading deeper, its children. Secrets that are known by now are taken out. It reads the store.
 func (e *Engine) ExportMarkdown(ctx context.Context, id event.SessionID, w io.Writer) error {
 	rec, err := e.record(ctx, id)
 	if err != nil {
@@ -31,16 +30,19 @@ func (e *Engine) ExportMarkdown(ctx context.Context, id event.SessionID, w io.Wr
 		fmt.Fprintf(&b, "\n* %s\n", codeSpan(root))
 	}
 	if s.Summary != "" {
-		fmt.Fprintf(&b, "\n%s\n", s.Summary)
+		fmt.Fprintf(&b, "\n%s\n", below(1, s.Summary))
 	}
-	var runs []store.Run
+	there := map[event.RunID]bool{}
+	children := map[event.RunID][]recordedRun{}
 	for _, part := range rec.runs {
-		runs = append(runs, part.run)
+		there[part.run.ID] = true
+		children[part.run.Parent] = append(children[part.run.Parent], part)
 	}
 	for _, part := range rec.runs {
-		children := slices.DeleteFunc(slices.Clone(runs), func(r store.Run) bool { return r.Parent != part.run.ID })
-		if err := writeRun(&b, part, children); err != nil {
-			return err
+		if !there[part.run.Parent] {
+			if err := writeRun(&b, part, children, 2); err != nil {
+				return err
+			}
 		}
 	}
 	out := bufio.NewWriter(w)
@@ -57,14 +59,15 @@ func (e *Engine) TranscriptMarkdown(ctx context.Context, run event.RunID, w io.W
 		return err
 	}
 	var b strings.Builder
-	writeMessages(&b, messages)
+	writeMessages(&b, messages, 3)
 	_, err = io.WriteString(w, e.redactor.Text(strings.TrimLeft(b.String(), "\n")))
 	return err
 }
 
-func writeRun(b *strings.Builder, part recordedRun, children []store.Run) error {
+// writeRun writes a run with a heading of a level, and its children, which are by the run that started them, below it.
+func writeRun(b *strings.Builder, part recordedRun, children map[event.RunID][]recordedRun, level int) error {
 	r := part.run
-	fmt.Fprintf(b, "\n## %s: %s\n\n", r.Agent, headline(r.Title, string(r.ID)))
+	fmt.Fprintf(b, "\n%s %s: %s\n\n", hashes(level), r.Agent, headline(r.Title, string(r.ID)))
 	fmt.Fprintf(b, "Run `%s`, %s, %s", r.ID, codeSpan(r.Model), r.Status)
 	if r.Reason != "" {
 		fmt.Fprintf(b, " (%s)", oneLine(r.Reason))
@@ -74,21 +77,29 @@ func writeRun(b *strings.Builder, part recordedRun, children []store.Run) error 
 	}
 	b.WriteString("\n")
 	started := map[event.CallID]event.RunID{}
-	for _, child := range children {
-		started[child.ParentCall] = child.ID
+	for _, child := range children[r.ID] {
+		started[child.run.ParentCall] = child.run.ID
 	}
 	messages, err := part.transcript(len(part.messages), started)
 	if err != nil {
 		return err
 	}
-	writeMessages(b, messages)
+	writeMessages(b, messages, level+1)
+	for _, child := range children[r.ID] {
+		if err := writeRun(b, child, children, level+1); err != nil {
+			return err
+		}
+	}
 	return nil
 }
+
+// hashes begin a heading of a level, of which there are six (CommonMark, 4.2).
+func hashes(level int) string { return strings.Repeat("#", min(level, 6)) }
 
 // speakers are the headings of messages.
 var speakers = map[model.Role]string{model.RoleUser: "User", model.RoleAssistant: "Assistant"}
 
-func writeMessages(b *strings.Builder, messages []TranscriptMessage) {
+func writeMessages(b *strings.Builder, messages []TranscriptMessage, level int) {
 	for _, m := range messages {
 		who, shown := speakers[m.Role]
 		if m.Summary {
@@ -97,13 +108,13 @@ func writeMessages(b *strings.Builder, messages []TranscriptMessage) {
 		if !shown { // the results stand below their calls
 			continue
 		}
-		fmt.Fprintf(b, "\n### %s\n", who)
+		fmt.Fprintf(b, "\n%s %s\n", hashes(level), who)
 		writeUsage(b, m)
 		if text := strings.TrimSpace(m.Reasoning); text != "" {
 			fmt.Fprintf(b, "\n> %s\n", strings.ReplaceAll(text, "\n", "\n> "))
 		}
 		if text := strings.TrimSpace(m.Text); text != "" {
-			fmt.Fprintf(b, "\n%s\n", text)
+			fmt.Fprintf(b, "\n%s\n", below(level, text))
 		}
 		for _, c := range m.Calls {
 			writeCall(b, c)
@@ -145,6 +156,49 @@ func writeCall(b *strings.Builder, c TranscriptCall) {
 		fence := strings.Repeat("`", max(3, longestTicks(text)+1))
 		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, text, fence)
 	}
+}
+
+var (
+	fenceLine     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
+	headingLine   = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]|$)`)
+	underlineLine = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
+)
+
+// below is a text that somebody wrote in Markdown, as it can stand below a heading of a level: its headings are deeper, and a block of code that it
+// leaves open is closed (CommonMark, 4.2, 4.3 and 4.5).
+func below(level int, text string) string {
+	var b strings.Builder
+	open, paragraph := "", false
+	for line := range strings.SplitSeq(text, "\n") {
+		fence := fenceLine.FindStringSubmatch(line)
+		switch heading := headingLine.FindStringSubmatchIndex(line); {
+		case open != "":
+			if fence != nil && strings.HasPrefix(fence[1], open) && strings.TrimSpace(fence[2]) == "" {
+				open = ""
+			}
+			paragraph = false
+		case fence != nil && (fence[1][0] != '`' || !strings.Contains(fence[2], "`")):
+			open, paragraph = fence[1], false
+		case heading != nil:
+			line = line[:heading[2]] + hashes(level+heading[3]-heading[2]) + line[heading[3]:]
+			paragraph = false
+		case paragraph && underlineLine.MatchString(line):
+			line = strings.TrimLeft(line, " ")
+			if line[0] == '=' {
+				line = "\\" + line // which would make a heading of what stands above it
+			} else {
+				line = "\n" + line
+			}
+			paragraph = false
+		default:
+			paragraph = strings.TrimSpace(line) != ""
+		}
+		b.WriteString(line + "\n")
+	}
+	if open != "" {
+		b.WriteString(open)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // plainArguments undoes the quoting of arguments that were no JSON.

@@ -11,14 +11,14 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// bounding are the keys without which an agent may do more, in the spellings of all formats: that one of them is lost is
-// an error, since nobody who wrote it wants an agent that may do everything.
+// bounding are the keys without which an agent may do more, in the spellings of all formats: that one of them is lost
+// is an error, since nobody who wrote it wants an agent that may do everything.
 var bounding = []string{
 	"tools", "disallowed_tools", "disallowedTools", "permissions", "permission", "permission_mode", "permissionMode", "rules",
 }
 
-// meant finds the bounding key of the definition's format that a word, which is no key of it, is another spelling of, or is
-// misspelt for; "" for none, and where the definition has that key. same says that it is another spelling.
+// meant finds the bounding key of the definition's format that a word, which is no key of it, is another spelling of,
+// or is misspelt for; "" for none, and where the definition has that key. same says that it is another spelling.
 func (p *decoder) meant(word string, special map[string]foreignKey) (key string, same bool) {
 	var candidates []string
 	add := func(key, native string) {
@@ -47,7 +47,8 @@ func (p *decoder) meant(word string, special map[string]foreignKey) (key string,
 // example is a part of a description that shows a conversation.
 var example = regexp.MustCompile(`(?s)<example>.*?</example>`)
 
-// swallowed reports keys that bound the agent and have become part of another key's value, since their line is indented.
+// swallowed reports keys that bound the agent and have become part of another key's value, since their line is
+// indented.
 func (p *decoder) swallowed() {
 	for _, pair := range p.root.pairs {
 		key, value := pair.key, pair.value

@@ -9,8 +9,9 @@ import (
 )
 
 // Including returns a registry with the definitions of files in the place of those that it has from the same paths,
-// also with those that have an error: they are meant to be there; but for those whose name another one of the same file has. Files of other paths lie above all layers, those of
-// one project in one layer, and so do those of none. Problems stay those of r.
+// also with those that have an error: they are meant to be there; but for those whose name another one of the same
+// file has. Files of other paths lie above all layers, those of one project in one layer, and so do those of none.
+// Problems stay those of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })

@@ -117,8 +117,8 @@ var customKeys = map[string]foreignKey{
 	"UpdatedAt":              ignored("When it was changed."),
 }
 
-// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type or when_to_use: a shape of other tools whose definitions have no
-// prompt of their own. Ours may stand among them.
+// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type or when_to_use: a shape of
+// other tools whose definitions have no prompt of their own. Ours may stand among them.
 var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
 		"agent_type":        {native: "name"},

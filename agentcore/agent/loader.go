@@ -254,7 +254,8 @@ func promptFiles(files []*File) map[string]bool {
 	return paths
 }
 
-// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent of its own.
+// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent
+// of its own.
 func (f *File) isPrompt(prompts map[string]bool) bool { return prompts[f.Path] && f.unnamed() }
 
 // assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside

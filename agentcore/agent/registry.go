@@ -34,8 +34,9 @@ func (e *BrokenError) Error() string {
 }
 
 // NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
-// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts. Who replaces a
-// built-in agent is also found by the built-in's aliases, which others delegate to, as far as nobody else has them.
+// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts. Who
+// replaces a built-in agent is also found by the built-in's aliases, which others delegate to, as far as nobody else
+// has them.
 func NewRegistry(definitions ...*Definition) *Registry {
 	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]*Definition{}}
 	layered := slices.Clone(definitions)
@@ -71,7 +72,8 @@ func NewRegistry(definitions ...*Definition) *Registry {
 	return r
 }
 
-// lookup returns the agent of that slug, id or alias, else the only one that has it in another case of letters; nil for none.
+// lookup returns the agent of that slug, id or alias, else the only one that has it in another case of letters; nil
+// for none.
 func (r *Registry) lookup(name string) *Definition {
 	if d := r.byName[name]; d != nil {
 		return d
@@ -101,8 +103,9 @@ func (r *Registry) Cycle(d *Definition) []string {
 	return cycle(d, r.lookup)
 }
 
-// Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing else. The error names the one that was probably meant, or all; it is a [BrokenError] where
-// there is a definition of that name that has an error.
+// Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing
+// else. The error names the one that was probably meant, or all; it is a [BrokenError] where there is a definition of
+// that name that has an error.
 func (r *Registry) Find(name string) (*Definition, error) {
 	if why, ok := r.broken[name]; ok && r.byName[name] == nil {
 		return nil, &BrokenError{name, why}
