@@ -36,7 +36,8 @@ func (w *world) database() *sql.DB {
 	return db
 }
 
-// usesEverything is a session with a parent and its child, an edit, a command that fails, a run that fails and one that goes on.
+// usesEverything is a session with a parent and its child, an edit, a command that fails, a run that fails and one that goes on
+// and is told something that it does not read.
 func usesEverything(t *testing.T) (*world, event.RunID) {
 	used := model.Usage{Input: 100, Output: 10, Cached: 1000}
 	turns := []script.Turn{
@@ -47,7 +48,9 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 		{Match: "You are helper", Times: 2, Usage: used, Answer: []script.Step{script.Text("Helped.")}},
 		{Match: "Begin.", Usage: used, Answer: []script.Step{call("task_wait", `{}`)}},
 		{Match: "Begin.", Usage: used, Answer: []script.Step{script.Text("Done.")}},
-		{Match: "Begin.", Expect: []script.Expect{script.Last("More.")}, Answer: []script.Step{script.Error{Kind: model.ErrAuth, Detail: "no"}}},
+		{Match: "Begin.", Expect: []script.Expect{script.Last("More.")}, Answer: []script.Step{
+			script.Gate("told"), script.Error{Kind: model.ErrAuth, Detail: "no"},
+		}},
 	}
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(script.New("test", turns...), func(o *agentcore.Options) {
@@ -67,6 +70,11 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.reached("told")
+	if err := w.engine.Steer(again, "Be quick."); err != nil { // which it does not live to read
+		t.Fatal(err)
+	}
+	w.model.Release("told")
 	if result := w.wait(again); result.Status != event.StatusFailed {
 		t.Fatalf("got %+v", result)
 	}
