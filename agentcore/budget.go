@@ -364,6 +364,8 @@ func (r *run) addCut(asked model.Model) {
 
 // count adds what was used to the run and to all above it, and stores it.
 func (r *run) count(used event.Usage) {
+	r.session.recording.Lock()
+	defer r.session.recording.Unlock()
 	var usages []store.RunUsage
 	for a := r; a != nil; a = a.parent {
 		a.mu.Lock()

@@ -111,12 +111,15 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 
 // aside stores a hidden run as it is now, with its prompt, and a message of it that is not empty.
 func (r *run) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
-	row := r.row()
-	row.Role = RoleHidden
-	batch := store.Batch{Prompts: prompt, Runs: []store.Run{row}}
+	batch := store.Batch{Prompts: prompt}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
 		message.ID, message.Run, message.Role, message.Parts, message.Time = event.NewMessageID(), r.id, string(m.Role), parts, time.Now().UTC()
 		batch.Messages = []store.Message{message}
 	}
+	r.session.recording.Lock()
+	defer r.session.recording.Unlock()
+	row := r.row()
+	row.Role = RoleHidden
+	batch.Runs = []store.Run{row}
 	r.session.submit(batch, r.id)
 }

@@ -45,7 +45,7 @@ func (r *run) notePrompt() {
 	r.mu.Lock()
 	r.prompt, r.takenOver = prompt.ID, guessedTokens(taken...)
 	r.mu.Unlock()
-	r.session.submit(store.Batch{Prompts: []store.Prompt{prompt}, Runs: []store.Run{r.row()}}, r.id)
+	r.record(store.Batch{Prompts: []store.Prompt{prompt}})
 }
 
 // conversation is what a run has to know of its former turns beside the messages.

@@ -68,8 +68,9 @@ func (r *run) finish(err error) {
 		r.session.sumUp(r)
 		r.session.store(store.SessionOpen)
 	}
-	commit := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id,
-		event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage})
+	commit := r.record(store.Batch{}, event.RunFinished{
+		Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage,
+	})
 	// The store answers every commit, also with an error; there is nothing to cancel here.
 	if err := commit.Wait(context.Background()); err != nil {
 		r.unstored(err)

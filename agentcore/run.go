@@ -364,7 +364,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		created.URI = event.FileURI(paths[0])
 	}
-	stored := r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, created)
+	stored := r.record(store.Batch{}, created)
 	go func() {
 		defer e.wait.Done()
 		defer close(r.done)
@@ -503,7 +503,15 @@ func (r *run) setStatus(status event.Status, reason string) {
 		r.started = time.Now().UTC()
 	}
 	r.mu.Unlock()
-	r.session.submit(store.Batch{Runs: []store.Run{r.row()}}, r.id, event.RunStatusChanged{Status: status, Reason: reason})
+	r.record(store.Batch{}, event.RunStatusChanged{Status: status, Reason: reason})
+}
+
+// record stores the run as it is now, with what else is in the batch.
+func (r *run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
+	r.session.recording.Lock()
+	defer r.session.recording.Unlock()
+	batch.Runs = append(batch.Runs, r.row())
+	return r.session.submit(batch, r.id, bodies...)
 }
 
 func (r *run) notice(level event.NoticeLevel, message, hint string) {

@@ -47,6 +47,10 @@ type Session struct {
 	starting sync.RWMutex
 	ended    bool
 
+	// recording is held while a run's row, or what was used, is read and handed to the store: a row that is older than
+	// what a run below it has used meanwhile would take that back.
+	recording sync.Mutex
+
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
 	remarks  map[remark][]*openFinding // the same by what they say
