@@ -10,8 +10,14 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What go vet owns is not among them: code that is never reached, assignments to oneself, copied locks.
+// What go vet owns is not among them, such as assignments to oneself and copied locks, but for code that is never
+// reached, which is told on a machine without Go, too.
 var goRules = []Rule{
+	{
+		Name: "unreachable-code", Languages: Go, Severity: Warning, check: inGo(goUnreachable),
+		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
+		same:    []string{"unreachable", "unreachable code"},
+	},
 	{
 		Name: "identical-condition", Languages: Go, Severity: Warning, check: inGo(goIdenticalConditions),
 		Message: "This condition was already tested above, so this branch never runs.",
@@ -64,6 +70,58 @@ func inGo(check func(*File, *goFile) []hit) func(*File) []hit {
 		}
 		return check(f, f.goSyntax)
 	}
+}
+
+// goUnreachable looks behind statements that always leave their block. Labels may be jumped to.
+func goUnreachable(_ *File, g *goFile) []hit {
+	var lists [][]ast.Stmt
+	ast.Inspect(g.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			lists = append(lists, n.List)
+		case *ast.CaseClause:
+			lists = append(lists, n.Body)
+		case *ast.CommClause:
+			lists = append(lists, n.Body)
+		}
+		return true
+	})
+	var hits []hit
+	for _, list := range lists {
+		at := slices.IndexFunc(list, g.alwaysLeaves)
+		if at < 0 || at == len(list)-1 {
+			continue
+		}
+		next := list[at+1]
+		meant := false
+		switch s := next.(type) {
+		case *ast.LabeledStmt, *ast.EmptyStmt:
+			meant = true
+		case *ast.ExprStmt: // a panic may stand there to say that this is not reached
+			c, ok := s.X.(*ast.CallExpr)
+			meant = ok && isNamed(c.Fun, "panic")
+		case *ast.ReturnStmt: // behind a panic or os.Exit a return is there for the compiler or the reader
+			_, meant = list[at].(*ast.ExprStmt)
+		}
+		if !meant {
+			hits = append(hits, hit{line: g.line(next.Pos()), endLine: g.line(list[len(list)-1].End())})
+		}
+	}
+	return hits
+}
+
+func (g *goFile) alwaysLeaves(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return s.Tok != token.FALLTHROUGH
+	case *ast.ExprStmt:
+		c, ok := s.X.(*ast.CallExpr)
+		return ok && (isNamed(c.Fun, "panic") || g.isOneOf(c, "os", "Exit") ||
+			g.isOneOf(c, "log", "Fatal", "Fatalf", "Fatalln"))
+	}
+	return false
 }
 
 func goIdenticalConditions(_ *File, g *goFile) []hit {
