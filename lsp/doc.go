@@ -25,7 +25,7 @@
 // Edits without review are still accepted edits (unreviewed.go). Where a run's mode is accept_edits, its hunks go the
 // way of any accepted hunk after each merge, but for conflicts, protected files, and hunks that another run wrote into.
 //
-// Neovim is known by name where LSP has no word for what it does (client.go). Told to pull diagnostics again, it pulls
+// Neovim is known by name where LSP has no word for what it does (lsp/client). Told to pull diagnostics again, it pulls
 // those of the workspace, if it can, and none of open documents; so it is offered documents alone. It shows an empty
 // file as one empty line; so a new file replaces that line. It saves a file to rename it, never tells of the text edits
 // before, and takes the diagnostics along to the new name. It leaves out an edit of older text but moves the file all
