@@ -35,8 +35,7 @@ terminal.see('proposed · 2 edits')
 terminal.keys('a')
 accepted('// first is better', 2)
 terminal.see('proposed · 1 edit')
-terminal.keys('<C-\\><C-n>:qall!<CR>')
-terminal.finish()
+terminal.leave()
 
 say('without it: what was accepted and not saved is proposed again')
 edit({
@@ -54,5 +53,4 @@ edit({
 terminal.see('proposed edit by coder')
 terminal.keys(':3<CR>:lua accept()<CR>')
 accepted('coder: // first is better', 0) -- the diagnostic is gone
-terminal.keys('<C-\\><C-n>:qall!<CR>')
-terminal.finish()
+terminal.leave()

@@ -51,6 +51,22 @@ function M.insist(keys, text)
   check(ok, '%s\nthe screen:\n%s', fault, M.screen())
 end
 
+---Leaves a Neovim once its servers have ended, for which it does not wait by itself: it may be gone before it has read
+---the answer to `shutdown` and sent `exit`.
+function M.leave()
+  local script = vim.fs.joinpath(vim.env.HOME, 'leave.lua')
+  vim.fn.writefile({
+    'local plugin, compat = pcall(require, "agentls.compat")',
+    'for _, client in ipairs(vim.lsp.get_clients()) do',
+    '  if plugin then compat.stop(client) else vim.lsp.stop_client(client.id) end',
+    'end',
+    'vim.wait(60000, function() return #vim.lsp.get_clients() == 0 end, 10)',
+    'vim.cmd("qall!")',
+  }, script)
+  M.keys('<C-\\><C-n>:luafile ' .. script .. '<CR>')
+  M.finish()
+end
+
 ---Waits for the program's end.
 function M.finish()
   e2e.wait('the end of the editor', function()

@@ -42,5 +42,4 @@ terminal.see('It is not to be.')
 check(terminal.screen():find('hello world', 1, true), 'the text is gone:\n%s', terminal.screen())
 say(terminal.screen())
 -- The count goes, should the menu have taken the key before.
-terminal.keys('<C-\\><C-n>:qall!<CR>')
-terminal.finish()
+terminal.leave()

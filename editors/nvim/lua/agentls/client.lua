@@ -177,8 +177,8 @@ end
 ---@return any
 function M.ask(client, method, params)
   local fault, result = async.await(function(done)
-    if vim.v.exiting ~= vim.NIL then
-      return -- Neovim has told the server to shut down, which takes no more requests; nobody waits for the answer
+    if vim.v.exiting ~= vim.NIL or compat.stopping(client) then
+      return -- the server was told to shut down, and takes no more requests; nobody waits for the answer
     end
     local function answered(fault, result)
       done(fault, result)

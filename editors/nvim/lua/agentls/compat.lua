@@ -26,12 +26,21 @@ function M.supports(client, method, buffer)
   return client.supports_method(method, { bufnr = buffer })
 end
 
+local stopped = {}
+
 function M.stop(client)
+  stopped[client.id] = true
   if M.recent then
     client:stop()
   else
     client.stop()
   end
+end
+
+---Whether a client was told to stop, after which its server takes no more requests. Neovim 0.10 knows it of the plugin's
+---own word alone.
+function M.stopping(client)
+  return stopped[client.id] or M.recent and client:is_stopped()
 end
 
 function M.exec(client, command)
