@@ -117,7 +117,7 @@ type Definition struct {
 	AsChild AsChild
 	// Tools are the allowed tools by canonical name; nil or "*" means all, empty means none.
 	Tools []string
-	// DisallowedTools are taken away from Tools. As in rules, edit speaks for all tools that change files.
+	// DisallowedTools are taken away from Tools. As in rules, edit speaks for all tools that change files; "*" for all.
 	DisallowedTools []string
 	// ToolOptions are by canonical name.
 	ToolOptions map[string]ToolOptions
@@ -166,7 +166,7 @@ func (d *Definition) Is(c Category) bool { return slices.Contains(d.Categories, 
 
 // Allows reports whether the definition lets the agent use the tool of that canonical name.
 func (d *Definition) Allows(tool string) bool {
-	denies := func(name string) bool { return name == tool || permission.EditsAs(name, tool) }
+	denies := func(name string) bool { return name == tool || name == "*" || permission.EditsAs(name, tool) }
 	if d.Mode.Toolless() || slices.ContainsFunc(d.DisallowedTools, denies) {
 		return false
 	}

@@ -122,6 +122,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 			n.kind = table
 		}
 		err = r.below(n, depth)
+		n.cut = err != nil
 	}
 	n.end = int(r.decoder.InputOffset())
 	return n, err

@@ -183,6 +183,12 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
 	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, wrongs: map[string]bool{}}
 	f.count++
+	if root.cut { // what bounds the agent may be lost
+		p.report(fault{
+			start: root.start, end: min(root.start+1, len(f.text.string)), severity: failure,
+			message: "the text is broken inside of this definition, which is left out", hint: "mend the place that is named besides",
+		})
+	}
 	return p
 }
 

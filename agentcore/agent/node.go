@@ -71,8 +71,10 @@ type node struct {
 	literal bool
 	// quoted scalars are strings, whatever they look like.
 	quoted bool
-	items  []*node
-	pairs  []pair
+	// cut tells that the text is broken inside of the value, so that what stands behind is unknown.
+	cut   bool
+	items []*node
+	pairs []pair
 }
 
 // pair is a key of a table with its value.
