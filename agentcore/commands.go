@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -340,13 +341,14 @@ func (c *commands) attach(path string) {
 	c.outputs[path] = true
 }
 
-// attached reads the output of a command of the run or of those above it.
+// attached reads the output of a command of the run or of those above it, or one that a run has left which it goes on
+// with, or that one of these runs has started.
 func (c *commands) attached(path string) (text string, ok bool, err error) {
 	for r := c.run; r != nil; r = r.parent {
 		r.commands.mu.Lock()
 		ok = r.commands.outputs[path]
 		r.commands.mu.Unlock()
-		if ok {
+		if ok || r == c.run && c.leftToRun(path) {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return "", true, fmt.Errorf("read the output of a command: %w", err)
@@ -355,6 +357,33 @@ func (c *commands) attached(path string) (text string, ok bool, err error) {
 		}
 	}
 	return "", false, nil
+}
+
+// leftTo is the run in the name of a file with an output.
+var leftTo = regexp.MustCompile(`^(?:output-|task-)?(r[0-9a-z]+)[-.]`)
+
+// leftToRun reports whether a file has the output of a run that has ended and that the run goes on with or has started,
+// or that was started by one of these.
+func (c *commands) leftToRun(path string) bool {
+	name := leftTo.FindStringSubmatch(filepath.Base(path))
+	if name == nil || filepath.Dir(path) != c.run.engine.outputDir() {
+		return false
+	}
+	mine := []event.RunID{c.run.id}
+	if c.run.former != nil {
+		mine = append(mine, c.run.former.runs...)
+	}
+	for id := event.RunID(name[1]); id != ""; {
+		if slices.Contains(mine, id) {
+			return true
+		}
+		row, err := c.run.engine.store.Run(c.run.ctx, id)
+		if err != nil {
+			return false
+		}
+		id = row.Parent
+	}
+	return false
 }
 
 // start starts a command in the background.

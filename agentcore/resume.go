@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,8 +33,11 @@ type former struct {
 	above []ancestor
 	// powers are what it was allowed itself.
 	powers powers
-	// unread are the messages that it was told and has not read.
+	// unread are the messages that it was told and has not read, and what came of its children in the background that
+	// it has not heard of.
 	unread []string
+	// runs are itself and those that it went on with, itself first.
+	runs []event.RunID
 }
 
 // ancestor is a run above a former one.
@@ -164,7 +168,45 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	if err := json.Unmarshal([]byte(cmp.Or(string(row.Unread), "[]")), &f.unread); err != nil {
 		return nil, fmt.Errorf("read what the run %s was told: %w", id, err)
 	}
+	if f.runs, err = e.lineage(ctx, id); err != nil {
+		return nil, err
+	}
+	unheard, err := e.unheard(ctx, row, f.messages)
+	if err != nil {
+		return nil, err
+	}
+	f.unread = append(unheard, f.unread...)
 	return f, nil
+}
+
+// unheard are the reports of a run's children in the background whose end it has not heard of. Nobody tells it any more.
+func (e *Engine) unheard(ctx context.Context, parent store.Run, heard []model.Message) ([]string, error) {
+	rows, err := e.store.Runs(ctx, parent.Session)
+	if err != nil {
+		return nil, fmt.Errorf("list what the run %s has started: %w", parent.ID, err)
+	}
+	var reports []string
+	for _, row := range rows {
+		if row.Parent != parent.ID || !row.Background || !row.Status.Final() {
+			continue
+		}
+		ended := regexp.MustCompile(`<task id="` + string(row.ID) + `"[^>]* status="(completed|partial|failed|cancelled|timeout|interrupted)"`)
+		if !slices.ContainsFunc(heard, func(m model.Message) bool { return ended.MatchString(m.Text()) || ended.MatchString(resultsOf(m)) }) {
+			reports = append(reports, e.boundedReport(storedTask(row, ""), e.outputOf(row.ID)))
+		}
+	}
+	return reports, nil
+}
+
+// resultsOf are the texts of the results of calls in a message.
+func resultsOf(m model.Message) string {
+	var b strings.Builder
+	for _, part := range m.Parts {
+		if result, ok := part.(model.Result); ok {
+			b.WriteString(result.Text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // powersOf reads what a stored run was allowed. One from before that was stored has the least.

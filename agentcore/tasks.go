@@ -129,13 +129,22 @@ func (r *run) tasks(ids []event.RunID) ([]*run, error) {
 				known = append(known, string(c.id))
 			}
 			if len(known) == 0 {
-				return nil, fmt.Errorf("you have no task %q; you have started none", id)
+				return nil, fmt.Errorf("you have no task %q; you have started none%s", id, r.formerTasks())
 			}
-			return nil, fmt.Errorf("you have no task %q; yours are %s", id, strings.Join(known, ", "))
+			return nil, fmt.Errorf("you have no task %q; yours are %s%s", id, strings.Join(known, ", "), r.formerTasks())
 		}
 		list = append(list, children[i])
 	}
 	return list, nil
+}
+
+// formerTasks says what has become of the tasks of the run that this one goes on with.
+func (r *run) formerTasks() string {
+	if r.former == nil {
+		return ""
+	}
+	return ". Those from before you were cut off have ended: read the files that they were to leave their results in, " +
+		"or start one again by task with resume = its id"
 }
 
 func statesOf(children []*run) []tool.TaskState {
@@ -218,14 +227,11 @@ func (r *run) tellStarter() {
 	if !r.background() {
 		return
 	}
-	report := r.taskState().Report()
-	if err := r.engine.writeOutput(r.output, report+"\n"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	ended := r.taskState()
+	if err := r.engine.writeOutput(r.output, ended.Report()+"\n"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		r.notice(event.NoticeWarning, "the result could not be written to its file: "+err.Error(), "free space in the state folder")
 	}
-	if len(report) > maxReport {
-		report = strings.ToValidUTF8(report[:maxReport], "") + "\n… all of it is in " + r.output
-	}
-	r.parent.inbox.settle(message{child: r.id, text: report})
+	r.parent.inbox.settle(message{child: r.id, text: r.engine.boundedReport(ended, r.output)})
 }
 
 // settleOutputs has the files of runs in the background say what came of them that could not do so themselves, since
@@ -256,15 +262,28 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 			continue // it was deleted meanwhile
 		}
 		_, said, _ := strings.Cut(string(text), "\n")
-		ended := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title, Result: event.RunResult{
-			Status: row.Status, Reason: row.Reason, Output: cmp.Or(row.Response, strings.TrimSpace(said)), Result: row.Handed(),
-			Usage: row.Usage, Turns: row.Turns, DurationMs: row.Completed.Sub(row.Created).Milliseconds(), Outcome: row.Outcome(),
-		}}
-		if err := e.writeOutput(path, ended.Report()+"\n"); err != nil {
+		if err := e.writeOutput(path, storedTask(row, said).Report()+"\n"); err != nil {
 			return fmt.Errorf("tell what came of the run %s: %w", id, err)
 		}
 	}
 	return nil
+}
+
+// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer.
+func storedTask(row store.Run, said string) tool.TaskState {
+	return tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title, Result: event.RunResult{
+		Status: row.Status, Reason: row.Reason, Output: cmp.Or(row.Response, strings.TrimSpace(said)), Result: row.Handed(),
+		Usage: row.Usage, Turns: row.Turns, DurationMs: row.Completed.Sub(row.Created).Milliseconds(), Outcome: row.Outcome(),
+	}}
+}
+
+// boundedReport is what a starter is told of a run in the background that has ended. The rest is in the run's file.
+func (e *Engine) boundedReport(ended tool.TaskState, path string) string {
+	report := ended.Report()
+	if len(report) > maxReport {
+		report = strings.ToValidUTF8(report[:maxReport], "") + "\n… all of it is in " + path
+	}
+	return report
 }
 
 // saysItRuns reports whether the file of a run in the background says that the run has not ended. Results may be long,
