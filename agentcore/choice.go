@@ -26,6 +26,9 @@ func (c Choice) with(cfg *config.Config) Choice {
 	c.Config = cfg
 	if c.Override == "inherit" { // as models write it for a child that is to have theirs
 		c.Override = ""
+		if c.Parent != "" {
+			c.Definition = ""
+		}
 	}
 	if c.Definition == "inherit" {
 		c.Definition = ""
@@ -82,6 +85,7 @@ const (
 
 // Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at most.
 func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
+	c = c.with(c.Config)
 	var r Resolved
 	for _, named := range []Candidate{
 		{Source: sourceCall, Name: c.Override},

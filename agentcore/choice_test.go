@@ -53,6 +53,7 @@ func TestChoice(t *testing.T) {
 	}{
 		"the call first":            {presets, all, "", nil, nil, "o/1 of the call", "", 1},
 		"then the definition":       {presets, agentcore.Choice{Definition: "d/1", Parent: "p/1"}, "", nil, nil, "d/1 of the agent's definition", "", 2},
+		"the parent's in the call":  {presets, agentcore.Choice{Override: "inherit", Definition: "d/1", Parent: "p/1"}, "", nil, nil, "p/1 of the parent run", "", 3},
 		"then the parent":           {presets, agentcore.Choice{Parent: "p/1", Former: "f/1"}, "", nil, nil, "p/1 of the parent run", "", 3},
 		"then the former run":       {presets, agentcore.Choice{Former: "f/1"}, "", nil, nil, "f/1 of the run that it goes on with", "", 4},
 		"then default_model":        {presets, agentcore.Choice{}, "ANTHROPIC_API_KEY", nil, nil, "openai/gpt-5-mini of default_model, preset fast", "fast", 5},

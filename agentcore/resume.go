@@ -133,7 +133,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
 			return nil, err
 		}
-		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something with agent/steer, or cancel it first"}
+		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something (task_send, agent/steer), or cancel it first"}
 	}
 	if row.Role == RoleHidden {
 		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}

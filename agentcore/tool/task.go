@@ -160,7 +160,8 @@ func (s TaskState) Report() string {
 	}
 	body := strings.TrimSpace(r.Output)
 	if c := r.Result; c != nil {
-		if c.Status != "" && c.Status != event.ChildStatusCompleted && r.Reason == "" { // otherwise its end says so
+		failed := c.Status == event.ChildStatusFailed
+		if c.Status != "" && c.Status != event.ChildStatusCompleted && (r.Reason == "" || failed) { // otherwise its end says so
 			fmt.Fprintf(&b, "it says: %s\n", c.Status)
 		}
 		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
