@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,8 +139,10 @@ func TestResumedChildHasWhatItWasSpared(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	w.session.SetTrusted(true)
+	children := w.children(run)
+	slices.SortFunc(children, func(a, b agentcore.RunInfo) int { return strings.Compare(b.Title, a.Title) }) // as in the script
 	for i, want := range []string{"Twice.", "Looked again."} {
-		child := w.children(run)[i]
+		child := children[i]
 		again, err := w.session.ResumeWith(w.ctx, child.ID, agentcore.RunRequest{Prompt: "Go on.", Limits: agent.Limits{MaxTurns: 3}})
 		if err != nil {
 			t.Fatal(err)
