@@ -53,6 +53,7 @@ type conversation struct {
 	tools  []model.Tool
 	lapses lapses
 	end    ending // why the coming turn is the last one
+	undone bool   // whether calls of the last turn were left undone
 }
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
@@ -253,6 +254,7 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 		}
 		return err
 	}
+	c.undone = true
 	r.append(model.UserText("Nothing else can be called now. Answer in text: results so far, what is done, what is left."))
 	r.again()
 	again, err := r.query(c, "")
@@ -301,7 +303,7 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	switch {
 	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
-		if own {
+		if own && !c.undone {
 			end = ending{} // it had nothing more to do
 		}
 	case r.lastText != "":

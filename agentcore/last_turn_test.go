@@ -177,11 +177,11 @@ func TestOnlyTurnOfOtherCalls(t *testing.T) {
 			}, again)
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Limits: agent.Limits{MaxTurns: 1}})
 			seen := w.until(ended(id))
-			if got := w.wait(id); got.Output != answer || got.Turns != 1 {
+			if got := w.wait(id); got.Output != answer || got.Turns != 1 || got.Reason != "max_turns" {
 				t.Errorf("got %+v", got)
 			}
 			for _, e := range seen {
-				if n, ok := e.Body.(event.Notice); ok && strings.Contains(n.Message, "handed over") {
+				if n, ok := e.Body.(event.Notice); ok && strings.Contains(n.Message, "handed over") != (answer != "") {
 					t.Errorf("told %q", n.Message)
 				}
 			}
