@@ -180,10 +180,14 @@ func TestOnlyTurnOfOtherCalls(t *testing.T) {
 			if got := w.wait(id); got.Output != answer || got.Turns != 1 || got.Reason != "max_turns" {
 				t.Errorf("got %+v", got)
 			}
+			told := ""
 			for _, e := range seen {
-				if n, ok := e.Body.(event.Notice); ok && strings.Contains(n.Message, "handed over") != (answer != "") {
-					t.Errorf("told %q", n.Message)
+				if n, ok := e.Body.(event.Notice); ok && n.Level == event.NoticeWarning {
+					told += n.Message
 				}
+			}
+			if strings.Contains(told, "handed over") != (answer != "") || !strings.Contains(told, "by its limit") {
+				t.Errorf("told %q", told)
 			}
 		})
 	}
