@@ -53,6 +53,7 @@ type conversation struct {
 	tools  []model.Tool
 	lapses lapses
 	end    ending // why the coming turn is the last one
+	undone bool   // whether calls of the last turn were left undone
 }
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
@@ -220,8 +221,8 @@ func (r *run) judge(c *conversation, calls []model.Call, results []model.Part, a
 // has heard then that no other call is made.
 func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	calls := done.Message.Calls()
-	submits := slices.ContainsFunc(calls, handsOver)
-	if len(calls) == 0 || !r.offers(submitResult) || !submits && strings.TrimSpace(done.Message.Text()) != "" {
+	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
+	if len(calls) == 0 || !submits && strings.TrimSpace(done.Message.Text()) != "" {
 		return r.lastWord(c, done)
 	}
 	r.append(done.Message)
@@ -253,6 +254,7 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 		}
 		return err
 	}
+	c.undone = true
 	r.append(model.UserText("Nothing else can be called now. Answer in text: results so far, what is done, what is left."))
 	r.again()
 	again, err := r.query(c, "")
@@ -301,7 +303,7 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	switch {
 	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
-		if own {
+		if own && !c.undone {
 			end = ending{} // it had nothing more to do
 		}
 	case r.lastText != "":
@@ -328,7 +330,12 @@ func (r *run) conclude(end ending, stop model.Stop) {
 	case end.detail != "":
 		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended, since %s; it handed over what it had", r.definition.Slug, end.detail), "word the task differently, or choose another model")
 	case end.reason != "":
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and handed over what it had", r.definition.Slug, end.reason), "start it again with a larger limit, or a smaller task")
+		what := "handed over what it had"
+		if r.lastText == "" {
+			what = "gave no answer"
+		}
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and %s", r.definition.Slug, end.reason, what),
+			"start it again with a larger limit, or a smaller task")
 	case stop == model.StopLength:
 		end.reason = "length"
 		r.notice(event.NoticeWarning, fmt.Sprintf("the last answer of %s was cut off, since it reached the length that %s may answer", r.definition.Slug, r.model.Name()), "start it again with a smaller task")

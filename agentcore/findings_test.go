@@ -112,6 +112,7 @@ func TestReviewCutShortClearsNothing(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\n"},
 		script.Turn{Answer: []script.Step{remark(1, "first")}}, said,
 		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}, Usage: model.Usage{Input: 1}},
+		script.Turn{Expect: []script.Expect{script.Last("Answer in text")}, Answer: []script.Step{script.Text("I could not look.")}},
 	)
 	path := w.path("a.txt")
 	w.wait(w.start(review(path)))

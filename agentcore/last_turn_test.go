@@ -1,9 +1,11 @@
 package agentcore_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
@@ -152,5 +154,41 @@ func TestOnlyTurnOfTheUsersRun(t *testing.T) {
 	request.Limits.MaxTurns = 1
 	if result := w.wait(w.start(request)); result.Output != "At once." || result.Reason != "" {
 		t.Errorf("got %+v", result)
+	}
+}
+
+// Whom the user asks for one turn is told so, and is asked once more for a text where it calls something all the same.
+// Where it says nothing then either, nobody tells that it handed over.
+func TestOnlyTurnOfOtherCalls(t *testing.T) {
+	for name, answer := range map[string]string{"answers": "At once.", "says nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			again := script.Turn{
+				Expect: []script.Expect{
+					script.NoCalls(), script.Last("Answer in text"), before(script.Result("read", "this call was not made")),
+				},
+				Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
+			}
+			if answer != "" {
+				again.Answer = []script.Step{script.Text(answer)}
+			}
+			w := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{
+				Expect: []script.Expect{script.NoCalls(), script.System("this is your only turn")},
+				Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
+			}, again)
+			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Limits: agent.Limits{MaxTurns: 1}})
+			seen := w.until(ended(id))
+			if got := w.wait(id); got.Output != answer || got.Turns != 1 || got.Reason != "max_turns" {
+				t.Errorf("got %+v", got)
+			}
+			told := ""
+			for _, e := range seen {
+				if n, ok := e.Body.(event.Notice); ok && n.Level == event.NoticeWarning {
+					told += n.Message
+				}
+			}
+			if strings.Contains(told, "handed over") != (answer != "") || !strings.Contains(told, "by its limit") {
+				t.Errorf("told %q", told)
+			}
+		})
 	}
 }

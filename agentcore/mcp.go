@@ -186,7 +186,10 @@ func (r *run) bringsServer(name string) bool {
 }
 
 // mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends in "__*".
-func (r *run) mayUse(name string) bool {
+func (r *run) mayUse(name string) bool { return r.mightUseNamed(name) && !r.onlySubmits() }
+
+// mightUseNamed is mayUse for a run with turns enough.
+func (r *run) mightUseNamed(name string) bool {
 	d := r.definition
 	among := func(entries []string) bool {
 		return slices.ContainsFunc(entries, func(entry string) bool {
@@ -197,7 +200,7 @@ func (r *run) mayUse(name string) bool {
 		})
 	}
 	switch {
-	case r.onlySubmits(), d.Mode != agent.Agentic && d.Mode != "",
+	case d.Mode != agent.Agentic && d.Mode != "",
 		among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
 		return false
 	case d.Tools != nil && !among(d.Tools) && !among(r.request.granted):
@@ -210,10 +213,41 @@ func (r *run) mayUse(name string) bool {
 
 func (r *run) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name + "__*") }
 
+// spareServer notes which tools of a server that is not started the run may use otherwise.
+func (r *run) spareServer(name string) {
+	prefix := mcp.Prefix + name + "__"
+	if !r.mightUseNamed(prefix + "*") {
+		return
+	}
+	entries := []string{"*"}
+	switch {
+	case r.former.binds():
+		entries = slices.Concat(r.former.powers.Tools, r.request.granted)
+	case r.definition.Tools != nil:
+		entries = slices.Concat(r.definition.Tools, r.request.granted)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, entry := range entries {
+		switch {
+		case strings.HasPrefix(entry, prefix):
+			r.spared = append(r.spared, entry)
+		case matchesTool(entry, prefix+"*"):
+			r.spared = append(r.spared, prefix+"*")
+		}
+	}
+}
+
 // startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools, which stay as they are then. The
 // error is that of the run's context, or that a command of a server cannot be carried out.
 func (r *run) startServers() error {
-	servers := slices.DeleteFunc(slices.Clone(r.serversOf()), func(s mcpServer) bool { return !r.wantsServer(s.name) })
+	servers := slices.Clone(r.serversOf())
+	for _, s := range servers {
+		if r.onlySubmits() || s.project && !r.session.isTrusted() {
+			r.spareServer(s.name)
+		}
+	}
+	servers = slices.DeleteFunc(servers, func(s mcpServer) bool { return !r.wantsServer(s.name) })
 	type outcome struct {
 		client  *mcpClient
 		catalog *mcp.Catalog

@@ -219,6 +219,9 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
 	fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
+	if r.onlyTurn() && !r.offers(submitResult) && !r.definition.Mode.Toolless() {
+		b.WriteString("this is your only turn: answer in text, no call is made\n")
+	}
 	if r.offers("bash") {
 		r.writeCommands(b)
 	}

@@ -85,6 +85,7 @@ func (r *run) powers() powers {
 	for _, t := range r.tools {
 		p.Tools = append(p.Tools, t.Spec().Name)
 	}
+	p.Tools = append(p.Tools, r.spared...)
 	return p
 }
 

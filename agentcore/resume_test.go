@@ -2,6 +2,7 @@ package agentcore_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,5 +110,45 @@ func TestTaskResumes(t *testing.T) {
 	)
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "done" {
 		t.Errorf("got %+v", result)
+	}
+}
+
+// A child that could use nothing in its only turn, or no command while nobody trusted the folder, has its tools where
+// the user goes on with it, and no others.
+func TestResumedChildHasWhatItWasSpared(t *testing.T) {
+	w := newWorld(t, map[string]string{"a.txt": "one\n"})
+	w.with(script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Once.", `,"max_turns":1`), task("mine", "Look.", "")}},
+		script.Turn{Match: "Once.", Expect: []script.Expect{script.NoTools("read", "bash")}, Answer: []script.Step{script.Text("Said.")}},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Tools("read"), script.NoTools("bash", "write")},
+			Answer: []script.Step{script.Text("Looked.")},
+		},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Match: "Once.", Answer: []script.Step{script.Text("Twice.")},
+			Expect: []script.Expect{script.Tools("read", "bash", "bash_output"), script.NoTools("write", "question", "task")},
+		},
+		script.Turn{
+			Match: "Look.", Answer: []script.Step{script.Text("Looked again.")},
+			Expect: []script.Expect{script.Tools("read", "bash", "bash_output"), script.NoTools("write", "question", "task")},
+		},
+	), nil, own("mine", "read", "bash"))
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	if got := w.wait(run); got.Output != "done" {
+		t.Fatalf("got %+v", got)
+	}
+	w.session.SetTrusted(true)
+	children := w.children(run)
+	slices.SortFunc(children, func(a, b agentcore.RunInfo) int { return strings.Compare(b.Title, a.Title) }) // as in the script
+	for i, want := range []string{"Twice.", "Looked again."} {
+		child := children[i]
+		again, err := w.session.ResumeWith(w.ctx, child.ID, agentcore.RunRequest{Prompt: "Go on.", Limits: agent.Limits{MaxTurns: 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := w.wait(again); result.Output != want {
+			t.Errorf("%s: got %+v", child.Title, result)
+		}
 	}
 }

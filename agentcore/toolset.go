@@ -34,8 +34,14 @@ func (r *run) chooseTools() {
 	r.lacks = map[string][]string{}
 	r.subagents, r.unlisted = r.findSubagents()
 	for _, t := range r.engine.toolOrder {
-		if r.allows(t.Spec()) && !r.keepsBack(t.Spec()) {
+		switch spec := t.Spec(); {
+		case !r.mightUse(spec):
+		case !r.allows(spec):
+			r.spared = append(r.spared, spec.Name)
+		case !r.keepsBack(spec):
 			r.tools = append(r.tools, t)
+		case r.whyWithheld(spec.Name) == untrustedCommands:
+			r.spared = append(r.spared, spec.Name)
 		}
 	}
 }
@@ -104,9 +110,14 @@ func (r *run) tellWithheld() {
 	}
 }
 
-// allows reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
-// use for it.
+// allows reports whether the run may use a tool, and has the turns for it.
 func (r *run) allows(spec tool.Spec) bool {
+	return r.mightUse(spec) && (spec.Name == submitResult || !r.onlySubmits())
+}
+
+// mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
+// use for it.
+func (r *run) mightUse(spec tool.Spec) bool {
 	name := spec.Name
 	switch {
 	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
@@ -115,7 +126,7 @@ func (r *run) allows(spec tool.Spec) bool {
 		return r.reports() && !r.definition.Mode.Toolless()
 	}
 	switch {
-	case r.engine.tools[name] == nil, r.onlySubmits():
+	case r.engine.tools[name] == nil:
 		return false
 	case r.parent != nil && slices.Contains(usersOwn, name) && !r.plansForParent(name):
 		return false
