@@ -220,7 +220,8 @@ func (f *File) parseJSON() {
 				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
 			}
 		}
-	case slices.ContainsFunc([]string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"}, func(k string) bool { return root.get(k) != nil }):
+	case slices.ContainsFunc([]string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"}, func(k string) bool { return root.get(k) != nil }),
+		f.shapeOf(root) == profileShape:
 		f.definition(root, nil)
 	case isNamed(root):
 		f.jsonAgents(root, specShape)

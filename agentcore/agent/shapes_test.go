@@ -41,6 +41,10 @@ func TestShapesOfJSON(t *testing.T) {
 		{"roles in lower case", "", `{"agentRoles": {"defaultMaxIterations": 4, "roles": [{"roleId": "x", "systemPrompt": "p"}]}}`, "x for=[primary subagent] turns=4 to=[] | x | p\n"},
 		{"an agent that is named custom", "", `{"agents": {"custom": {"category": "primary", "description": "d", "prompt": "p"}}}`, "custom for=[primary] | d | p\n"},
 		{"a type of subagents says who starts it", "", `{"Agents": [{"Type": "x", "Category": "Primary", "SystemPrompt": "p"}]}`, "x for=[primary] to=[] | x | p\n"},
+		{"a type of subagents alone", "", `{"Type": "x", "Name": "X", "SystemPrompt": "Do.", "AllowedTools": ["read_file"]}`, "x title=X for=[subagent] tools=[read] to=[] | X | Do.\n"},
+		{"types of subagents in a list", "", `[{"Type": "x", "Name": "X", "systemPrompt": "Do."}, {"Type": "y", "SystemPrompt": "Do."}]`, "x title=X for=[subagent] to=[] | X | Do.\ny for=[subagent] to=[] | y | Do.\n"},
+		{"types of subagents among ours", "", `{"agents": [{"Type": "x", "SystemPrompt": "Do."}]}`, "x for=[subagent] to=[] | x | Do.\n"},
+		{"a type of subagents in the folder of another tool", ".claude/agents/y.json", `{"Type": "x", "SystemPrompt": "Do."}`, "x for=[subagent] to=[] | x | Do.\n"},
 		{"slugs and names that are none", "", `{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary] to=[] | A | p\nunusable b for=[primary] to=[] | b | p\nunusable  title=C for=[primary] to=[] | C | p\nunusable d title=D for=[primary] to=[] | D | \n" +
 			"1:46-1:56 error Slug: Slug is \"Bad One!\" [Replace \"Bad One!\" by \"bad-one\": 1:46-1:56 \"\\\"bad-one\\\"\"]\n1:89-1:92 error Name: Name is empty\n1:129-1:163 error Slug: Slug is missing\n1:165-1:191 error prompt: the prompt is empty\n"},
 		{"in the folder of another tool", ".claude/agents/x.json", `{"description": "d", "prompt": "Do.", "model": "sonnet"}`, is + "| d | Do.\n1:48-1:56 information model: there is no preset or provider \"sonnet\"; the model of the agent that starts it is used\n"},
