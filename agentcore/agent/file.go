@@ -124,7 +124,7 @@ func Parse(name, text string) *File {
 
 // guess is the format of a text whose path says nothing.
 func guess(name, text string) Format {
-	start := strings.TrimSpace(text[:min(len(text), 4096)])
+	start := strings.TrimSpace(withoutMark(text[:min(len(text), 4096)]))
 	switch ext := strings.ToLower(path.Ext(filepath.ToSlash(name))); {
 	case ext == ".toml":
 		return TOML

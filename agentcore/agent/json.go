@@ -165,13 +165,7 @@ func (r *jsonReader) below(n *node, depth int) error {
 
 // parseJSON reads any of the shapes of JSON.
 func (f *File) parseJSON() {
-	s := f.text.string
-	start := len(s) - len(strings.TrimPrefix(s, "\uFEFF"))
-	if start > 0 {
-		f.report(fault{start: 0, end: start, severity: failure, message: "the text begins with a byte order mark, which JSON does not allow", hint: "save it without one", fix: &edit{title: "Take out the byte order mark", start: 0, end: start}})
-		return
-	}
-	root, bad := readJSON(withoutComments(s))
+	root, bad := readJSON(withoutComments(withoutMark(f.text.string)))
 	if bad != nil {
 		defer f.report(*bad)
 	}

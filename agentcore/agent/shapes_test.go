@@ -54,6 +54,33 @@ func TestShapesOfJSON(t *testing.T) {
 	})
 }
 
+// TestByteOrderMark reads files as some editors of Windows write them. Places count the mark's bytes, as they do in Markdown.
+func TestByteOrderMark(t *testing.T) {
+	const mark = "\uFEFF"
+	run(t, ".agentls/appsettings.json", []formatTest{
+		{"settings", "", mark + `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "Do."}]}}`, "x for=[primary subagent] to=[] | x | Do.\n"},
+		{"a problem on the first line", ".agentls/agents.json", mark + `{"rows": []}`, "1:4-1:16 error : there are no agents in this object\n"},
+		{"no JSON", ".agentls/agents.json", mark + "}", "1:4-1:5 error : this is not valid JSON: invalid character '}' looking for beginning of value\n"},
+		{"TOML", ".agentls/agents.toml", mark + "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\ndescription = \"d\"\nprompt = \"p\"\n", "x for=[subagent] | d | p\n"},
+		{"a problem of TOML", ".agentls/agents.toml", mark + "title = 1\n", "1:4-1:9 warning title: there is no key \"title\" beside [[agents]]\n"},
+		{"broken TOML", ".agentls/agents.toml", mark + "= 1\n", "1:4-1:5 error : this is not valid TOML: unexpected '=': key name appears blank\n"},
+		{
+			"one that is broken in TOML", ".agentls/agents.toml", mark + "[[agents]]\nname = \n[[agents]]\nname = \"x\"\ncategory = \"subagent\"\ndescription = \"d\"\nprompt = \"p\"\n",
+			"x for=[subagent] | d | p\n2:8-2:8 error agents.0: this is not valid TOML: expected value but found '\\n' instead\n",
+		},
+		{"Markdown", ".claude/agents/x.md", mark + "---\nname: x\ndescription: d\n---\nDo.\n", "x for=[subagent] | d | Do.\n"},
+		{"Markdown without a head", ".claude/agents/x.md", mark + "Do.\n", "x for=[subagent] | Do. | Do.\n1:4-1:7 warning : the file has no frontmatter; its name is taken from the file's\n"},
+	})
+	if f := agent.Parse("", mark+`{"name": "x", "category": "subagent", "description": "d", "prompt": "p"}`); len(f.Usable()) != 1 {
+		t.Errorf("a text without a path has %v", f.Problems)
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"agents.toml": "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\nprompt_file = \"p.md\"\n", "p.md": mark + "Do.\n"})
+	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml")); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
+		t.Errorf("the file of a prompt is read as %v", f.Definitions)
+	}
+}
+
 func TestPermissionsInJSON(t *testing.T) {
 	const before, is = `{"name": "x", "description": "d", "category": "subagent", "prompt": "Do.", `, "x for=[subagent] "
 	run(t, "x.agents.json", []formatTest{

@@ -17,7 +17,7 @@ var agentsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*agents[ \t]*\]\]`)
 // parseTOML reads [[agents]] tables. Where the text is not valid, each is read alone, so that one that is broken does
 // not hide the others.
 func (f *File) parseTOML() {
-	s := f.text.string
+	s := withoutMark(f.text.string)
 	root, bad := readTOML(s, 0)
 	if bad == nil {
 		f.tomlAgents(root)
