@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -78,6 +79,32 @@ func TestByteOrderMark(t *testing.T) {
 	write(t, dir, map[string]string{"agents.toml": "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\nprompt_file = \"p.md\"\n", "p.md": mark + "Do.\n"})
 	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml")); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
 		t.Errorf("the file of a prompt is read as %v", f.Definitions)
+	}
+}
+
+// TestBareModels names models without their provider, as a call may.
+func TestBareModels(t *testing.T) {
+	k := known()
+	k.Models, k.Keyless = []string{"openai/m2", "openai/two", "local/two", "anthropic/claude-*"}, []string{"gemini/gemini-*"}
+	for name, test := range map[string]struct{ native, foreign, problem string }{
+		"m2":                       {"m2", "m2", ""},
+		"claude-sonnet-4-20250514": {"claude-sonnet-4-20250514", "claude-sonnet-4-20250514", ""},
+		"two":                      {"", "", "several providers have the model \"two\""},
+		"gemini-9":                 {"gemini-9", "", "there is no key for a provider of \"gemini-9\""},
+		"m3":                       {"", "", "there is no preset or provider \"m3\""},
+	} {
+		for path, model := range map[string]string{".agentls/agents/x.md": test.native, ".claude/agents/x.md": test.foreign} {
+			f := agent.Parse(path, "---\nname: x\ndescription: d\ncategory: subagent\nmodel: "+name+"\n---\nDo.\n")
+			f.Validate(k)
+			got := ""
+			if usable := f.Usable(); len(usable) == 1 {
+				got = usable[0].Model
+			}
+			at := slices.IndexFunc(f.Problems, func(p agent.Problem) bool { return p.Key == "model" })
+			if got != model || (at >= 0) != (model == "") || at >= 0 && !strings.HasPrefix(f.Problems[at].Message, test.problem) {
+				t.Errorf("%s in %s is %q, not %q: %v", name, path, got, model, f.Problems)
+			}
+		}
 	}
 }
 
