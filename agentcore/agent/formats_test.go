@@ -275,6 +275,10 @@ func TestTOML(t *testing.T) {
 	const x = "[[agents]]\nname = \"x\"\ndescription = \"d\"\ncategory = [\"subagent\"]\nprompt = \"Do.\"\n"
 	const typed, prompt = "[[agents]]\nagent_type = \"x\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n", " | d | Do.\n"
 	run(t, ".agentls/agents.toml", []formatTest{
+		{"one agent at the top", ".agentls/agents/x.toml", "agent_type = \"x\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n[model]\nprovider = \"openai\"\nmodel = \"m\"\n", "x for=[subagent] model=openai/m | d | Do.\n"},
+		{"one of ours at the top", ".agentls/agents/x.toml", strings.TrimPrefix(x, "[[agents]]\n"), is + "| d | Do.\n"},
+		{"one at the top and a wrong key", ".agentls/agents/x.toml", strings.TrimPrefix(x, "[[agents]]\n") + "toolz = []\n", "unusable " + is + "| d | Do.\n5:1-5:6 error toolz: there is no key \"toolz\", and without tools the agent may do more [Replace \"toolz\" by \"tools\": 5:1-5:6 \"tools\"]\n"},
+		{"one at the top beside a list", "", "name = \"y\"\n" + x, is + "| d | Do.\n1:1-1:5 warning name: there is no key \"name\" beside [[agents]]\n"},
 		{"an agent type's use without the type", "", "[[agents]]\nname = \"x\"\nwhen_to_use = \"Reviews.\"\ntools = [\"Read\"]\n", "x for=[subagent] tools=[read] | Reviews. | You are x. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\n"},
 		{"an agent type with a name for people", "", "[[agents]]\nagent_type = \"x\"\nname = \"The X\"\nwhen_to_use = \"Reviews.\"\nsystem_prompt = \"Do.\"\n", "x title=The X for=[subagent] | Reviews. | Do.\n"},
 		{"a mode of permissions as a variant", "", typed + "permission_mode = \"Bypass\"\n", is + "permission=bypass" + prompt},

@@ -49,8 +49,12 @@ func (f *File) parseTOML() {
 	}
 }
 
-// tomlAgents reads the definitions of a document's table.
+// tomlAgents reads the definitions of a document's table, or the one that it is.
 func (f *File) tomlAgents(root *node) {
+	if root.get("agents") == nil && f.isOne(root) && !agentsHeader.MatchString(f.text.string) {
+		f.definition(root, nil)
+		return
+	}
 	for _, pair := range root.pairs {
 		switch {
 		case pair.key != "agents":
