@@ -98,7 +98,7 @@ func (e *Engine) SetAgents(base *agent.Registry) {
 
 // Known is what a definition may name now, without the skills that single sessions have.
 func (e *Engine) Known() agent.Known {
-	known := Known(e.Config(), e.toolOrder)
+	known := Known(e.Config(), e.toolOrder, e.Surroundings())
 	known.Skills = append([]string{}, e.skills.Load().Names()...)
 	known.Registry = e.Agents()
 	known.Agents = append([]string{}, known.Registry.Names()...)
@@ -112,9 +112,9 @@ func (e *Engine) strictly() agent.Known {
 	return known
 }
 
-// Known is what a definition may name with a configuration and tools (nil for the built-in ones), but for skills and
-// other agents.
-func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
+// Known is what a definition may name with a configuration, tools (nil for the built-in ones) and surroundings, but for
+// skills and other agents.
+func Known(cfg *config.Config, tools []tool.Tool, in Surroundings) agent.Known {
 	names := slices.Collect(tool.Names())
 	for _, t := range tools {
 		if name := t.Spec().Name; !slices.Contains(names, name) {
@@ -131,8 +131,9 @@ func Known(cfg *config.Config, tools []tool.Tool) agent.Known {
 		}
 		return tools
 	})
+	models, keyless := served(cfg, in)
 	return agent.Known{
-		Tools: names,
+		Tools: names, Models: models, Keyless: keyless,
 		Tool: func(name string) tool.Tool {
 			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
 				return all()[i]

@@ -3,7 +3,6 @@ package agentcore
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -139,39 +138,43 @@ func serving(cfg *config.Config, in Surroundings, id string) []string {
 	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == EditorProvider || id == ollama {
 		return nil
 	}
-	var usable, all []string
+	usable, keyless := served(cfg, in)
+	if models := agent.Serving(usable, id); len(models) > 0 {
+		return models
+	}
+	return agent.Serving(keyless, id)
+}
+
+// served are the models of providers that can be used, and those of providers without their key, as agent.Known has them.
+func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
+	usable, keyless = []string{}, []string{}
 	for _, name := range cfg.ProviderNames() {
 		p := cfg.Providers[name]
-		if !serves(name, p, id) {
+		to := &keyless
+		if _, found := p.Key(in.Getenv); found || p.KeyEnv == "" {
+			to = &usable
+		}
+		if len(p.Models) > 0 || name != p.Kind {
+			for _, id := range p.Models {
+				*to = append(*to, name+"/"+id)
+			}
 			continue
 		}
-		all = append(all, name+"/"+id)
-		if _, found := p.Key(in.Getenv); found || p.KeyEnv == "" {
-			usable = append(usable, name+"/"+id)
+		for _, prefix := range families[p.Kind] {
+			*to = append(*to, name+"/"+prefix+"*")
 		}
 	}
 	if in.Editor != nil {
 		models, _ := in.Editor.Lends()
-		if slices.ContainsFunc(models, func(m LentModel) bool { return m.ID == id }) {
-			usable = append(usable, EditorProvider+"/"+id)
+		for _, m := range models {
+			usable = append(usable, EditorProvider+"/"+m.ID)
 		}
 	}
-	if len(usable) > 0 {
-		return usable
-	}
-	return all
+	return usable, keyless
 }
 
 // families are how the names of a vendor's models begin, whose list nobody has to write down.
 var families = map[string][]string{"anthropic": {"claude-"}, "gemini": {"gemini-"}, "openai": {"gpt-", "o1", "o3", "o4"}}
-
-// serves reports whether a provider has the model, as far as one can tell without asking it.
-func serves(name string, p config.Provider, id string) bool {
-	if len(p.Models) > 0 || name != p.Kind {
-		return slices.Contains(p.Models, id)
-	}
-	return slices.ContainsFunc(families[p.Kind], func(prefix string) bool { return strings.HasPrefix(id, prefix) })
-}
 
 // take adds a candidate, and decides where it names a model.
 func (r *Resolved) take(c Candidate) bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 )
 
@@ -134,5 +135,33 @@ func TestLocalServers(t *testing.T) {
 				t.Errorf("a second look found %q, with %d requests", again, asked-before)
 			}
 		})
+	}
+}
+
+// TestDefinitionsNameModelsAsCallsDo: a name that one provider alone serves stands in a definition, too, and comes to the same
+// model; without the provider's key it is left out of a definition of another tool.
+func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
+	cfg := configured(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nmodels = [\"m2\"]\n")
+	for _, test := range []struct{ model, key, want string }{
+		{"m2", "", "mine/m2"},
+		{"claude-sonnet-4-20250514", "ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-20250514"},
+		{"claude-sonnet-4-20250514", "", ""},
+		{"m3", "ANTHROPIC_API_KEY", ""},
+	} {
+		in := agentcore.Surroundings{Getenv: func(name string) string {
+			if name == test.key {
+				return "k"
+			}
+			return ""
+		}}
+		text := "---\nname: x\ndescription: d\nmodel: " + test.model + "\n---\nDo.\n"
+		file := agentcore.CheckAgent(agentcore.Known(cfg, nil, in), agent.Claude, "x.md", text)
+		got := ""
+		if d := file.Usable()[0]; d.Model != "" {
+			got = agentcore.Choice{Config: cfg, Definition: d.Model, Parent: "offline"}.Resolve(t.Context(), in).Name
+		}
+		if got != test.want {
+			t.Errorf("%s with the key %q is %q, not %q: %v", test.model, test.key, got, test.want, file.Problems)
+		}
 	}
 }

@@ -41,7 +41,7 @@ text Read.
 
 // TestDefaultArgumentsAreChecked: a definition whose default arguments no call could have is told so where it is written.
 func TestDefaultArgumentsAreChecked(t *testing.T) {
-	known := agentcore.Known(&config.Config{}, nil)
+	known := agentcore.Known(&config.Config{}, nil, agentcore.Surroundings{})
 	for name, test := range map[string]struct {
 		path, text string
 		want       []string

@@ -256,6 +256,7 @@ func (r *reloader) begin(ctx context.Context) error {
 func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
 	next := *r.vocabulary()
 	next.config = r.server.settings.current()
+	next.surroundings = r.server.engine.Surroundings()
 	dirs := r.server.options.Dirs
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, r.home(), r.roots()...))
 	if err != nil {

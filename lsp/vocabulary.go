@@ -18,11 +18,13 @@ type vocabulary struct {
 	registry *agent.Registry
 	skills   *skill.Set
 	config   *config.Config
+	// surroundings are where models are found.
+	surroundings agentcore.Surroundings
 }
 
 // known is the vocabulary as the validation of definitions takes it.
 func (v *vocabulary) known() agent.Known {
-	known := agentcore.Known(v.config, nil)
+	known := agentcore.Known(v.config, nil, v.surroundings)
 	known.Skills, known.Agents, known.Registry = v.skills.Names(), v.registry.Names(), v.registry
 	return known
 }

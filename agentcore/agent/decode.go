@@ -133,7 +133,7 @@ func choice(name string, field func(*Definition) *string) func(*decoder, *node) 
 	}
 }
 
-// one reads one of the values of a native key.
+// one reads one of the values of a native key. Other tools write variants of a type, such as AcceptEdits.
 func (p *decoder) one(name string, n *node) (string, bool) {
 	s, ok := p.string(name, n)
 	if !ok {
@@ -143,6 +143,12 @@ func (p *decoder) one(name string, n *node) (string, bool) {
 	s = strings.TrimSpace(s)
 	if slices.Contains(values, s) {
 		return s, true
+	}
+	if p.file.loose(p.def) {
+		same := func(v string) bool { return foldKey(v) == foldKey(s) }
+		if i := slices.IndexFunc(values, same); i >= 0 {
+			return values[i], true
+		}
 	}
 	p.unknown(n, failure, name, fmt.Sprintf("%s is %q", name, short(s)), s, values)
 	return "", false
@@ -455,8 +461,21 @@ func (p *decoder) order(n *node) {
 	}
 }
 
-// model reads a name, or a table of inline settings.
+// permissionMode reads a mode of permissions, of which other tools have one under a longer name.
+func (p *decoder) permissionMode(n *node) {
+	if n.kind == scalar && p.file.loose(p.def) && foldKey(strings.TrimSpace(n.value)) == "bypasspermissions" {
+		p.def.PermissionMode = "bypass"
+	} else if s, ok := p.one("permission_mode", n); ok {
+		p.def.PermissionMode = s
+	}
+}
+
+// model reads a name, or a table of inline settings. A definition of another tool may name the variant of a type around
+// them: {"Specific": {…}} or "Inherit".
 func (p *decoder) model(n *node) {
+	if p.file.loose(p.def) && n.kind == table && len(n.pairs) == 1 && foldKey(n.pairs[0].key) == "specific" {
+		n = n.pairs[0].value
+	}
 	if n.kind == table {
 		provider, name := "", ""
 		p.table("model", n, map[string]func(*node){
@@ -471,6 +490,9 @@ func (p *decoder) model(n *node) {
 		}
 	} else if s, ok := p.string("model", n); ok {
 		p.def.Model = strings.TrimSpace(s)
+		if p.file.loose(p.def) && strings.EqualFold(p.def.Model, "inherit") {
+			p.def.Model = "inherit"
+		}
 	}
 	if p.def.Model != "" {
 		p.names("model", "model", p.def.Model, n)

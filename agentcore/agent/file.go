@@ -20,7 +20,7 @@ const (
 	Claude Format = "claude"
 	// OpenCode is Markdown below YAML frontmatter as in .opencode/agent.
 	OpenCode Format = "opencode"
-	// TOML is [[agents]] tables with the keys of Keys.
+	// TOML is [[agents]] tables with the keys of Keys, or one such table alone.
 	TOML Format = "toml"
 	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or one of the shapes of other tools:
 	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}} and objects with
@@ -124,7 +124,7 @@ func Parse(name, text string) *File {
 
 // guess is the format of a text whose path says nothing.
 func guess(name, text string) Format {
-	start := strings.TrimSpace(text[:min(len(text), 4096)])
+	start := strings.TrimSpace(withoutMark(text[:min(len(text), 4096)]))
 	switch ext := strings.ToLower(path.Ext(filepath.ToSlash(name))); {
 	case ext == ".toml":
 		return TOML

@@ -125,6 +125,7 @@ var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 		"when_to_use":       {native: "description"},
 		"critical_reminder": {native: "reminder"},
 		"system_prompt":     {native: "prompt"},
+		"source":            ignored("Where it comes from."),
 		"fork_context": {native: "context", set: func(p *decoder, n *node) {
 			if forks, ok := p.bool("fork_context", n); ok && forks {
 				p.def.ContextMode = "full"

@@ -273,9 +273,25 @@ func TestOpenCode(t *testing.T) {
 func TestTOML(t *testing.T) {
 	const is = "x for=[subagent] "
 	const x = "[[agents]]\nname = \"x\"\ndescription = \"d\"\ncategory = [\"subagent\"]\nprompt = \"Do.\"\n"
+	const typed, prompt = "[[agents]]\nagent_type = \"x\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n", " | d | Do.\n"
 	run(t, ".agentls/agents.toml", []formatTest{
+		{"one agent at the top", ".agentls/agents/x.toml", "agent_type = \"x\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n[model]\nprovider = \"openai\"\nmodel = \"m\"\n", "x for=[subagent] model=openai/m | d | Do.\n"},
+		{"one of ours at the top", ".agentls/agents/x.toml", strings.TrimPrefix(x, "[[agents]]\n"), is + "| d | Do.\n"},
+		{"one at the top and a wrong key", ".agentls/agents/x.toml", strings.TrimPrefix(x, "[[agents]]\n") + "toolz = []\n", "unusable " + is + "| d | Do.\n5:1-5:6 error toolz: there is no key \"toolz\", and without tools the agent may do more [Replace \"toolz\" by \"tools\": 5:1-5:6 \"tools\"]\n"},
+		{"one at the top beside a list", "", "name = \"y\"\n" + x, is + "| d | Do.\n1:1-1:5 warning name: there is no key \"name\" beside [[agents]]\n"},
 		{"an agent type's use without the type", "", "[[agents]]\nname = \"x\"\nwhen_to_use = \"Reviews.\"\ntools = [\"Read\"]\n", "x for=[subagent] tools=[read] | Reviews. | You are x. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\n"},
 		{"an agent type with a name for people", "", "[[agents]]\nagent_type = \"x\"\nname = \"The X\"\nwhen_to_use = \"Reviews.\"\nsystem_prompt = \"Do.\"\n", "x title=The X for=[subagent] | Reviews. | Do.\n"},
+		{"a mode of permissions as a variant", "", typed + "permission_mode = \"Bypass\"\n", is + "permission=bypass" + prompt},
+		{"where it comes from", "", typed + "source = \"UserSettings\"\n", is + "| d | Do.\n5:1-5:7 information source: agentls does not use source\n"},
+		{"one of two words", "", typed + "permission_mode = \"AcceptEdits\"\n", is + "permission=accept_edits" + prompt},
+		{"in the spelling of JavaScript", "", typed + "permission_mode = \"acceptEdits\"\n", is + "permission=accept_edits" + prompt},
+		{"as Claude Code has it", "", typed + "permission_mode = \"bypassPermissions\"\n", is + "permission=bypass" + prompt},
+		{"none of them", "", typed + "permission_mode = \"Sometimes\"\n", "unusable x for=[subagent] | d | Do.\n5:19-5:30 error permission_mode: permission_mode is \"Sometimes\"\n"},
+		{"a specific model", "", typed + "model = {Specific = {provider = \"openai\", model = \"m\"}}\n", is + "model=openai/m" + prompt},
+		{"the parent's model", "", typed + "model = \"Inherit\"\n", is + "model=inherit" + prompt},
+		{"a wrong key of a specific model", "", typed + "model = {Specific = {provider = \"openai\", modle = \"m\"}}\n", is + "model=openai | d | Do.\n5:43-5:48 warning model.modle: model has no key \"modle\" [Replace \"modle\" by \"model\": 5:43-5:48 \"model\"]\n"},
+		{"other variants", "", typed + "context = \"Full\"\nmode = \"SingleShot\"\n", is + "mode=single_shot context=full" + prompt},
+		{"a variant in our own", "", "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\ndescription = \"d\"\nprompt = \"p\"\npermission_mode = \"Bypass\"\n", "unusable x for=[subagent] | d | p\n6:19-6:27 error permission_mode: permission_mode is \"Bypass\" [Replace \"Bypass\" by \"bypass\": 6:20-6:26 \"bypass\"]\n"},
 		{"agent types", "", "[[agents]]\nagent_type = \"Code Reviewer\"\nwhen_to_use = \"Reviews.\"\ntools = [\"*\"]\ndisallowed_tools = [\"Task\", \"Edit\", \"Gone\"]\nmodel = { provider = \"anthropic\", model = \"m\" }\nfork_context = true\ncritical_reminder = \"Change nothing.\"\n[[agents]]\nagent_type = \"y\"\ncategory = \"primary\"\nfork_context = false\nprompt = \"Do.\"\nother = 1\n", "code-reviewer title=Code Reviewer for=[subagent] model=anthropic/m tools=[*] not=[task edit] context=full reminder=Change nothing. aliases=[Code Reviewer] | Reviews. | You are Code Reviewer. What you are there for: Reviews.\n\nDo the task that you are given, no more, and end with an account of the outcome.\ny for=[primary] |  | Do.\n5:37-5:43 warning disallowed_tools: there is no tool \"Gone\"; it is left out\n9:1-9:11 warning description: description is missing\n14:1-14:6 information other: agentls does not know the key other\n"},
 		{"usual", "", x, is + "| d | Do.\n"},
 		{"all kinds of values", "", x + "max_turns = 1_000\ntimeout = '5m'\ntools = [\n  \"Read\", # c\n  'Grep',\n]\nmodel = {provider = \"openai\", model = \"m\"}\nvariables.a = \"\"\"\nb\\u00e4\\\n   c\"\"\"\nreminder = '''\nl'r'''\n[agents.as_child]\nmax_turns = 2\nbudget = {cost = 1.5}\n[agents.hooks]\nStop = [{command = [\"a\"]}]\n", is + "model=openai/m turns=1000 timeout=5m0s child={{2 0s 0 1.5} [] } tools=[read grep] reminder=l'r hooks=[{Stop  [a] 0s}] variables=map[a:bäc] | d | Do.\n"},

@@ -166,13 +166,7 @@ func (r *jsonReader) below(n *node, depth int) error {
 
 // parseJSON reads any of the shapes of JSON.
 func (f *File) parseJSON() {
-	s := f.text.string
-	start := len(s) - len(strings.TrimPrefix(s, "\uFEFF"))
-	if start > 0 {
-		f.report(fault{start: 0, end: start, severity: failure, message: "the text begins with a byte order mark, which JSON does not allow", hint: "save it without one", fix: &edit{title: "Take out the byte order mark", start: 0, end: start}})
-		return
-	}
-	root, bad := readJSON(withoutComments(s))
+	root, bad := readJSON(withoutComments(withoutMark(f.text.string)))
 	if bad != nil {
 		defer f.report(*bad)
 	}
@@ -221,7 +215,7 @@ func (f *File) parseJSON() {
 				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
 			}
 		}
-	case slices.ContainsFunc([]string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"}, func(k string) bool { return root.get(k) != nil }):
+	case f.isOne(root):
 		f.definition(root, nil)
 	case isNamed(root):
 		f.jsonAgents(root, specShape)
@@ -232,6 +226,16 @@ func (f *File) parseJSON() {
 
 // isSettings tells whether the file is one of settings, in which definitions are among others.
 func (f *File) isSettings() bool { return path.Base(slashed(f.Path)) == appSettings }
+
+// isOne tells whether a table at the top of a text is one definition.
+func (f *File) isOne(root *node) bool {
+	for _, key := range []string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"} {
+		if root.get(key) != nil {
+			return true
+		}
+	}
+	return f.shapeOf(root) == profileShape
+}
 
 // isNamed tells whether an object is one of agents by name.
 func isNamed(root *node) bool {

@@ -121,7 +121,7 @@ var setters = map[string]func(*decoder, *node){
 	"permissions":      (*decoder).permission,
 	"permission":       (*decoder).permission,
 	"rules":            (*decoder).rules,
-	"permission_mode":  choice("permission_mode", func(d *Definition) *string { return &d.PermissionMode }),
+	"permission_mode":  (*decoder).permissionMode,
 	"context":          choice("context", func(d *Definition) *string { return &d.ContextMode }),
 	"reminder":         text1(func(d *Definition) *string { return &d.Reminder }),
 	"skills":           (*decoder).skills,

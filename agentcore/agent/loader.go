@@ -190,7 +190,7 @@ func (f *File) readPrompt(d *Definition, fsys fs.FS, name string) (fs.FileInfo, 
 	if err != nil {
 		return nil, err
 	}
-	d.Prompt = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	d.Prompt = strings.TrimSpace(strings.ReplaceAll(withoutMark(text), "\r\n", "\n"))
 	if d.Prompt == "" {
 		return info, errors.New("it is empty")
 	}

@@ -21,6 +21,15 @@ type text struct {
 	starts []int
 }
 
+// withoutMark puts blanks in the place of a byte order mark at the beginning. All places stay.
+func withoutMark(s string) string {
+	const mark = "\uFEFF"
+	if rest, marked := strings.CutPrefix(s, mark); marked {
+		return strings.Repeat(" ", len(mark)) + rest
+	}
+	return s
+}
+
 func newText(s string) *text {
 	t := &text{string: s, starts: make([]int, 1, 1+strings.Count(s, "\n"))}
 	for i := 0; ; {

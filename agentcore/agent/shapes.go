@@ -39,7 +39,8 @@ func (s *shape) keysOf() map[string]foreignKey {
 }
 
 // The shapes. A role is of {"AgentRoles": {"Roles": […]}}, a custom one of {"Agents": {"Custom": […]}}, and a profile of
-// {"Agents": […]}. A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
+// {"Agents": […]} or says Type and SystemPrompt. A typed one says agent_type, a spec systemPrompt, or it lies in
+// .claude/agents.
 var (
 	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role, anyCase: true}
 	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom, anyCase: true}
@@ -57,6 +58,8 @@ func (f *File) shapeOf(n *node) *shape {
 		return typedShape
 	case f.Format != JSON && f.Format != TOML:
 		return nil
+	case n.get("Type") != nil && n.like("SystemPrompt") != nil:
+		return profileShape
 	case n.get("category") == nil && home == OpenCode:
 		return openCodeShape
 	case n.get("category") == nil && home == Claude, n.get("systemPrompt") != nil, n.get("system_prompt") != nil:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -41,6 +42,10 @@ func TestShapesOfJSON(t *testing.T) {
 		{"roles in lower case", "", `{"agentRoles": {"defaultMaxIterations": 4, "roles": [{"roleId": "x", "systemPrompt": "p"}]}}`, "x for=[primary subagent] turns=4 to=[] | x | p\n"},
 		{"an agent that is named custom", "", `{"agents": {"custom": {"category": "primary", "description": "d", "prompt": "p"}}}`, "custom for=[primary] | d | p\n"},
 		{"a type of subagents says who starts it", "", `{"Agents": [{"Type": "x", "Category": "Primary", "SystemPrompt": "p"}]}`, "x for=[primary] to=[] | x | p\n"},
+		{"a type of subagents alone", "", `{"Type": "x", "Name": "X", "SystemPrompt": "Do.", "AllowedTools": ["read_file"]}`, "x title=X for=[subagent] tools=[read] to=[] | X | Do.\n"},
+		{"types of subagents in a list", "", `[{"Type": "x", "Name": "X", "systemPrompt": "Do."}, {"Type": "y", "SystemPrompt": "Do."}]`, "x title=X for=[subagent] to=[] | X | Do.\ny for=[subagent] to=[] | y | Do.\n"},
+		{"types of subagents among ours", "", `{"agents": [{"Type": "x", "SystemPrompt": "Do."}]}`, "x for=[subagent] to=[] | x | Do.\n"},
+		{"a type of subagents in the folder of another tool", ".claude/agents/y.json", `{"Type": "x", "SystemPrompt": "Do."}`, "x for=[subagent] to=[] | x | Do.\n"},
 		{"slugs and names that are none", "", `{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary] to=[] | A | p\nunusable b for=[primary] to=[] | b | p\nunusable  title=C for=[primary] to=[] | C | p\nunusable d title=D for=[primary] to=[] | D | \n" +
 			"1:46-1:56 error Slug: Slug is \"Bad One!\" [Replace \"Bad One!\" by \"bad-one\": 1:46-1:56 \"\\\"bad-one\\\"\"]\n1:89-1:92 error Name: Name is empty\n1:129-1:163 error Slug: Slug is missing\n1:165-1:191 error prompt: the prompt is empty\n"},
 		{"in the folder of another tool", ".claude/agents/x.json", `{"description": "d", "prompt": "Do.", "model": "sonnet"}`, is + "| d | Do.\n1:48-1:56 information model: there is no preset or provider \"sonnet\"; the model of the agent that starts it is used\n"},
@@ -48,6 +53,59 @@ func TestShapesOfJSON(t *testing.T) {
 		{"no agent in ours", ".agentls/agents/x.json", `{"rows": []}`, "1:1-1:13 error : there are no agents in this object\n"},
 		{"settings", ".agentls/appsettings.json", `{"Logging": {}, "AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "Do."}]}}`, "x for=[primary subagent] to=[] | x | Do.\n"},
 	})
+}
+
+// TestByteOrderMark reads files as some editors of Windows write them. Places count the mark's bytes, as they do in Markdown.
+func TestByteOrderMark(t *testing.T) {
+	const mark = "\uFEFF"
+	run(t, ".agentls/appsettings.json", []formatTest{
+		{"settings", "", mark + `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "Do."}]}}`, "x for=[primary subagent] to=[] | x | Do.\n"},
+		{"a problem on the first line", ".agentls/agents.json", mark + `{"rows": []}`, "1:4-1:16 error : there are no agents in this object\n"},
+		{"no JSON", ".agentls/agents.json", mark + "}", "1:4-1:5 error : this is not valid JSON: invalid character '}' looking for beginning of value\n"},
+		{"TOML", ".agentls/agents.toml", mark + "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\ndescription = \"d\"\nprompt = \"p\"\n", "x for=[subagent] | d | p\n"},
+		{"a problem of TOML", ".agentls/agents.toml", mark + "title = 1\n", "1:4-1:9 warning title: there is no key \"title\" beside [[agents]]\n"},
+		{"broken TOML", ".agentls/agents.toml", mark + "= 1\n", "1:4-1:5 error : this is not valid TOML: unexpected '=': key name appears blank\n"},
+		{
+			"one that is broken in TOML", ".agentls/agents.toml", mark + "[[agents]]\nname = \n[[agents]]\nname = \"x\"\ncategory = \"subagent\"\ndescription = \"d\"\nprompt = \"p\"\n",
+			"x for=[subagent] | d | p\n2:8-2:8 error agents.0: this is not valid TOML: expected value but found '\\n' instead\n",
+		},
+		{"Markdown", ".claude/agents/x.md", mark + "---\nname: x\ndescription: d\n---\nDo.\n", "x for=[subagent] | d | Do.\n"},
+		{"Markdown without a head", ".claude/agents/x.md", mark + "Do.\n", "x for=[subagent] | Do. | Do.\n1:4-1:7 warning : the file has no frontmatter; its name is taken from the file's\n"},
+	})
+	if f := agent.Parse("", mark+`{"name": "x", "category": "subagent", "description": "d", "prompt": "p"}`); len(f.Usable()) != 1 {
+		t.Errorf("a text without a path has %v", f.Problems)
+	}
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"agents.toml": "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\nprompt_file = \"p.md\"\n", "p.md": mark + "Do.\n"})
+	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml")); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
+		t.Errorf("the file of a prompt is read as %v", f.Definitions)
+	}
+}
+
+// TestBareModels names models without their provider, as a call may.
+func TestBareModels(t *testing.T) {
+	k := known()
+	k.Models, k.Keyless = []string{"openai/m2", "openai/two", "local/two", "anthropic/claude-*"}, []string{"gemini/gemini-*"}
+	for name, test := range map[string]struct{ native, foreign, problem string }{
+		"m2":                       {"m2", "m2", ""},
+		"claude-sonnet-4-20250514": {"claude-sonnet-4-20250514", "claude-sonnet-4-20250514", ""},
+		"two":                      {"", "", "several providers have the model \"two\""},
+		"gemini-9":                 {"gemini-9", "", "there is no key for a provider of \"gemini-9\""},
+		"m3":                       {"", "", "there is no preset or provider \"m3\""},
+	} {
+		for path, model := range map[string]string{".agentls/agents/x.md": test.native, ".claude/agents/x.md": test.foreign} {
+			f := agent.Parse(path, "---\nname: x\ndescription: d\ncategory: subagent\nmodel: "+name+"\n---\nDo.\n")
+			f.Validate(k)
+			got := ""
+			if usable := f.Usable(); len(usable) == 1 {
+				got = usable[0].Model
+			}
+			at := slices.IndexFunc(f.Problems, func(p agent.Problem) bool { return p.Key == "model" })
+			if got != model || (at >= 0) != (model == "") || at >= 0 && !strings.HasPrefix(f.Problems[at].Message, test.problem) {
+				t.Errorf("%s in %s is %q, not %q: %v", name, path, got, model, f.Problems)
+			}
+		}
+	}
 }
 
 func TestPermissionsInJSON(t *testing.T) {

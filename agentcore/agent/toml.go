@@ -17,7 +17,7 @@ var agentsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*agents[ \t]*\]\]`)
 // parseTOML reads [[agents]] tables. Where the text is not valid, each is read alone, so that one that is broken does
 // not hide the others.
 func (f *File) parseTOML() {
-	s := f.text.string
+	s := withoutMark(f.text.string)
 	root, bad := readTOML(s, 0)
 	if bad == nil {
 		f.tomlAgents(root)
@@ -49,8 +49,12 @@ func (f *File) parseTOML() {
 	}
 }
 
-// tomlAgents reads the definitions of a document's table.
+// tomlAgents reads the definitions of a document's table, or the one that it is.
 func (f *File) tomlAgents(root *node) {
+	if root.get("agents") == nil && f.isOne(root) && !agentsHeader.MatchString(f.text.string) {
+		f.definition(root, nil)
+		return
+	}
 	for _, pair := range root.pairs {
 		switch {
 		case pair.key != "agents":

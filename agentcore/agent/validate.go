@@ -24,6 +24,9 @@ type Known struct {
 	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
+	// Models are what providers that can be used serve, as "provider/model", and Keyless those of providers without their key. A
+	// model that ends in * stands for all that begin so.
+	Models, Keyless []string
 	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the user.
 	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
@@ -41,6 +44,7 @@ func (k Known) same(o Known) bool {
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
+		slices.Equal(k.Models, o.Models) && slices.Equal(k.Keyless, o.Keyless) &&
 		slices.Equal(k.Callable, o.Callable) && (k.Callable == nil) == (o.Callable == nil) &&
 		slices.Equal(k.Variables, o.Variables)
 }
@@ -393,6 +397,22 @@ func (v *validator) model(n named) {
 	case qualified && v.Providers == nil, !qualified && (v.Presets == nil || v.Providers == nil):
 		return
 	}
+	if !qualified {
+		served := Serving(v.Models, n.name)
+		if len(served) == 0 && !v.leavesOut(n.def) {
+			served = Serving(v.Keyless, n.name) // which a run says
+		}
+		if len(served) == 1 {
+			return
+		}
+		if len(served) > 1 {
+			v.noModel(n, fault{
+				start: n.place.start, end: n.place.end, severity: failure, key: n.key, hint: "write " + alternatives(served),
+				message: fmt.Sprintf("several providers have the model %q", short(n.name)),
+			})
+			return
+		}
+	}
 	f := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key}
 	known, what := append(slices.Clone(v.Presets), v.Providers...), "preset or provider"
 	word := n.name
@@ -410,6 +430,28 @@ func (v *validator) model(n named) {
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
+	if keyless := Serving(v.Keyless, n.name); len(keyless) > 0 {
+		f.message, f.fix = fmt.Sprintf("there is no key for a provider of %q", short(n.name)), nil
+		f.hint = "set the key of the provider of " + alternatives(keyless)
+	}
+	v.noModel(n, f)
+}
+
+// Serving are those of models, as Known has them, that a name without a provider may stand for.
+func Serving(models []string, name string) []string {
+	var found []string
+	for _, full := range models {
+		provider, id, _ := strings.Cut(full, "/")
+		prefix, family := strings.CutSuffix(id, "*")
+		if full = provider + "/" + name; (id == name || family && strings.HasPrefix(name, prefix)) && !slices.Contains(found, full) {
+			found = append(found, full)
+		}
+	}
+	return found
+}
+
+// noModel reports a model that cannot be had, and leaves it out of a definition of another tool.
+func (v *validator) noModel(n named, f fault) {
 	claude := (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name)
 	if v.leavesOut(n.def) || claude {
 		f.severity, f.fix = warning, nil
