@@ -185,24 +185,49 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 		case entry.IsDir() && depth < maxDepth:
 			s.walk(f, fsys, name, depth+1)
 		case entry.IsDir():
-			s.problems = append(s.problems, Problem{File: s.absolute(f, name), Severity: warning, Message: "this folder lies too deep; nothing in it is read", Hint: fmt.Sprintf("put definitions at most %d folders below agents", maxDepth)})
+			s.problems = append(s.problems, Problem{File: s.absolute(f, name), Key: keyUnread, Severity: warning, Message: "this folder lies too deep; nothing in it is read", Hint: fmt.Sprintf("put definitions at most %d folders below agents", maxDepth)})
 		case ext == ".md" || ext == ".markdown":
 			s.add(f, f.Format, fsys, name, entry)
 		case ext == ".json":
 			s.add(f, JSON, fsys, name, entry)
 		case ext == ".toml" && f.Format == Native:
 			s.add(f, TOML, fsys, name, entry)
-		case slices.Contains([]string{".toml", ".yaml", ".yml", ".jsonc"}, ext):
-			severity := warning
-			if f.Format == Native {
-				severity = failure // nothing but agents lies there
+		default:
+			if p, unread := unreadIn(f.Format, s.absolute(f, name)); unread {
+				s.problems = append(s.problems, p)
 			}
-			s.problems = append(s.problems, Problem{
-				File: s.absolute(f, name), Severity: severity, Message: "this file is not read: no definitions are written in " + ext,
-				Hint: "write it as .md with frontmatter, or as .json",
-			})
 		}
 	}
+}
+
+// keyUnread is the key of problems with what is not read because of where it lies.
+const keyUnread = "file"
+
+// Unread tells whether a path is that of a file in a folder of definitions that is not read there because of its ending,
+// and what is to be said of it. It looks at the path alone.
+func Unread(name string) (Problem, bool) {
+	home, in := folderFormat(name)
+	if !in {
+		return Problem{}, false
+	}
+	return unreadIn(home, name)
+}
+
+// unreadIn is Unread for a file in a folder of a format.
+func unreadIn(home Format, name string) (Problem, bool) {
+	base := path.Base(slashed(name))
+	ext := strings.ToLower(path.Ext(base))
+	if strings.HasPrefix(base, ".") || ext == ".toml" && home == Native || !slices.Contains([]string{".toml", ".yaml", ".yml", ".jsonc"}, ext) {
+		return Problem{}, false
+	}
+	severity := warning
+	if home == Native {
+		severity = failure // nothing but agents lies there
+	}
+	return Problem{
+		File: name, Key: keyUnread, Severity: severity, Message: "this file is not read: no definitions are written in " + ext,
+		Hint: "write it as .md with frontmatter, or as .json",
+	}, true
 }
 
 func (s *search) add(f Folders, format Format, fsys fs.FS, name string, entry fs.DirEntry) {

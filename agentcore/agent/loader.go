@@ -226,6 +226,10 @@ func ReadFile(name string) (file *File, text string) {
 		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}, ""
 	}
 	format, ok := Detect(full)
+	if p, unread := Unread(full); unread && !ok {
+		p.File = name
+		return &File{Path: name, Format: guess(full, text), text: newText(text), Problems: []Problem{p}}, text
+	}
 	if !ok {
 		format = guess(full, text)
 	}

@@ -468,3 +468,22 @@ func TestLoaderPanics(t *testing.T) {
 		t.Errorf("afterwards there are %v", got)
 	}
 }
+
+// TestReadFileKnowsWhereNothingIsRead: a file that its folder's tool does not read is not sound alone, either.
+func TestReadFileKnowsWhereNothingIsRead(t *testing.T) {
+	dir := t.TempDir()
+	toml := "agent_type = \"t\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n"
+	write(t, dir, map[string]string{".claude/agents/t.toml": toml, ".opencode/agent/k.yaml": "name: k\n", ".agentls/agents/n.yml": "name: n\n", ".agentls/agents/t.toml": toml, "t.toml": toml})
+	var l agent.Loader
+	listed := load(t, &l, agent.StandardFolders("", "", dir)).Problems()
+	for name, want := range map[string]bool{".claude/agents/t.toml": true, ".opencode/agent/k.yaml": true, ".agentls/agents/n.yml": true, ".agentls/agents/t.toml": false, "t.toml": false} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		file, _ := agent.ReadFile(full)
+		if got := slices.ContainsFunc(file.Problems, agent.Problem.Unread); got != want || want != (len(file.Usable()) == 0) {
+			t.Errorf("%s alone has %v", name, file.Problems)
+		}
+		if got := slices.ContainsFunc(listed, func(p agent.Problem) bool { return p.File == full && p.Unread() }); got != want {
+			t.Errorf("of %s the folders say %v", name, listed)
+		}
+	}
+}

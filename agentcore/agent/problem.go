@@ -47,6 +47,9 @@ func (p Problem) String() string {
 // Hides reports whether the definition is not used although nothing is wrong with it, since another one has its name.
 func (p Problem) Hides() bool { return p.Beside && p.Severity == event.SeverityWarning }
 
+// Unread reports whether the problem is with a file or a folder that is not read because of where it lies.
+func (p Problem) Unread() bool { return p.Key == keyUnread }
+
 // Failed reports whether a problem among them is an error.
 func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == event.SeverityError })
