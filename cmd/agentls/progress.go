@@ -92,6 +92,9 @@ func (d *progress) up() string {
 // write shows something. If standard error is gone the run goes on without it.
 func (d *progress) write(text string) { _, _ = fmt.Fprint(d.out, text) }
 
+// maxSaid is how much of what a run said the line of its end tells, in columns; a tree has the terminal's width.
+const maxSaid = 200
+
 // line is what an event is worth telling in a line of its own, or "".
 func (d *progress) line(e event.Event) string {
 	if notice, ok := e.Body.(event.Notice); ok {
@@ -116,7 +119,7 @@ func (d *progress) line(e event.Event) string {
 	case event.RunFinished:
 		line := fmt.Sprintf("%s: %s: %s, %s", head, oneLine(n.title), n.outcome, strings.Join(n.facts(e.Time), ", "))
 		if n.message != "" && n.message != string(n.outcome) {
-			line += ": " + oneLine(n.message)
+			line += ": " + fit(oneLine(n.message), maxSaid)
 		}
 		return line
 	}

@@ -446,3 +446,19 @@ coder: do: timeout, 1.0s, 7 tokens
 		t.Errorf("the lines differ (-want +got):\n%s", diff)
 	}
 }
+
+// What a child said in one long line is cut where no tree is drawn, too.
+func TestLineOfALongAnswer(t *testing.T) {
+	d := &progress{tree: newTree()}
+	d.tree.apply(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: "go"}})
+	d.tree.apply(event.Event{Run: "r1", Time: began, Body: event.RunCreated{Parent: "r0", Depth: 1, Agent: "explore", Title: "look"}})
+	end := event.Event{Run: "r1", Time: began, Body: event.RunFinished{
+		Status: event.StatusCompleted, Result: event.RunResult{Output: "It is " + strings.Repeat("x", 100_000) + "\nin a.txt"},
+	}}
+	d.tree.apply(end)
+	got := d.line(end)
+	if columns(got) > 300 || !strings.HasPrefix(got, "  explore: look: completed, ") || !strings.Contains(got, ": It is xxx") ||
+		!strings.HasSuffix(got, "x…") {
+		t.Errorf("got %d columns: %s", columns(got), fit(got, 300))
+	}
+}

@@ -24,6 +24,8 @@ type result struct {
 	outcome event.RunResult
 	// partial says that some run of the tree did not complete.
 	partial bool
+	// unmet says that a check which decides whether the task is done failed to the last.
+	unmet bool
 
 	denied   []deniedReport
 	findings []event.Finding  // by place
@@ -187,7 +189,7 @@ func (r *result) exitCode(failOn string) int {
 	default:
 		return exitFailed
 	}
-	if r.partial {
+	if r.partial || r.unmet {
 		return exitFailed
 	}
 	if failOn == "never" {

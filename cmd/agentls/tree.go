@@ -93,6 +93,16 @@ func (t *tree) apply(e event.Event) {
 // run that started that one could not settle it.
 func (t *tree) unfinished() bool { return t.root != nil && t.root.unfinished() }
 
+// unmet reports whether the passes of a run, of which a check says when they suffice, were used up or made no progress.
+func (t *tree) unmet() bool {
+	for _, n := range t.nodes {
+		if n.depth <= 1 && (n.reason == "iterations" || n.reason == "no_progress") { // with --each, the runs per file
+			return true
+		}
+	}
+	return false
+}
+
 func (n *node) unfinished() bool {
 	left := func(child *node) bool { return !n.settles(child) }
 	return n.status != event.StatusCompleted || slices.ContainsFunc(n.children, left)

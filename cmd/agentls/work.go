@@ -218,6 +218,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	if err != nil {
 		return err
 	}
+	r.unmet = request.Until != "" && w.progress.tree.unmet()
 	var refused error
 	if f.write {
 		if refused, err = r.accept(ctx, session); err != nil {
