@@ -98,7 +98,7 @@ func (e *Engine) SetAgents(base *agent.Registry) {
 
 // Known is what a definition may name now, without the skills that single sessions have.
 func (e *Engine) Known() agent.Known {
-	known := Known(e.Config(), e.toolOrder, e.Surroundings())
+	known := Known(e.Config(), e.toolOrder, e.surroundings())
 	known.Skills = append([]string{}, e.skills.Load().Names()...)
 	known.Registry = e.Agents()
 	known.Agents = append([]string{}, known.Registry.Names()...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/secret"
 )
 
 // Choice is what may decide which model a run gets, the first set one wins: the call's override, the definition, the
@@ -151,7 +152,9 @@ func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	for _, name := range cfg.ProviderNames() {
 		p := cfg.Providers[name]
 		to := &keyless
-		if _, found := p.Key(in.Getenv); found || p.KeyEnv == "" {
+		if secret.InKeyring(p.KeyEnv) || p.KeyEnv == "" { // a keyring is not asked for every definition: it may ask the user
+			to = &usable
+		} else if _, found := p.Key(in.Getenv); found {
 			to = &usable
 		}
 		if len(p.Models) > 0 || name != p.Kind {

@@ -6,12 +6,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/secret"
 )
 
 // configured reads a user's configuration.
@@ -163,5 +165,19 @@ func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s with the key %q is %q, not %q: %v", test.model, test.key, got, test.want, file.Problems)
 		}
+	}
+}
+
+// TestKeyringIsNotAskedForDefinitions: definitions are read when a server starts, where nobody expects to unlock a keyring.
+func TestKeyringIsNotAskedForDefinitions(t *testing.T) {
+	cfg := configured(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nkey_env = \"keyring:mine\"\nmodels = [\"m2\"]\n")
+	known := agentcore.Known(cfg, nil, agentcore.Surroundings{Getenv: func(name string) string {
+		if secret.InKeyring(name) {
+			t.Error("the keyring was asked for", name)
+		}
+		return ""
+	}})
+	if !slices.Contains(known.Models, "mine/m2") {
+		t.Error("the models that can be used are", known.Models)
 	}
 }

@@ -21,8 +21,8 @@ import (
 // Offline is the name of the model that is always there.
 const Offline = "offline"
 
-// Surroundings are where the engine finds models.
-func (e *Engine) Surroundings() Surroundings {
+// surroundings are where the engine finds models.
+func (e *Engine) surroundings() Surroundings {
 	return Surroundings{Getenv: e.getenv, Editor: e.editor, Local: e.local.Find}
 }
 
@@ -70,7 +70,7 @@ var defaultModels = map[string]string{
 
 // wireModel makes the model that a choice comes to, on the wires of this module.
 func (e *Engine) wireModel(c Choice) (model.Model, error) {
-	resolved := c.Resolve(e.ctx, e.Surroundings())
+	resolved := c.Resolve(e.ctx, e.surroundings())
 	if resolved.offline() {
 		return offline.New(), nil
 	}
@@ -79,7 +79,7 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	}
 	w, err := resolved.wire(c.Config, e.local, e.getenv)
 	if err != nil {
-		if several := serving(c.Config, e.Surroundings(), resolved.Name); len(several) > 1 {
+		if several := serving(c.Config, e.surroundings(), resolved.Name); len(several) > 1 {
 			return nil, &Error{
 				Kind: "unknown_model", Detail: fmt.Sprintf("%s asks for the model %q, which several providers have", resolved.Because, resolved.Name),
 				Hint: "write " + strings.Join(several, " or "),
@@ -199,7 +199,7 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]ModelInf
 	if err != nil {
 		return nil, Resolved{}, err
 	}
-	resolved := Choice{Override: override, Definition: definition.Model}.with(cfg).Resolve(ctx, e.Surroundings())
+	resolved := Choice{Override: override, Definition: definition.Model}.with(cfg).Resolve(ctx, e.surroundings())
 	if provider, id, _ := strings.Cut(resolved.Name, "/"); id == "" {
 		if p, ok := e.local.Provider(cfg, provider); ok && firstModel(p) != "" {
 			resolved.Name = provider + "/" + firstModel(p)

@@ -11,9 +11,11 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -31,6 +33,9 @@ type reloader struct {
 	loader agent.Loader      // owned by load, which runs before run and then in it
 	now    atomic.Pointer[vocabulary]
 
+	// surroundings are known before there is an engine, which is opened with what they find.
+	surroundings agentcore.Surroundings
+
 	mu      sync.Mutex
 	targets []watch.Target
 
@@ -40,8 +45,11 @@ type reloader struct {
 }
 
 func newReloader(s *Server) *reloader {
-	r := &reloader{server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{}, told: map[string]bool{}}
-	return r
+	keys := &secret.Keys{Getenv: s.options.Getenv, File: s.options.Dirs.Keys()}
+	return &reloader{
+		server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{}, told: map[string]bool{},
+		surroundings: agentcore.Surroundings{Getenv: keys.Get, Editor: s.lending},
+	}
 }
 
 // vocabulary returns what can be named now; before the first load, what is built in.
@@ -256,7 +264,7 @@ func (r *reloader) begin(ctx context.Context) error {
 func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
 	next := *r.vocabulary()
 	next.config = r.server.settings.current()
-	next.surroundings = r.server.engine.Surroundings()
+	next.surroundings = r.surroundings
 	dirs := r.server.options.Dirs
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, r.home(), r.roots()...))
 	if err != nil {

@@ -35,6 +35,9 @@ type Keys struct {
 	kept map[string]string // what the keyring answered
 }
 
+// InKeyring reports whether a key's name says that the key lies in the system's keyring.
+func InKeyring(name string) bool { return strings.HasPrefix(name, keyringPrefix) }
+
 // Get is [Keys.Find] for those who cannot tell the user what is wrong; a key that cannot be had is empty.
 func (k *Keys) Get(name string) string {
 	key, _, err := k.Find(name)
