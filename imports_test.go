@@ -29,6 +29,7 @@ var imports = map[string]because{
 		"agentcore/config":        "flags, files and environment become the configuration",
 		"agentcore/crash":         "hands on where tests end the process",
 		"agentcore/event":         "ids and events, shown as a live tree",
+		"agentcore/fault":         "tells refusals apart",
 		"agentcore/model":         "names and kinds of models",
 		"agentcore/model/catalog": "asks which models there are",
 		"agentcore/permission":    "how far a folder is trusted",
@@ -55,6 +56,7 @@ var imports = map[string]because{
 		"agentcore/config":     "editor settings are a configuration layer",
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
+		"agentcore/fault":      "refuses, and tells the engine's refusals",
 		"agentcore/hook":       "names the events of hooks",
 		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
@@ -119,6 +121,7 @@ var imports = map[string]because{
 
 	"agentcore": {
 		"agentcore/beside":          "a panic beside a run is raised in the run",
+		"agentcore/fault":           "refuses",
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
@@ -146,6 +149,11 @@ var imports = map[string]because{
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",
+	},
+	"agentcore/fault": {
+		"agentcore/event":     "a refusal is told as a Failure",
+		"agentcore/model":     "explains a provider's errors",
+		"agentcore/workspace": "explains errors of files",
 	},
 	"agentcore/agent": {
 		"agentcore/tomltree":         "places in definitions in TOML",

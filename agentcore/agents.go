@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -197,7 +198,7 @@ func (e *Engine) fromCode(d *agent.Definition, do func(agent.Format, string) ([]
 		return err
 	}
 	if agent.Failed(problems) {
-		return &Error{Kind: "invalid_definition", Detail: fmt.Sprintf("the agent %q cannot be registered: %s", d.Slug, texts(problems))}
+		return &fault.Error{Kind: fault.InvalidDefinition, Detail: fmt.Sprintf("the agent %q cannot be registered: %s", d.Slug, texts(problems))}
 	}
 	return nil
 }
@@ -297,7 +298,7 @@ func (e *Engine) notRegistered(slug string) error {
 	if d, err := e.Agents().Find(slug); err == nil {
 		hint = fmt.Sprintf("%s comes from elsewhere (%s); %s", d.Slug, d.Source, hint)
 	}
-	return &Error{Kind: "not_found", Detail: fmt.Sprintf("there is no agent %q that was registered at run time", slug), Hint: hint}
+	return &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no agent %q that was registered at run time", slug), Hint: hint}
 }
 
 // sole is the one definition of a file, even where it has errors, and its problems.

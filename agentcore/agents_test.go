@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -107,7 +108,7 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 		d := custom()
 		test.change(d)
 		err := w.engine.RegisterAgent(w.ctx, d)
-		var failure *agentcore.Error
+		var failure *fault.Error
 		if !errors.As(err, &failure) || failure.Kind != "invalid_definition" {
 			t.Errorf("%s: the error is %v", name, err)
 			continue
@@ -121,7 +122,7 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 	if w.engine.Agents() != before {
 		t.Error("a refused definition has changed the registry")
 	}
-	var failure *agentcore.Error
+	var failure *fault.Error
 	other := custom()
 	other.Slug = "coder"
 	for what, err := range map[string]error{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -63,7 +64,7 @@ func (r *run) again() {
 
 // waitToRetry shows what the run waits for until the time has come.
 func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
-	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second), strings.ReplaceAll(Explain(failed).Kind, "_", " "))
+	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second), strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
 	r.idle(why, 0)
 	r.session.submit(store.Batch{}, r.id, event.RetryScheduled{Attempt: attempts + 1, DelayMs: delay.Milliseconds(), Reason: failed.Error()})
 	r.setStatus(event.StatusWaiting, why)

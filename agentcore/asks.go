@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -108,14 +109,14 @@ func (e *Engine) Answer(id event.AskID, answer Answer) error {
 		return err
 	}
 	if !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project}, answer.Scope) {
-		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("there is no scope %q", answer.Scope), Hint: "answer for once, run, session or project"}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no scope %q", answer.Scope), Hint: "answer for once, run, session or project"}
 	}
 	switch {
 	case answer.Expires.IsZero():
 	case answer.Scope == permission.Once:
-		return &Error{Kind: "invalid_request", Detail: "an answer for once does not expire", Hint: "answer for run, session or project, or leave the time out"}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: "an answer for once does not expire", Hint: "answer for run, session or project, or leave the time out"}
 	case !answer.Expires.After(time.Now()):
-		return &Error{Kind: "invalid_request", Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)), Hint: "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z"}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)), Hint: "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z"}
 	}
 	for _, s := range e.openSessions() {
 		if a := s.asks.take(id); a != nil {
@@ -127,7 +128,7 @@ func (e *Engine) Answer(id event.AskID, answer Answer) error {
 }
 
 func noSuchAsk(id event.AskID) error {
-	return notFound("open question", string(id), "it was answered before, ran out of time, or its run has ended")
+	return fault.Missing("open question", string(id), "it was answered before, ran out of time, or its run has ended")
 }
 
 // take removes an open question, so that nobody else answers it. It returns nil where it is gone.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -252,13 +253,13 @@ func (r *run) takeBudget() error {
 // spent is the error of a run for which there is nothing left.
 func (r *run) spent(what string) error {
 	if r.parent == nil {
-		return &Error{
-			Kind: "not_allowed", Detail: fmt.Sprintf("the session has used up its budget of %s", what),
+		return &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the session has used up its budget of %s", what),
 			Hint: fmt.Sprintf("raise budget.%s in your configuration, which counts at once, or start a new session", what),
 		}
 	}
-	return &Error{
-		Kind: "not_allowed", Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what, r.parent.definition.Slug),
+	return &fault.Error{
+		Kind: fault.NotAllowed, Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what, r.parent.definition.Slug),
 		Hint: "do the rest without delegating, or hand over what there is",
 	}
 }

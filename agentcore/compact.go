@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -38,8 +39,8 @@ func (r *run) makeRoom() error {
 // overflowed shortens a conversation that the provider refused as too long, and keeps it below that size from now on.
 func (r *run) overflowed(shortened bool, refused error) error {
 	size := r.memory.tokens(r.messages)
-	tooLong := &Error{
-		Kind:   string(model.ErrContext),
+	tooLong := &fault.Error{
+		Kind:   fault.Kind(model.ErrContext),
 		Detail: fmt.Sprintf("%s takes no request of about %d tokens, and the conversation cannot be shortened further: %v", r.model.Name(), size, refused),
 		Hint:   "choose a model with a larger context, name fewer files, or give a smaller task", Cause: refused,
 	}

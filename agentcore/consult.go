@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -84,14 +85,14 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
 		switch {
 		case done.Stop == model.StopRefused:
-			err = &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text)}
+			err = &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text)}
 		case text == "":
-			err = &Error{Kind: "empty_answer", Detail: r.model.Name() + " answered nothing"}
+			err = &fault.Error{Kind: fault.EmptyAnswer, Detail: r.model.Name() + " answered nothing"}
 		}
 	}
 	r.status, r.result.Output = event.StatusCompleted, text
 	if err != nil {
-		failure := Explain(err)
+		failure := fault.Explain(err)
 		r.status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
 		switch {
 		case errors.Is(context.Cause(whole), errShutdown):

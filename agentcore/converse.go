@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -94,7 +95,7 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	switch {
 	case done.Stop == model.StopRefused:
-		return false, &Error{Kind: "refused", Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
+		return false, &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
 	case r.lastTurn:
 		return true, r.lastAnswer(c, done)
 	case len(calls) > 0:
@@ -309,9 +310,9 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	case r.lastText != "":
 	case end.detail != "" || own:
 		r.lastText = strings.TrimSpace(cmp.Or(text, c.lapses.said))
-		failed := &Error{Kind: wrong.reason, Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
+		failed := &fault.Error{Kind: fault.Kind(wrong.reason), Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
 		if end.detail != "" {
-			failed.Kind, failed.Detail = end.reason, end.detail
+			failed.Kind, failed.Detail = fault.Kind(end.reason), end.detail
 		}
 		return failed
 	default:

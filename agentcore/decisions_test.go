@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -48,7 +49,7 @@ func TestGrantsExpire(t *testing.T) {
 	}
 	id := w.start(coder())
 	ask := w.asked()
-	var failure *agentcore.Error
+	var failure *fault.Error
 	for _, wrong := range []agentcore.Answer{
 		{Allow: true, Expires: time.Now().Add(time.Hour)}, {Allow: true, Scope: permission.Project, Expires: past},
 	} {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 )
 
 // fanOut runs one child per file and waits for all of them.
@@ -53,7 +54,7 @@ func (r *run) fanOut() error {
 		return err
 	}
 	if len(failed) == len(children) && len(failed) > 0 {
-		return &Error{Kind: "children_failed", Detail: errors.Join(failed...).Error(), Cause: errors.Join(failed...)}
+		return &fault.Error{Kind: fault.ChildrenFailed, Detail: errors.Join(failed...).Error(), Cause: errors.Join(failed...)}
 	}
 	for _, err := range failed {
 		r.notice(event.NoticeWarning, err.Error(), "run the agent on that file alone to see more")

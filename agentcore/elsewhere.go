@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -48,15 +49,14 @@ func (e *Engine) openElsewhere(ctx context.Context, session event.SessionID, wha
 	if owner.Own || !owner.Alive {
 		return nil
 	}
-	return &Error{Kind: "in_use", Detail: fmt.Sprintf("%s is open in %s", what, owner), Hint: hint}
+	return &fault.Error{Kind: fault.InUse, Detail: fmt.Sprintf("%s is open in %s", what, owner), Hint: hint}
 }
 
 // Elsewhere says more of the refusal that this engine gave since it has no such session, run, proposal or question
 // open: in which process it is, an Error of the kind in_use, or that a run or a session has ended, which one of the
 // kind not_allowed says. Any other error stays as it is. It reads the store.
 func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error {
-	var refusal *Error
-	if !errors.As(failure, &refusal) || refusal.Kind != "not_found" {
+	if !fault.Is(failure, fault.NotFound) {
 		return failure
 	}
 	session, err := e.store.SessionOf(ctx, id)
@@ -75,7 +75,7 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	row, err := e.store.Run(ctx, event.RunID(id))
 	switch {
 	case err == nil && row.Status.Final():
-		return &Error{Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
+		return &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("read the run %s: %w", id, err)
 	}
@@ -88,8 +88,8 @@ func (e *Engine) endedSession(ctx context.Context, id event.SessionID) error {
 	if err != nil {
 		return fmt.Errorf("read the runs of the session %s: %w", id, err)
 	}
-	ended := &Error{
-		Kind: "not_allowed", Detail: fmt.Sprintf("the session %s has ended", id),
+	ended := &fault.Error{
+		Kind: fault.NotAllowed, Detail: fmt.Sprintf("the session %s has ended", id),
 		Hint: "leave the session out: what it proposed waits in the session of this window",
 	}
 	for _, run := range slices.Backward(runs) {
@@ -164,7 +164,7 @@ func (e *Engine) Ended(ctx context.Context, id event.RunID) bool {
 func (e *Engine) waitElsewhere(ctx context.Context, id event.RunID) error {
 	session, err := e.store.SessionOf(ctx, string(id))
 	if errors.Is(err, store.ErrNotFound) {
-		return notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+		return fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
 	}
 	if err != nil {
 		return fmt.Errorf("wait for the run %s: %w", id, err)

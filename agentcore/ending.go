@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -37,12 +38,12 @@ func (r *run) finish(err error) {
 	case errors.Is(err, errShutdown):
 		r.status = event.StatusInterrupted
 		r.result.Reason = "agentls was shut down"
-	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):
+	case errors.Is(err, fault.ErrCancelled), errors.Is(err, context.Canceled):
 		r.status = event.StatusCancelled
 		r.result.Reason = "cancelled"
 	default:
 		r.status = event.StatusFailed
-		failure := Explain(err)
+		failure := fault.Explain(err)
 		r.result.Reason = failure.Kind
 		r.result.Error = &failure
 	}
@@ -79,7 +80,7 @@ func (r *run) finish(err error) {
 
 // unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
 func (r *run) unstored(err error) {
-	failure := Explain(storeFailure(err))
+	failure := fault.Explain(storeFailure(err))
 	r.mu.Lock()
 	r.status = event.StatusFailed
 	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure

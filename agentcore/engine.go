@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -258,9 +259,9 @@ func (e *Engine) Repaired() string {
 	return ""
 }
 
-func storeFailure(err error) *Error {
-	return &Error{
-		Kind: "store", Detail: "what happened could not be stored: " + err.Error(),
+func storeFailure(err error) *fault.Error {
+	return &fault.Error{
+		Kind: fault.Store, Detail: "what happened could not be stored: " + err.Error(),
 		Hint: "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended", Cause: err,
 	}
 }
@@ -409,7 +410,7 @@ func (e *Engine) Session(id event.SessionID) (*Session, error) {
 	if s := e.sessions[id]; s != nil {
 		return s, nil
 	}
-	return nil, notFound("session", string(id), "list the sessions with agent/sessions")
+	return nil, fault.Missing("session", string(id), "list the sessions with agent/sessions")
 }
 
 func (e *Engine) run(id event.RunID) (*run, error) {
@@ -418,7 +419,7 @@ func (e *Engine) run(id event.RunID) (*run, error) {
 	if r := e.runs[id]; r != nil {
 		return r, nil
 	}
-	return nil, notFound("run", string(id), "it may have ended long ago, or in an earlier session")
+	return nil, fault.Missing("run", string(id), "it may have ended long ago, or in an earlier session")
 }
 
 // retire forgets the oldest of the ended runs.
@@ -457,7 +458,7 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	row, err := e.store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return event.RunResult{}, notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+		return event.RunResult{}, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
 	}
 	if err != nil {
 		return event.RunResult{}, fmt.Errorf("read the run %s: %w", id, err)
@@ -515,16 +516,13 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 	return result, nil
 }
 
-// errCancelled is the cause of a run that the user ended.
-var errCancelled = errors.New("cancelled by the user")
-
 // Cancel ends a run and every run below it. It returns at once; an ended run is left as it is.
 func (e *Engine) Cancel(id event.RunID) error {
 	r, err := e.run(id)
 	if err != nil {
 		return err
 	}
-	r.cancel(errCancelled)
+	r.cancel(fault.ErrCancelled)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
@@ -391,7 +392,7 @@ func TestRefusedRequests(t *testing.T) {
 			t.Errorf("%s: no error", c.name)
 			continue
 		}
-		if failure := agentcore.Explain(err); failure.Kind != c.kind || failure.Detail == "" || failure.Hint == "" {
+		if failure := fault.Explain(err); failure.Kind != c.kind || failure.Detail == "" || failure.Hint == "" {
 			t.Errorf("%s: got %+v, want the kind %s with a detail and a hint", c.name, failure, c.kind)
 		}
 	}
@@ -477,7 +478,7 @@ func TestWaitForARunOfAnEarlierProcess(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the stored result differs (-want +got):\n%s", diff)
 	}
-	if _, err := w.engine.Wait(w.ctx, "r0"); err == nil || agentcore.Explain(err).Kind != "not_found" {
+	if _, err := w.engine.Wait(w.ctx, "r0"); err == nil || fault.Explain(err).Kind != "not_found" {
 		t.Errorf("waiting for an unknown run: %v", err)
 	}
 }

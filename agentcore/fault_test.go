@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -152,7 +153,7 @@ func TestStoreFails(t *testing.T) {
 		if !slices.ContainsFunc(seen, func(e event.Event) bool { n, ok := e.Body.(event.Notice); return ok && n.Level == event.NoticeError }) {
 			t.Error("nobody was told that the store fails")
 		}
-		if _, err := w.session.Start(w.ctx, review(w.path("a.txt"))); err == nil || agentcore.Explain(err).Kind != "store" {
+		if _, err := w.session.Start(w.ctx, review(w.path("a.txt"))); err == nil || fault.Explain(err).Kind != "store" {
 			t.Errorf("a run that cannot be stored was started: %v", err)
 		}
 	})
@@ -163,7 +164,7 @@ func TestNegativeLimits(t *testing.T) {
 	for _, limits := range []agent.Limits{{MaxTurns: -1}, {Timeout: -time.Second}, {Tokens: -1}, {Cost: -0.5}} {
 		request := review(w.path("a.txt"))
 		request.Limits = limits
-		if _, err := w.session.Start(w.ctx, request); err == nil || agentcore.Explain(err).Kind != "invalid_request" {
+		if _, err := w.session.Start(w.ctx, request); err == nil || fault.Explain(err).Kind != "invalid_request" {
 			t.Errorf("%+v: %v", limits, err)
 		}
 	}

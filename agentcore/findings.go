@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -101,7 +102,7 @@ func (s *Session) Finding(id event.FindingID) (event.Finding, string, error) {
 	defer s.mu.Unlock()
 	f := s.findings[id]
 	if f == nil {
-		return event.Finding{}, "", notFound("open finding", string(id), "it may have been cleared because its lines changed; review the file again")
+		return event.Finding{}, "", fault.Missing("open finding", string(id), "it may have been cleared because its lines changed; review the file again")
 	}
 	return f.now(), f.path, nil
 }
@@ -136,7 +137,7 @@ func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event
 			return f.finding.ID, nil
 		}
 	}
-	return "", &Error{Kind: "changing", Detail: "the text of " + found.Path + " changes all the time", Hint: "report it again"}
+	return "", &fault.Error{Kind: fault.Changing, Detail: "the text of " + found.Path + " changes all the time", Hint: "report it again"}
 }
 
 // trackAttempts is how often a finding is placed anew when the user types at that very moment.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -127,7 +128,7 @@ func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 func (e *Engine) Revoke(ctx context.Context, id event.GrantID) error {
 	g, ok := e.grants.remove(id)
 	if !ok {
-		return notFound("granted permission", string(id), "list those that hold with agent/grants")
+		return fault.Missing("granted permission", string(id), "list those that hold with agent/grants")
 	}
 	g.Revoked = time.Now().UTC()
 	if err := e.store.Submit(store.Batch{Grants: []store.Grant{grantRow(g)}}).Wait(ctx); err != nil {

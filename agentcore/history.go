@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -110,7 +111,7 @@ func (e *Engine) SessionTree(ctx context.Context, id event.SessionID) (SessionIn
 func (e *Engine) storedSession(ctx context.Context, id event.SessionID) (store.Session, error) {
 	row, err := e.store.Session(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return row, notFound("session", string(id), "list the sessions with agent/sessions")
+		return row, fault.Missing("session", string(id), "list the sessions with agent/sessions")
 	}
 	if err != nil {
 		return row, fmt.Errorf("read the session %s: %w", id, err)
@@ -212,13 +213,12 @@ func (e *Engine) shownRuns(ctx context.Context, id event.SessionID) ([]store.Run
 // findings go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
 func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	deleted := e.deleteSession(ctx, id)
-	var refused *Error
-	if deleted != nil && (!errors.As(deleted, &refused) || refused.Kind != "not_found") {
+	if deleted != nil && !fault.Is(deleted, fault.NotFound) {
 		return deleted
 	}
 	// Also for one that is not there any more: who deleted it may have been cut off here.
 	if err := e.store.ForgetInCopies(ctx, id); err != nil {
-		return &Error{Kind: "store", Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err), Hint: "remove the files that it names", Cause: err}
+		return &fault.Error{Kind: fault.Store, Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err), Hint: "remove the files that it names", Cause: err}
 	}
 	return deleted
 }
@@ -245,9 +245,9 @@ func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id), "close that editor or command, and delete the session then"); err != nil {
 			return err
 		}
-		return &Error{Kind: "in_use", Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
+		return &fault.Error{Kind: fault.InUse, Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
 	case errors.Is(err, store.ErrNotFound):
-		return notFound("session", string(id), "list the sessions with agent/sessions")
+		return fault.Missing("session", string(id), "list the sessions with agent/sessions")
 	case err != nil:
 		return err
 	}
@@ -271,7 +271,7 @@ func (s *Session) end(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 	for _, r := range runs {
-		r.cancel(errCancelled)
+		r.cancel(fault.ErrCancelled)
 	}
 	for _, r := range runs {
 		select {
@@ -351,8 +351,7 @@ func (e *Engine) DeleteOlder(ctx context.Context, before time.Time) ([]event.Ses
 // deleteFinished deletes a session, but where another process was quicker to use or delete it.
 func (e *Engine) deleteFinished(ctx context.Context, id event.SessionID) (bool, error) {
 	err := e.deleteSession(ctx, id)
-	var refused *Error
-	if errors.As(err, &refused) && (refused.Kind == "in_use" || refused.Kind == "not_found") {
+	if fault.Is(err, fault.InUse, fault.NotFound) {
 		return false, nil
 	}
 	return err == nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/store"
@@ -62,9 +63,9 @@ func (w *world) tree(session event.SessionID) (agentcore.SessionInfo, []agentcor
 }
 
 // refusedAs expects an error of a kind.
-func refusedAs(t *testing.T, err error, kind string) {
+func refusedAs(t *testing.T, err error, kind fault.Kind) {
 	t.Helper()
-	var failure *agentcore.Error
+	var failure *fault.Error
 	if !errors.As(err, &failure) || failure.Kind != kind {
 		t.Errorf("got %v, want an error of the kind %s", err, kind)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -265,7 +266,7 @@ func (r *run) startHooks() error {
 	case err != nil:
 		return err
 	case outcome.Block:
-		return &Error{Kind: "rejected", Detail: fmt.Sprintf("a %s hook rejects the run: %s", e, outcome.Reason), Hint: "do what the hook asks for, or change the hook"}
+		return &fault.Error{Kind: fault.Rejected, Detail: fmt.Sprintf("a %s hook rejects the run: %s", e, outcome.Reason), Hint: "do what the hook asks for, or change the hook"}
 	}
 	r.hooks.context = outcome.Context
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -37,7 +38,7 @@ var iterPrompt = regexp.MustCompile(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
 // readIterations takes "/iter N" out of the prompt, and checks the number of passes.
 func (q *RunRequest) readIterations() error {
 	invalid := func(detail, hint string) error {
-		return &Error{Kind: "invalid_request", Detail: detail, Hint: hint}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
 	}
 	if parts := iterPrompt.FindStringSubmatch(strings.TrimSpace(q.Prompt)); parts != nil {
 		n, err := strconv.Atoi(parts[1])
@@ -82,8 +83,8 @@ func (p passEnd) finished() bool {
 func (r *run) iterate() error {
 	r.inbox.shut()                                       // it has no turns
 	if r.request.Until != "" && !r.session.isTrusted() { // before a pass is paid for
-		return &Error{
-			Kind: "not_allowed", Detail: "the check " + r.request.Until + " cannot be made: " + untrustedCommands,
+		return &fault.Error{
+			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " + untrustedCommands,
 			Hint: "trust the folder by `agentls trust` or in the editor's own way, or leave the check out",
 		}
 	}
@@ -111,7 +112,7 @@ func (r *run) iterate() error {
 		reason = reasonIterations
 		r.notice(event.NoticeWarning, fmt.Sprintf("%s used up its %d passes, and the task may not be done", r.definition.Slug, n), "look at what the last pass says is left, and run it again")
 	case last.result.Status != event.StatusCompleted:
-		failure := &Error{Kind: "children_failed", Detail: verdict, Hint: "look at its result, and run it again"}
+		failure := &fault.Error{Kind: fault.ChildrenFailed, Detail: verdict, Hint: "look at its result, and run it again"}
 		if last.result.Error != nil {
 			failure.Detail += ": " + last.result.Error.Detail
 		}
@@ -267,7 +268,7 @@ func (r *run) passesText(ends []passEnd, verdict string) string {
 func (r *run) check() (*checkEnd, error) {
 	bash := r.engine.tools["bash"]
 	if bash == nil {
-		return nil, &Error{Kind: "not_allowed", Detail: "there are no commands here, and so no check", Hint: "leave the check out"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "there are no commands here, and so no check", Hint: "leave the check out"}
 	}
 	arguments, err := json.Marshal(struct {
 		Command string `json:"command"`
@@ -285,7 +286,7 @@ func (r *run) check() (*checkEnd, error) {
 	case r.ctx.Err() != nil:
 		return nil, r.ctx.Err()
 	case !command.ran:
-		return nil, &Error{Kind: "not_allowed", Detail: "the check could not be made: " + made.Text, Hint: "allow the command, or leave the check out"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "the check could not be made: " + made.Text, Hint: "allow the command, or leave the check out"}
 	}
 	result := command.result
 	end := &checkEnd{passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut, output: cutBegin(strings.TrimSpace(result.Output), maxCheckShown)}

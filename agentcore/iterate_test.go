@@ -7,6 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -225,7 +226,7 @@ func TestBadIterations(t *testing.T) {
 		"negative":      {Prompt: "do it", Iterations: -1},
 		"a check alone": {Prompt: "do it", Until: "true"},
 	} {
-		if _, err := w.session.Start(w.ctx, request); err == nil || agentcore.Explain(err).Kind != "invalid_request" {
+		if _, err := w.session.Start(w.ctx, request); err == nil || fault.Explain(err).Kind != "invalid_request" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

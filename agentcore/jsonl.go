@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -207,7 +208,7 @@ func (e *Engine) Import(ctx context.Context, r io.Reader, place func(folders []s
 		rec.moveTo(place(rec.session.Roots))
 	}
 	if len(rec.session.Roots) == 0 {
-		return "", &Error{Kind: "invalid_request", Detail: "the file names no folder that the session is on", Hint: "say on which folder it goes on"}
+		return "", &fault.Error{Kind: fault.InvalidRequest, Detail: "the file names no folder that the session is on", Hint: "say on which folder it goes on"}
 	}
 	return e.keepCopy(ctx, rec)
 }
@@ -264,11 +265,11 @@ func readRecord(r io.Reader) (record, error) {
 			err = into.take(text)
 		}
 		if err != nil {
-			return record{}, &Error{Kind: "invalid_request", Detail: fmt.Sprintf("line %d: %v", n, err), Hint: "import a file that `agentls sessions export` wrote", Cause: err}
+			return record{}, &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("line %d: %v", n, err), Hint: "import a file that `agentls sessions export` wrote", Cause: err}
 		}
 	}
 	if into.record.session.ID == "" {
-		return record{}, &Error{Kind: "invalid_request", Detail: "the file is empty", Hint: "import a file that `agentls sessions export` wrote"}
+		return record{}, &fault.Error{Kind: fault.InvalidRequest, Detail: "the file is empty", Hint: "import a file that `agentls sessions export` wrote"}
 	}
 	return into.record, nil
 }

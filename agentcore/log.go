@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -373,7 +374,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 		}
 		last, err := s.log.store.LastSeq(ctx, s.session)
 		if errors.Is(err, store.ErrNotFound) {
-			return notFound("session", string(s.session), "it was deleted; list the sessions with agent/sessions")
+			return fault.Missing("session", string(s.session), "it was deleted; list the sessions with agent/sessions")
 		}
 		if err != nil {
 			return fmt.Errorf("look for news of the session %s: %w", s.session, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -181,7 +182,7 @@ func TestReaderInAnotherProcess(t *testing.T) {
 	if err := e.DeleteSession(t.Context(), s.ID); err != nil {
 		t.Fatal(err)
 	}
-	var refusal *Error
+	var refusal *fault.Error
 	if _, err := events.Next(t.Context()); !errors.As(err, &refusal) || refusal.Kind != "not_found" {
 		t.Errorf("the reader of a deleted session gets %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -348,7 +349,9 @@ func (r *run) expandCommand() error {
 		return nil
 	}
 	name = mcp.Prefix + name
-	wrong := func(detail, hint string) error { return &Error{Kind: "invalid_request", Detail: detail, Hint: hint} }
+	wrong := func(detail, hint string) error {
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
+	}
 	server, _, ok := mcp.SplitName(name)
 	client := r.session.mcp.find(r.serversOf(), server)
 	if !ok || client == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/anthropic"
 	"github.com/agentls/agentls/agentcore/model/gemini"
@@ -34,8 +35,8 @@ func (e *Engine) lentModel(id, because string) (model.Model, error) {
 		models, lends = e.editor.Lends()
 	}
 	if !lends {
-		return nil, &Error{
-			Kind: "no_model", Detail: because + " asks for the editor's own model, and this editor lends none",
+		return nil, &fault.Error{
+			Kind: fault.NoModel, Detail: because + " asks for the editor's own model, and this editor lends none",
 			Hint: "choose another model, such as " + Offline,
 		}
 	}
@@ -53,8 +54,8 @@ func (e *Engine) lentModel(id, because string) (model.Model, error) {
 		id = ids[0]
 	}
 	if !slices.Contains(ids, id) {
-		return nil, &Error{
-			Kind: "unknown_model", Detail: fmt.Sprintf("%s asks for the editor's model %q, which it does not lend", because, id),
+		return nil, &fault.Error{
+			Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s asks for the editor's model %q, which it does not lend", because, id),
 			Hint: "it lends " + strings.Join(ids, ", "),
 		}
 	}
@@ -80,8 +81,8 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 	w, err := resolved.wire(c.Config, e.local, e.getenv)
 	if err != nil {
 		if several := serving(c.Config, e.surroundings(), resolved.Name); len(several) > 1 {
-			return nil, &Error{
-				Kind: "unknown_model", Detail: fmt.Sprintf("%s asks for the model %q, which several providers have", resolved.Because, resolved.Name),
+			return nil, &fault.Error{
+				Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s asks for the model %q, which several providers have", resolved.Because, resolved.Name),
 				Hint: "write " + strings.Join(several, " or "),
 			}
 		}
@@ -100,7 +101,7 @@ func (e *Engine) wireModel(c Choice) (model.Model, error) {
 		}
 		return openai.New(options), nil
 	}
-	return nil, &Error{Kind: "unsupported_provider", Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
+	return nil, &fault.Error{Kind: fault.UnsupportedProvider, Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
 }
 
 // wire is where a model is asked.
@@ -124,12 +125,12 @@ func (r Resolved) wire(cfg *config.Config, local *LocalServers, getenv func(stri
 		id = firstModel(p)
 	}
 	if id == "" {
-		return wire{}, &Error{Kind: "unknown_model", Detail: fmt.Sprintf("%s names the provider %q without a model", r.Because, provider), Hint: "write it as " + provider + "/MODEL"}
+		return wire{}, &fault.Error{Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s names the provider %q without a model", r.Because, provider), Hint: "write it as " + provider + "/MODEL"}
 	}
 	key, found := p.Key(getenv)
 	if p.KeyEnv != "" && !found {
-		return wire{}, &Error{
-			Kind: "no_key", Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider, id, p.KeyEnv),
+		return wire{}, &fault.Error{
+			Kind: fault.NoKey, Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider, id, p.KeyEnv),
 			Hint: "set " + p.KeyEnv + " where the editor starts, or choose the model " + Offline,
 		}
 	}
@@ -150,8 +151,8 @@ func noProvider(r Resolved, cfg *config.Config, provider string, named bool) err
 	if near := spelling.Nearest(provider, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
-	return &Error{
-		Kind: "unknown_provider", Detail: fmt.Sprintf("%s asks for the model %q, but there is no %s %q", r.Because, r.Name, kind, provider),
+	return &fault.Error{
+		Kind: fault.UnknownProvider, Detail: fmt.Sprintf("%s asks for the model %q, but there is no %s %q", r.Because, r.Name, kind, provider),
 		Hint: hint + "; add [providers." + provider + "] to config.toml, or write " + Offline,
 	}
 }
@@ -284,8 +285,8 @@ const maxWritable = 20
 // modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it named
 // cannot be had, the error says which it may write instead.
 func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error {
-	failed, known := errors.AsType[*Error](err)
-	if name == "" || !known || !slices.Contains([]string{"unknown_provider", "unknown_model", "no_key", "no_model"}, failed.Kind) {
+	failed, known := errors.AsType[*fault.Error](err)
+	if name == "" || !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel}, failed.Kind) {
 		return err
 	}
 	var names []string

@@ -6,6 +6,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -71,7 +72,7 @@ func TestLastWordHearsNothing(t *testing.T) {
 	}
 	err := w.engine.Steer(run, "Say two.")
 	w.model.Release("speaks")
-	if failure := agentcore.Explain(err); err == nil || failure.Kind != "not_allowed" {
+	if failure := fault.Explain(err); err == nil || failure.Kind != "not_allowed" {
 		t.Errorf("got %v", err)
 	}
 	if result := w.wait(run); result.Output != "One." || result.Turns != 1 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -86,7 +87,7 @@ func (a Ask) questionChoices() []AskChoice {
 // fitsQuestion checks an answer against what is asked: words for a question, a decision for a permission.
 func (e *Engine) fitsQuestion(id event.AskID, answer Answer) error {
 	invalid := func(detail, hint string) error {
-		return &Error{Kind: "invalid_request", Detail: detail, Hint: hint}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
 	}
 	for _, s := range e.openSessions() {
 		asks := s.Asks()

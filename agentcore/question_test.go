@@ -8,6 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -63,7 +64,7 @@ func TestQuestion(t *testing.T) {
 		"for longer":   {Allow: true, Chosen: []string{"Yes"}, Scope: permission.Run},
 		"denied words": {Chosen: []string{"Yes"}},
 	} {
-		if err := w.engine.Answer(first.ID, wrong); err == nil || agentcore.Explain(err).Kind != "invalid_request" {
+		if err := w.engine.Answer(first.ID, wrong); err == nil || fault.Explain(err).Kind != "invalid_request" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

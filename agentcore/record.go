@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -166,7 +167,7 @@ func (e *Engine) Fork(ctx context.Context, id event.SessionID, message event.Mes
 	if message != "" {
 		var ok bool
 		if rec, ok = rec.upTo(message); !ok {
-			return "", notFound("message", string(message), fmt.Sprintf("see the transcripts of the runs of %s", id))
+			return "", fault.Missing("message", string(message), fmt.Sprintf("see the transcripts of the runs of %s", id))
 		}
 	}
 	rec.session.ForkedFrom, rec.session.Created = id, time.Now().UTC()

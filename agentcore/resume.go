@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -114,7 +115,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 		return "", err
 	}
 	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
-		return "", &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
+		return "", &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
 	}
 	request.Agent, request.Prompt = from.agent, cmp.Or(request.Prompt, goOn)
 	request.PermissionMode, request.former = from.powers.Mode, from
@@ -125,7 +126,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	row, err := e.store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, notFound("run", string(id), "list the sessions and their runs with agent/sessions")
+		return nil, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
@@ -134,10 +135,10 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
 			return nil, err
 		}
-		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something (task_send, agent/steer), or cancel it first"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something (task_send, agent/steer), or cancel it first"}
 	}
 	if row.Role == RoleHidden {
-		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
 	}
 	session, err := e.store.Session(ctx, row.Session)
 	if err != nil {
@@ -154,7 +155,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		}
 		definition, err := e.Agents().Find(above.Agent)
 		if err != nil {
-			return nil, &Error{Kind: "not_found", Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
+			return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
 		}
 		f.above = append(f.above, ancestor{above.ID, definition, powersOf(above)})
 		parent = above.Parent
@@ -164,7 +165,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, err
 	}
 	if len(f.messages) == 0 {
-		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
 	}
 	if err := json.Unmarshal([]byte(cmp.Or(string(row.Unread), "[]")), &f.unread); err != nil {
 		return nil, fmt.Errorf("read what the run %s was told: %w", id, err)

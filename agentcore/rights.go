@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -386,7 +387,7 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 	}
 	t := r.session.engine.tools[name]
 	if t == nil {
-		return permission.Explanation{}, notFound("tool", toolName, "see the tools of an agent with `agentls agents show`")
+		return permission.Explanation{}, fault.Missing("tool", toolName, "see the tools of an agent with `agentls agents show`")
 	}
 	spec := t.Spec()
 	arguments, err := json.Marshal(tool.ArgumentsFor(spec, subject))

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
@@ -188,7 +189,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	}
 	defer func() {
 		if err != nil {
-			r.cancel(errCancelled) // nobody will know its id
+			r.cancel(fault.ErrCancelled) // nobody will know its id
 		}
 	}()
 	for _, path := range append(append([]string(nil), request.Context.Paths...), request.Each...) {
@@ -217,7 +218,7 @@ func (s *Session) launch(r *run) (*store.Commit, error) {
 	s.starting.RLock()
 	defer s.starting.RUnlock()
 	if s.ended {
-		return nil, notFound("session", string(s.ID), "it was deleted; start the run in another one")
+		return nil, fault.Missing("session", string(s.ID), "it was deleted; start the run in another one")
 	}
 	improve := s.named(r)
 	s.store(store.SessionOpen)
@@ -244,13 +245,13 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
-		return nil, &Error{Kind: "not_allowed", Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
+		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
 	}
 	if strings.TrimSpace(request.Prompt) == "" {
-		return nil, &Error{Kind: "invalid_request", Detail: "the prompt is empty", Hint: "say what the agent should do"}
+		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "the prompt is empty", Hint: "say what the agent should do"}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
-		return nil, &Error{Kind: "invalid_request", Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
+		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
 	}
 	r := &run{
 		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
@@ -329,9 +330,9 @@ func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error
 // UnknownAgent is the error for people and programs where a registry does not find an agent.
 func UnknownAgent(err error) error {
 	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
-		return &Error{Kind: "invalid_definition", Detail: err.Error(), Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err}
+		return &fault.Error{Kind: fault.InvalidDefinition, Detail: err.Error(), Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err}
 	}
-	return &Error{Kind: "not_found", Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
+	return &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
 }
 
 // launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -415,8 +416,8 @@ func (r *run) guarded(what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.engine.logger.Error("a run panicked", "run", r.id, "in", what, "panic", p, "stack", string(debug.Stack()))
-			err = &Error{
-				Kind: "internal", Detail: fmt.Sprintf("%s failed because of a bug in agentls: %v", what, p),
+			err = &fault.Error{
+				Kind: fault.Internal, Detail: fmt.Sprintf("%s failed because of a bug in agentls: %v", what, p),
 				Hint: "the log has the details; please report it",
 			}
 		}

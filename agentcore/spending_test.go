@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
@@ -105,7 +106,7 @@ func TestBudgetOfASession(t *testing.T) {
 		}
 	}
 	_, err := w.session.Start(w.ctx, review(w.path("a.txt")))
-	var refused *agentcore.Error
+	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Kind != "not_allowed" || !strings.Contains(refused.Hint, "budget.tokens") {
 		t.Fatalf("the third run was answered with %v", err)
 	}

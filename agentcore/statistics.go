@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -26,14 +27,14 @@ func (e *Engine) Usage(ctx context.Context, filter store.UsageFilter) (store.Usa
 	}
 	if filter.Session != "" {
 		if _, err := e.store.Session(ctx, filter.Session); errors.Is(err, store.ErrNotFound) {
-			return store.UsageReport{}, notFound("session", string(filter.Session), "list the sessions with agent/sessions")
+			return store.UsageReport{}, fault.Missing("session", string(filter.Session), "list the sessions with agent/sessions")
 		} else if err != nil {
 			return store.UsageReport{}, err
 		}
 	}
 	if filter.Run != "" {
 		if _, err := e.store.Run(ctx, filter.Run); errors.Is(err, store.ErrNotFound) {
-			return store.UsageReport{}, notFound("run", string(filter.Run), "list the runs of a session with agent/subscribe")
+			return store.UsageReport{}, fault.Missing("run", string(filter.Run), "list the runs of a session with agent/subscribe")
 		} else if err != nil {
 			return store.UsageReport{}, err
 		}

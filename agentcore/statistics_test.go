@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -54,7 +54,7 @@ func TestUsageOfWhatIsNotThere(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, filter := range []store.UsageFilter{{By: store.UsageByDay, Session: "s0"}, {By: store.UsageByDay, Run: "r0"}} {
 		_, err := w.engine.Usage(w.ctx, filter)
-		var failure *agentcore.Error
+		var failure *fault.Error
 		if !errors.As(err, &failure) || failure.Kind != "not_found" {
 			t.Errorf("%s: %v", fmt.Sprint(filter), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -23,14 +24,14 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 func (r *run) steer(from, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return &Error{Kind: "invalid_request", Detail: "the message is empty", Hint: "say what the agent should know"}
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: "the message is empty", Hint: "say what the agent should know"}
 	}
 	if r.passes.steer(from, text) {
 		return nil
 	}
 	if !r.inbox.put(message{text: fmt.Sprintf("<message from=%q>\n%s\n</message>", from, text)}) {
-		return &Error{
-			Kind: "not_allowed", Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
+		return &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
 			Hint: "go on with it by agent/resume",
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
@@ -50,7 +51,7 @@ func TestTaskModelIsRefusedWithTheOthers(t *testing.T) {
 		o.Config = cfg
 		o.OpenModel = func(c agentcore.Choice) (model.Model, error) {
 			if c.Override == "nothing-4" {
-				return nil, &agentcore.Error{Kind: "unknown_provider", Detail: `there is no "nothing-4"`, Hint: "add it to config.toml"}
+				return nil, &fault.Error{Kind: fault.UnknownProvider, Detail: `there is no "nothing-4"`, Hint: "add it to config.toml"}
 			}
 			return turns, nil
 		}

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // errStarterEnded is the cause of a run in the background that is ended since the run which started it has ended.
-var errStarterEnded = fmt.Errorf("the run that started it has ended: %w", errCancelled)
+var errStarterEnded = fmt.Errorf("the run that started it has ended: %w", fault.ErrCancelled)
 
 // maxReport bounds what a run is told of the end of a child without having asked for it, in bytes; the file has all.
 const maxReport = 16 << 10
@@ -102,7 +103,7 @@ func (h host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, e
 		return tool.TaskState{}, err
 	}
 	child := children[0]
-	child.cancel(fmt.Errorf("%s does not want it any more: %w", h.run.definition.Slug, errCancelled))
+	child.cancel(fmt.Errorf("%s does not want it any more: %w", h.run.definition.Slug, fault.ErrCancelled))
 	select {
 	case <-child.done:
 	case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -60,7 +61,7 @@ func (e *Engine) Transcript(ctx context.Context, run event.RunID, after event.Me
 	}
 	row, err := e.store.Run(ctx, run)
 	if errors.Is(err, store.ErrNotFound) || err == nil && row.Role == RoleHidden {
-		return nil, false, notFound("run", string(run), "list the sessions and their runs with agent/sessions")
+		return nil, false, fault.Missing("run", string(run), "list the sessions and their runs with agent/sessions")
 	}
 	if err != nil {
 		return nil, false, err
@@ -74,7 +75,7 @@ func (e *Engine) Transcript(ctx context.Context, run event.RunID, after event.Me
 			return nil, false, err
 		}
 		if parts == nil {
-			return nil, false, notFound("message", string(after), fmt.Sprintf("ask for the transcript of %s from its beginning", run))
+			return nil, false, fault.Missing("message", string(after), fmt.Sprintf("ask for the transcript of %s from its beginning", run))
 		}
 	}
 	for _, part := range parts {

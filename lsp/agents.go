@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -134,7 +135,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, path, text).Problems, p.URI, text)}, nil
 	}
 	if !filepath.IsAbs(path) {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
+		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
 	}
 	file, text := agent.ReadFile(path)
 	file.Validate(v.known())

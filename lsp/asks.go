@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -192,8 +192,7 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 		return
 	}
 	err := a.server.answerAsk(p.answer)
-	var failure *agentcore.Error
-	if err != nil && !(errors.As(err, &failure) && failure.Kind == string(methods.KindNotFound)) { // else somebody was quicker
+	if err != nil && !fault.Is(err, fault.NotFound) { // else somebody was quicker
 		a.list(func(other *question) bool { return other == q })
 		a.server.tell(ctx, protocol.MessageTypeWarning, "agentls could not take the answer: "+err.Error())
 	}
@@ -350,8 +349,8 @@ func askOf(ask agentcore.Ask) methods.Ask {
 // answerAsk passes the user's answer on.
 func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 	if p.Decision != methods.DecisionAllow && p.Decision != methods.DecisionDeny {
-		return &agentcore.Error{
-			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
 		}
 	}
 	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires, Chosen: p.Answers})

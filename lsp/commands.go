@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -158,7 +159,7 @@ func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (ag
 	if u == "" {
 		doc := s.moment(ctx).last()
 		if doc == nil {
-			return agentcore.Context{}, "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri"}
+			return agentcore.Context{}, "", &fault.Error{Kind: fault.NotFound, Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri"}
 		}
 		u = doc.uri
 	}

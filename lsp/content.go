@@ -14,8 +14,8 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
-	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -67,7 +67,7 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	if run, ok := cutBoth(name, "answers/", ".md"); ok {
 		row, err := engine.Store().Run(ctx, event.RunID(run))
 		if errors.Is(err, store.ErrNotFound) {
-			return "", &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no run %q", run), Hint: "list the sessions and their runs with agent/sessions"}
+			return "", &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no run %q", run), Hint: "list the sessions and their runs with agent/sessions"}
 		}
 		if err != nil {
 			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)

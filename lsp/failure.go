@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -19,7 +19,7 @@ func failed(err error) error {
 	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	failure := agentcore.Explain(err)
+	failure := fault.Explain(err)
 	kind := errorKind(failure.Kind)
 	answer := wire.RequestFailed(err)
 	answer.Message = failure.Detail

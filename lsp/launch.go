@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -259,7 +260,7 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
 		}
 	default:
-		return nil, &agentcore.Error{Kind: string(methods.KindInvalidParams), Detail: "nothing says what is to be fixed", Hint: "name a finding, or a uri and a diagnostic"}
+		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "nothing says what is to be fixed", Hint: "name a finding, or a uri and a diagnostic"}
 	}
 	return s.startRun(ctx, session.ID, agentcore.RunRequest{
 		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
@@ -314,8 +315,8 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		}
 		at := slices.IndexFunc(choices, func(c methods.Choice) bool { return c.Label == label })
 		if at < 0 {
-			return nil, &agentcore.Error{
-				Kind: string(methods.KindDismissed), Detail: "no agent was chosen",
+			return nil, &fault.Error{
+				Kind: fault.Dismissed, Detail: "no agent was chosen",
 				Hint: fmt.Sprintf("choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
 			}
 		}
@@ -327,7 +328,7 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		return nil, agentcore.UnknownAgent(err)
 	}
 	if d.Is(agent.Hidden) {
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}
+		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}
 	}
 	return d, nil
 }

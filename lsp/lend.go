@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -55,7 +56,7 @@ func (l *lending) LentModel(id string) model.Model {
 // LendModels answers `agent/model/lend`.
 func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) error {
 	if !s.client.Announced().Models {
-		return &agentcore.Error{Kind: string(methods.KindUnsupported), Detail: "the editor did not announce that it answers agent/model/generate", Hint: "set capabilities.experimental.agentls.models in initialize"}
+		return &fault.Error{Kind: fault.Unsupported, Detail: "the editor did not announce that it answers agent/model/generate", Hint: "set capabilities.experimental.agentls.models in initialize"}
 	}
 	var models []agentcore.LentModel
 	for i, m := range p.Models {

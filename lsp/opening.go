@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -116,7 +117,7 @@ func (s *Server) failing() error {
 
 // cannotWork says what is in the way of the engine, and what to do.
 func (s *Server) cannotWork(err error) error {
-	var own *agentcore.Error
+	var own *fault.Error
 	if errors.As(err, &own) {
 		return own
 	}
@@ -130,8 +131,8 @@ func (s *Server) cannotWork(err error) error {
 	case errors.Is(err, store.ErrNewer):
 		hint = "update this agentls, or name another folder in AGENTLS_STATE and restart the server"
 	}
-	return &agentcore.Error{
-		Kind: "state_unavailable", Detail: err.Error(), Hint: hint + "; the next request tries again", Cause: err,
+	return &fault.Error{
+		Kind: fault.StateUnavailable, Detail: err.Error(), Hint: hint + "; the next request tries again", Cause: err,
 	}
 }
 
@@ -163,6 +164,6 @@ func (s *Server) awaits(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.background.Done():
-		return &agentcore.Error{Kind: "shutting_down", Detail: "the server is shutting down", Hint: "send nothing more"}
+		return &fault.Error{Kind: fault.ShuttingDown, Detail: "the server is shutting down", Hint: "send nothing more"}
 	}
 }

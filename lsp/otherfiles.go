@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -44,8 +45,8 @@ func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*
 		files = s.otherFiles(session, pathOf(p.URI))
 	}
 	if len(files) == 0 {
-		return nil, &agentcore.Error{
-			Kind: string(methods.KindNotFound), Detail: "no edit is proposed for another file",
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: "no edit is proposed for another file",
 			Hint: "list what is proposed with agent/proposals",
 		}
 	}

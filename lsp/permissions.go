@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -135,8 +135,8 @@ var modes = []methods.PermissionMode{
 // modeOf is the mode that a run is to have; "" is the definition's own.
 func modeOf(m methods.PermissionMode) (permission.Mode, error) {
 	if m != "" && !slices.Contains(modes, m) {
-		return "", &agentcore.Error{
-			Kind: string(methods.KindInvalidParams), Detail: fmt.Sprintf("there is no permissionMode %q", m), Hint: "write default, plan, accept_edits or bypass, or leave it out",
+		return "", &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m), Hint: "write default, plan, accept_edits or bypass, or leave it out",
 		}
 	}
 	return permission.Mode(m), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
@@ -84,8 +85,8 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 		if !s.client.TakesCodeActions() {
 			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
 		}
-		return nil, &agentcore.Error{
-			Kind: string(methods.KindUnsupported), Detail: "this editor does not let a server apply edits (workspace/applyEdit)", Hint: hint,
+		return nil, &fault.Error{
+			Kind: fault.Unsupported, Detail: "this editor does not let a server apply edits (workspace/applyEdit)", Hint: hint,
 		}
 	}
 	select {
@@ -434,8 +435,8 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 		return nil, nil, err
 	}
 	if session == nil || session.ProposalID() != p.Proposal {
-		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &agentcore.Error{
-			Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
+		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &fault.Error{
+			Kind: fault.NotFound, Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
 			Hint: "list the proposals with agent/proposals",
 		})
 	}

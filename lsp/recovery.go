@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -86,8 +87,8 @@ func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods
 	}
 	runs := r.runs()
 	if len(runs) == 0 {
-		return nil, &agentcore.Error{
-			Kind: string(methods.KindNotFound), Detail: "no run of a former server waits to be resumed",
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: "no run of a former server waits to be resumed",
 			Hint: "list the runs with agent/sessions and agent/session; agent/resume resumes any that has ended",
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -109,7 +110,7 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 		s.trust.need() // where the name is that of a folder's own agent
 		slug, _, err := s.requested(q)
 		if err != nil {
-			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: err.Error(), Hint: "mend the name behind agent@"}
+			return nil, &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "mend the name behind agent@"}
 		}
 		// Whoever chose the action has not read what nobody sees.
 		prompt := permission.Seen(q.Text)
@@ -118,8 +119,8 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 			Comment: &agentcore.Comment{Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1, EndLine: q.EndLine + 1},
 		})
 	}
-	return nil, &agentcore.Error{
-		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Shown(path)),
+	return nil, &fault.Error{
+		Kind: fault.NotFound, Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Shown(path)),
 		Hint: "write one that begins with “agent: ” or “agent@NAME: ”",
 	}
 }

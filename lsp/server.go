@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -267,8 +268,8 @@ func (s *Server) caught(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.logger.Error("a part of the server panicked", "panic", p, "stack", string(debug.Stack()))
-			err = &agentcore.Error{
-				Kind: "internal", Detail: fmt.Sprintf("a part of the server failed because of a bug in it: %v", p),
+			err = &fault.Error{
+				Kind: fault.Internal, Detail: fmt.Sprintf("a part of the server failed because of a bug in it: %v", p),
 				Hint: "the server goes on; its log has the details",
 			}
 		}

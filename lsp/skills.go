@@ -8,8 +8,8 @@ import (
 
 	"go.lsp.dev/uri"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -24,7 +24,7 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 	if p.Folder != "" {
 		folder = pathOf(p.Folder)
 		if !slices.ContainsFunc(s.view.Roots(), func(r workspace.Root) bool { return r.Path == folder }) {
-			return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: folder + " is no workspace folder", Hint: "name one of the workspace's folders, or leave it out for all"}
+			return nil, &fault.Error{Kind: fault.NotFound, Detail: folder + " is no workspace folder", Hint: "name one of the workspace's folders, or leave it out for all"}
 		}
 	}
 	list := &methods.SkillList{}

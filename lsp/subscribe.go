@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -227,7 +228,7 @@ func (s *Server) storedAsks(ctx context.Context, engine *agentcore.Engine, id ev
 // absent explains why a session cannot be read.
 func absent(id event.SessionID, err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("there is no session %q", id), Hint: "list the sessions with agent/sessions"}
+		return &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no session %q", id), Hint: "list the sessions with agent/sessions"}
 	}
 	return err
 }

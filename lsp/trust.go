@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -352,9 +353,9 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
 	switch {
 	case len(roots) == 0:
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: "the editor has no workspace folder open", Hint: "open one: there is nothing to trust without"}
+		return nil, &fault.Error{Kind: fault.NotFound, Detail: "the editor has no workspace folder open", Hint: "open one: there is nothing to trust without"}
 	case at < 0:
-		return nil, &agentcore.Error{Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder), Hint: "name one that is open in the editor"}
+		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder), Hint: "name one that is open in the editor"}
 	}
 	root := roots[at].Path
 	folder, err := engine.FolderTrust(ctx, root)
@@ -365,7 +366,7 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	case "":
 	case "trust", "revoke":
 		if s.trust.editor != nil {
-			return nil, &agentcore.Error{Kind: string(methods.KindNotAllowed), Detail: "the editor itself decides whether this folder is trusted", Hint: "trust it, or trust it no longer, in the editor's own way"}
+			return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "the editor itself decides whether this folder is trusted", Hint: "trust it, or trust it no longer, in the editor's own way"}
 		}
 		if p.Change == "trust" {
 			err = engine.TrustFolder(ctx, root, folder.Actors)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -56,8 +57,8 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 }
 
 func nothingToUndo(run event.RunID) error {
-	return &agentcore.Error{
-		Kind: string(methods.KindNotFound), Detail: fmt.Sprintf("no accepted edit of the run %q can be undone", run),
+	return &fault.Error{
+		Kind: fault.NotFound, Detail: fmt.Sprintf("no accepted edit of the run %q can be undone", run),
 		Hint: "only accepted edits can be, the last thousand of this workspace; an edit that is still open is rejected with agent/proposal/reject",
 	}
 }

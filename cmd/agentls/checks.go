@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
@@ -204,7 +205,7 @@ func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.
 		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
 	}
 	if err := resolved.Usable(cfg, local, p.keys(dirs).Get); err != nil {
-		failure := agentcore.Explain(err)
+		failure := fault.Explain(err)
 		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}
 	return result, resolved.Name

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -123,9 +124,8 @@ func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				var failure *agentcore.Error
 				err := engine.Revoke(c.Context(), event.GrantID(args[0]))
-				if errors.As(err, &failure) && failure.Kind == "not_found" {
+				if fault.Is(err, fault.NotFound) {
 					return usage("there is no permission %q; see `agentls permissions list`", args[0])
 				}
 				return err

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/fault"
 )
 
 // exitError ends the process with a code. A nil err prints nothing.
@@ -74,8 +74,8 @@ func (p *process) complain(err error) {
 		return
 	}
 	text := err.Error()
-	var own *agentcore.Error
-	if failure := agentcore.Explain(err); failure.Kind != "internal" && !errors.As(err, &own) {
+	var own *fault.Error
+	if failure := fault.Explain(err); failure.Kind != "internal" && !errors.As(err, &own) {
 		text = failure.Detail
 		if failure.Hint != "" {
 			text += "; " + failure.Hint

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/price"
 )
 
@@ -177,7 +178,7 @@ func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
 				info, tree, err := engine.SessionTree(c.Context(), event.SessionID(args[0]))
-				if isNotFound(err) {
+				if fault.Is(err, fault.NotFound) {
 					return p.showRun(c.Context(), engine, event.RunID(args[0]), asJSON)
 				}
 				if err != nil {
@@ -199,12 +200,6 @@ func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-// isNotFound reports whether the engine knows no session, run or message of that id.
-func isNotFound(err error) bool {
-	var failure *agentcore.Error
-	return errors.As(err, &failure) && failure.Kind == "not_found"
 }
 
 func unknownSession(id string) error {
@@ -274,7 +269,7 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 	if !asJSON {
 		var text strings.Builder
 		err := engine.TranscriptMarkdown(ctx, run, &text)
-		if isNotFound(err) {
+		if fault.Is(err, fault.NotFound) {
 			return unknownSession(string(run))
 		}
 		if err != nil {
@@ -283,7 +278,7 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 		return p.print(visible(text.String()))
 	}
 	messages, _, err := engine.Transcript(ctx, run, "", 0)
-	if isNotFound(err) {
+	if fault.Is(err, fault.NotFound) {
 		return unknownSession(string(run))
 	}
 	if err != nil {
@@ -331,7 +326,7 @@ the state folder. The text is overwritten in the database. A session that an edi
 				for _, id := range args {
 					err := engine.DeleteSession(c.Context(), event.SessionID(id))
 					switch {
-					case isNotFound(err):
+					case fault.Is(err, fault.NotFound):
 						failed = append(failed, fmt.Errorf("there is no session %q; see `agentls sessions list --all`", id))
 					case err != nil:
 						failed = append(failed, err)
@@ -467,7 +462,7 @@ func findRun(ctx context.Context, engine *agentcore.Engine, id string) (agentcor
 		session = row.Session
 	}
 	info, tree, err := engine.SessionTree(ctx, session)
-	if isNotFound(err) {
+	if fault.Is(err, fault.NotFound) {
 		err = unknownSession(id)
 	}
 	if err != nil {

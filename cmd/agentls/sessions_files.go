@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 )
 
 // exportFormats are the values of --format of `agentls sessions export`.
@@ -33,7 +34,7 @@ not in it.`,
 			}
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
 				id := event.SessionID(args[0])
-				if _, _, err := engine.SessionTree(c.Context(), id); isNotFound(err) { // before a file is made
+				if _, _, err := engine.SessionTree(c.Context(), id); fault.Is(err, fault.NotFound) { // before a file is made
 					return unknownSession(args[0])
 				}
 				var out io.Writer = p.stdout
@@ -101,8 +102,7 @@ an agent more power than it has here.`,
 			}
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
 				id, err := engine.Import(c.Context(), in, place)
-				var refused *agentcore.Error
-				if errors.As(err, &refused) && refused.Kind == "invalid_request" {
+				if fault.Is(err, fault.InvalidRequest) {
 					return usage("%s: %w", filepath.Base(args[0]), err)
 				}
 				if err != nil {

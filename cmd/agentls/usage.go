@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -72,8 +72,7 @@ func (p *process) usageCommand(s *settings) *cobra.Command {
 			}
 			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
 				sums, err := engine.Usage(c.Context(), filter)
-				var failure *agentcore.Error
-				if errors.As(err, &failure) && failure.Kind == "not_found" {
+				if fault.Is(err, fault.NotFound) {
 					return usage("there is no session %q; see `agentls usage --by session`", session)
 				}
 				if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -255,7 +256,7 @@ func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.
 		return engine.OpenSession(ctx, view, title)
 	}
 	session, err := engine.ResumeSession(ctx, view, title, resume)
-	if refusal, ok := errors.AsType[*agentcore.Error](err); ok {
+	if refusal, ok := errors.AsType[*fault.Error](err); ok {
 		return nil, &exitError{exitUsage, refusal}
 	}
 	return session, err
