@@ -189,29 +189,45 @@ export class Editor {
     await this.quickly('Control+g', `:${line}`, () => this.page.keyboard.press('Enter'));
   }
 
-  // Opens the quick input by a key, writes into it, and does what ends it. A key can be swallowed while the window is busy, and the
-  // input of the step before may still be closing: then it is done again.
+  // Opens the quick input by a key, writes into it, and does what ends it. The input of the step before may still be closing.
   async quickly(key, text, finish) {
     const widget = this.page.locator('.quick-input-widget');
+    await this.repeatedly(`${key} ${text}`, async (timeout) => {
+      await widget.waitFor({ state: 'hidden', timeout });
+      await this.page.keyboard.press(key);
+      await this.focused(timeout);
+      await widget.locator('input.input').fill(text, { timeout });
+      await finish(widget.locator('.quick-input-list'), timeout);
+    });
+  }
+
+  // Does something that begins with a key until it succeeds: a key can be swallowed while the window is busy.
+  async repeatedly(what, act) {
     let timeout = 2000; // longer each time: a busy window may need it
-    await this.until(`${key} ${text}`, async () => {
+    await this.until(what, async () => {
       timeout = Math.min(2 * timeout, patience);
       try {
-        await widget.waitFor({ state: 'hidden', timeout });
-        await this.page.keyboard.press(key);
-        await this.focused(timeout);
-        await widget.locator('input.input').fill(text, { timeout });
-        await finish(widget.locator('.quick-input-list'), timeout);
+        await act(timeout);
         return true;
       } catch (error) {
         if (error.name !== 'TimeoutError') {
           throw error;
         }
-        console.log(`again: ${key} ${text}: ${error.message.split('\n')[0]}`);
+        console.log(`again: ${what}: ${error.message.split('\n')[0]}`);
         await this.page.keyboard.press('Escape');
         return false;
       }
     });
+  }
+
+  // Opens the quick fixes of the cursor's line, and returns the entry of a label.
+  async quickFix(label) {
+    const entry = this.page.locator('.action-widget .monaco-list-row', { hasText: label }).first();
+    await this.repeatedly(`the quick fix ${label}`, async (timeout) => {
+      await this.page.keyboard.press('Control+.');
+      await entry.waitFor({ timeout });
+    });
+    return entry;
   }
 
   // Waits until the quick input takes keys.

@@ -49,9 +49,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
   say('fix a finding');
   await editor.command('View: Toggle Panel Visibility');
   await editor.goToLine(19);
-  await page.keyboard.press('Control+.');
-  const fix = page.locator('.action-widget .monaco-list-row', { hasText: 'Fix this finding' }).first();
-  await fix.waitFor();
+  const fix = await editor.quickFix('Fix this finding');
   await editor.picture('review-3-fixes');
   await fix.click();
   await editor.until('the fix', async () => !(await editor.text()).includes('the the order'));
