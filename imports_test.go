@@ -30,6 +30,7 @@ var imports = map[string]because{
 		"agentcore/crash":         "hands on where tests end the process",
 		"agentcore/event":         "ids and events, shown as a live tree",
 		"agentcore/fault":         "tells refusals apart",
+		"agentcore/feed":          "reads a run's events",
 		"agentcore/model":         "names and kinds of models",
 		"agentcore/model/catalog": "asks which models there are",
 		"agentcore/permission":    "how far a folder is trusted",
@@ -57,6 +58,7 @@ var imports = map[string]because{
 		"agentcore/crash":      "moments at which tests end the process",
 		"agentcore/event":      "events become progress, findings and prompts",
 		"agentcore/fault":      "refuses, and tells the engine's refusals",
+		"agentcore/feed":       "reads the events",
 		"agentcore/hook":       "names the events of hooks",
 		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
@@ -122,6 +124,7 @@ var imports = map[string]because{
 	"agentcore": {
 		"agentcore/beside":          "a panic beside a run is raised in the run",
 		"agentcore/fault":           "refuses",
+		"agentcore/feed":            "publishes what is stored",
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/config":          "limits and defaults",
 		"agentcore/crash":           "moments at which tests end the process",
@@ -149,6 +152,11 @@ var imports = map[string]because{
 		"agentcore/store":           "commits before it publishes",
 		"agentcore/tool":            "calls tools",
 		"agentcore/workspace":       "forks and merges layers",
+	},
+	"agentcore/feed": {
+		"agentcore/event": "what is read",
+		"agentcore/fault": "a session may be gone",
+		"agentcore/store": "has what the log does not keep",
 	},
 	"agentcore/fault": {
 		"agentcore/event":     "a refusal is told as a Failure",

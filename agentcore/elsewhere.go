@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -152,6 +153,16 @@ func (e *Engine) parts(ctx context.Context, row store.Run) ([]event.RunID, error
 		list = append(list, below...)
 	}
 	return list, nil
+}
+
+// Subscribe starts reading at the events behind number since of a session, which may be one of another process, of which the
+// stored events come. With an empty session it reads all sessions of this process from now on.
+func (e *Engine) Subscribe(session event.SessionID, since uint64) *feed.Subscription {
+	var deserted func(context.Context) error
+	if _, err := e.Session(session); err != nil && session != "" {
+		deserted = func(ctx context.Context) error { return e.interruptDeserted(ctx, session) }
+	}
+	return e.log.Subscribe(session, since, deserted)
 }
 
 // Ended reports whether a run of whatever process is known to have ended. It reads the store.

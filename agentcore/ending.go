@@ -87,7 +87,7 @@ func (r *run) unstored(err error) {
 	r.result.Outcome = event.ChildStatusFailed
 	result := r.result
 	r.mu.Unlock()
-	r.engine.log.appendUnsaved(event.Event{
+	r.engine.log.AppendUnsaved(event.Event{
 		Session: r.session.ID, Run: r.id, Time: time.Now().UTC(),
 		Body: event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage},
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -73,7 +74,7 @@ type Options struct {
 // goroutine and never wait on a model; those that wait on the disk say so.
 type Engine struct {
 	store     *store.Store
-	log       *eventLog
+	log       *feed.Log
 	agents    registered
 	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
@@ -131,7 +132,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
-	e.log.store = e.store
+	e.log.Use(e.store)
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
@@ -149,7 +150,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.wait.Go(func() { e.retains(e.ctx) })
-	e.wait.Go(func() { e.trims(e.ctx) })
+	e.wait.Go(func() { e.log.Trim(e.ctx, o.Logger) })
 	if o.TrustChanged != nil {
 		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
 	}
@@ -207,7 +208,7 @@ func prepare(o *Options) (*Engine, error) {
 	e.SetConfig(o.Config)
 	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"), func() int { return e.Config().MaxChildrenPerMachine })
 	e.skills.Store(o.Skills)
-	e.log = newEventLog()
+	e.log = feed.New()
 	return e, nil
 }
 
@@ -216,7 +217,7 @@ func (e *Engine) committed(events []event.Event) {
 	if slices.ContainsFunc(events, func(one event.Event) bool { return !event.Transient(one.Body) }) {
 		e.storeFailing.Store(false)
 	}
-	e.log.append(events)
+	e.log.Append(events)
 }
 
 // commitFailed ends the runs whose events could not be stored: they would go on without a trace. What concerns
@@ -232,7 +233,7 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 		if len(events) > 0 {
 			session = events[0].Session
 		}
-		e.log.appendUnsaved(event.Event{
+		e.log.AppendUnsaved(event.Event{
 			Session: session, Time: time.Now().UTC(),
 			Body: event.Notice{Level: event.NoticeError, Message: failure.Detail, Hint: failure.Hint},
 		})
@@ -246,7 +247,7 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 
 // damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
 func (e *Engine) damaged(err error) {
-	e.log.appendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
+	e.log.AppendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
 		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
 	}})
 }
@@ -296,7 +297,7 @@ func (e *Engine) Close(ctx context.Context) error {
 		s.close()
 	}
 	err := errors.Join(late, e.store.Close(ctx))
-	e.log.close()
+	e.log.Close()
 	return err
 }
 

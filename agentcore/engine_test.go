@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
@@ -44,7 +45,7 @@ type world struct {
 	view    *workspace.View
 	engine  *agentcore.Engine
 	session *agentcore.Session
-	events  *agentcore.Subscription
+	events  *feed.Subscription
 }
 
 func newWorld(t *testing.T, files map[string]string, turns ...script.Turn) *world {

@@ -10,17 +10,18 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 )
 
 // pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
 // waits for no answer of the client.
-func (s *Server) pump(ctx context.Context, events *agentcore.Subscription) {
+func (s *Server) pump(ctx context.Context, events *feed.Subscription) {
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, agentcore.ErrClosed) {
+			if ctx.Err() == nil && !errors.Is(err, feed.ErrClosed) {
 				s.tell(ctx, protocol.MessageTypeError, "agentls can show no more news: "+err.Error()+". Restart the server")
 			}
 			return

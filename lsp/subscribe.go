@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -122,7 +123,7 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 }
 
 // forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for it but its place.
-func (s *Server) forward(ctx context.Context, id event.SessionID, events *agentcore.Subscription) {
+func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
 	client := methods.Client{Conn: s.conn}
 	for {
 		e, err := events.Next(ctx)
@@ -132,7 +133,7 @@ func (s *Server) forward(ctx context.Context, id event.SessionID, events *agentc
 		switch {
 		case err == nil:
 			continue
-		case ctx.Err() != nil, errors.Is(err, agentcore.ErrClosed), errors.Is(err, wire.ErrClosed), errors.Is(err, wire.ErrNotReady):
+		case ctx.Err() != nil, errors.Is(err, feed.ErrClosed), errors.Is(err, wire.ErrClosed), errors.Is(err, wire.ErrNotReady):
 			return // nobody waits for more
 		}
 		s.logger.Error("events are no longer sent", "session", id, "error", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -355,7 +356,7 @@ type delivery struct {
 
 // follow reads the events until the run has ended. When ctx ends it ends the run, and waits for that a
 // bounded time.
-func (w *watch) follow(ctx context.Context, events *agentcore.Subscription, root event.RunID) error {
+func (w *watch) follow(ctx context.Context, events *feed.Subscription, root event.RunID) error {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	deliveries := make(chan delivery)
@@ -381,7 +382,7 @@ func (w *watch) follow(ctx context.Context, events *agentcore.Subscription, root
 		select {
 		case d := <-deliveries:
 			if d.err != nil {
-				if w.cut && errors.Is(d.err, agentcore.ErrClosed) {
+				if w.cut && errors.Is(d.err, feed.ErrClosed) {
 					return nil
 				}
 				return fmt.Errorf("follow the run: %w", d.err)
