@@ -134,7 +134,7 @@ func Known(cfg *config.Config, tools []tool.Tool, in Surroundings) agent.Known {
 	})
 	models, keyless := served(cfg, in)
 	return agent.Known{
-		Tools: names, Models: models, Keyless: keyless,
+		Tools: names, Models: models, Keyless: keyless, Locked: lockedNames(cfg, in),
 		Tool: func(name string) tool.Tool {
 			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
 				return all()[i]

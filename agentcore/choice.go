@@ -151,11 +151,9 @@ func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	usable, keyless = []string{}, []string{}
 	for _, name := range cfg.ProviderNames() {
 		p := cfg.Providers[name]
-		to := &keyless
-		if secret.InKeyring(p.KeyEnv) || p.KeyEnv == "" { // a keyring is not asked for every definition: it may ask the user
-			to = &usable
-		} else if _, found := p.Key(in.Getenv); found {
-			to = &usable
+		to := &usable
+		if lacksKey(p, in) {
+			to = &keyless
 		}
 		if len(p.Models) > 0 || name != p.Kind {
 			for _, id := range p.Models {
@@ -174,6 +172,32 @@ func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 		}
 	}
 	return usable, keyless
+}
+
+// lacksKey tells whether a provider's key is missing, as far as the environment tells.
+func lacksKey(p config.Provider, in Surroundings) bool {
+	if p.KeyEnv == "" || secret.InKeyring(p.KeyEnv) { // a keyring is not asked for every definition: it may ask the user
+		return false
+	}
+	_, found := p.Key(in.Getenv)
+	return !found
+}
+
+// lockedNames are what stands for a model of a provider without its key, as agent.Known has them.
+func lockedNames(cfg *config.Config, in Surroundings) map[string]string {
+	locked := map[string]string{}
+	for name, p := range cfg.Providers {
+		if lacksKey(p, in) {
+			locked[name+"/"] = p.KeyEnv
+		}
+	}
+	for name, preset := range cfg.Presets {
+		provider, _, _ := strings.Cut(preset.Model, "/")
+		if key := locked[provider+"/"]; key != "" {
+			locked[name] = key
+		}
+	}
+	return locked
 }
 
 // families are how the names of a vendor's models begin, whose list nobody has to write down.

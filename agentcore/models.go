@@ -282,11 +282,11 @@ func (e *Engine) configured(cfg *config.Config) []ModelInfo {
 // maxWritable is how many models an error names.
 const maxWritable = 20
 
-// modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it named
-// cannot be had, the error says which it may write instead.
+// modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it named, or
+// that of the agent's definition, cannot be had, the error says which it may write instead.
 func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error {
 	failed, known := errors.AsType[*fault.Error](err)
-	if name == "" || !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel}, failed.Kind) {
+	if !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel}, failed.Kind) {
 		return err
 	}
 	var names []string
@@ -303,6 +303,9 @@ func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error 
 	others := strings.Join(names[:min(len(names), maxWritable)], ", ")
 	if others != "" {
 		others += " or "
+	}
+	if name == "" {
+		return fmt.Errorf("%s; give the call a model: inherit for yours, or %s%s; or choose another agent", failed.Detail, others, Offline)
 	}
 	return fmt.Errorf("model: %s; write %s%s, or leave it out", failed.Detail, others, Offline)
 }

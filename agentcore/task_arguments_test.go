@@ -88,3 +88,36 @@ func TestBareModel(t *testing.T) {
 		t.Errorf("of two that serve it, it is told %q", resolved.Because)
 	}
 }
+
+// An agent whose own model cannot be had is answered for a model, too: it can start it with another one.
+func TestTaskOfAnAgentWithoutAKey(t *testing.T) {
+	w := newWorld(t, nil)
+	locked := own("locked")
+	locked.Model = "vault/big"
+	turns := script.New("test",
+		script.Turn{Match: "Go.", Answer: []script.Step{task("locked", "Do it.", "")}},
+		script.Turn{
+			Match: "Go.", Answer: []script.Step{task("locked", "Do it.", `,"model":"inherit"`)},
+			Expect: []script.Expect{
+				script.Last("start locked: the model vault/big needs a key, and VAULT is not set; give the call a model: inherit for yours, or box/small or offline; " +
+					"or choose another agent"),
+				script.NotLast("where the editor starts"),
+			},
+		},
+		script.Turn{Match: "Do it.", Answer: []script.Step{script.Text("It is done.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}, Expect: []script.Expect{script.Last("It is done.")}},
+	)
+	cfg := configured(t, "[providers.box]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"small\"]\n"+
+		"[providers.vault]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"VAULT\"\nmodels = [\"big\"]\n")
+	w.with(turns, func(o *agentcore.Options) {
+		o.Config = cfg
+		o.OpenModel = func(c agentcore.Choice) (model.Model, error) {
+			in := agentcore.Surroundings{Getenv: func(string) string { return "" }}
+			if resolved := c.Resolve(t.Context(), in); resolved.Name == "vault/big" {
+				return nil, resolved.Usable(cfg, &agentcore.LocalServers{}, in.Getenv)
+			}
+			return turns, nil
+		}
+	}, locked)
+	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+}

@@ -63,7 +63,7 @@ func (f *File) report(fault fault) { f.Problems = append(f.Problems, f.problem(f
 func (f *File) problem(fault fault) Problem {
 	p := Problem{
 		File: f.Path, Span: f.text.span(fault.start, fault.end), Severity: fault.severity, Key: fault.key,
-		Message: fault.message, Hint: fault.hint, Beside: fault.beside,
+		Message: fault.message, Hint: fault.hint, Beside: fault.beside, Locked: fault.locked,
 	}
 	if e := fault.fix; e != nil {
 		p.Fix = &Fix{Title: e.title, Span: f.text.span(e.start, e.end), New: e.new}

@@ -130,6 +130,7 @@ type fault struct {
 	hint       string
 	fix        *edit
 	beside     bool // it is about another definition, too
+	locked     bool // it is about a model without its key, which counts all the same
 }
 
 // edit is a Fix by byte offsets.

@@ -24,6 +24,8 @@ type Problem struct {
 	Fix *Fix
 	// Beside says that the definition alone is right, and that another one has its name.
 	Beside bool
+	// Locked says that the definition alone is right, and that the provider of its model has no key.
+	Locked bool
 }
 
 // Fix replaces a place of the text.

@@ -85,12 +85,11 @@ func TestByteOrderMark(t *testing.T) {
 // TestBareModels names models without their provider, as a call may.
 func TestBareModels(t *testing.T) {
 	k := known()
-	k.Models, k.Keyless = []string{"openai/m2", "openai/two", "local/two", "anthropic/claude-*"}, []string{"gemini/gemini-*"}
+	k.Models = []string{"openai/m2", "openai/two", "local/two", "anthropic/claude-*"}
 	for name, test := range map[string]struct{ native, foreign, problem string }{
 		"m2":                       {"m2", "m2", ""},
 		"claude-sonnet-4-20250514": {"claude-sonnet-4-20250514", "claude-sonnet-4-20250514", ""},
 		"two":                      {"", "", "several providers have the model \"two\""},
-		"gemini-9":                 {"gemini-9", "", "there is no key for a provider of \"gemini-9\""},
 		"m3":                       {"", "", "there is no preset or provider \"m3\""},
 	} {
 		for path, model := range map[string]string{".agentls/agents/x.md": test.native, ".claude/agents/x.md": test.foreign} {
@@ -103,6 +102,47 @@ func TestBareModels(t *testing.T) {
 			at := slices.IndexFunc(f.Problems, func(p agent.Problem) bool { return p.Key == "model" })
 			if got != model || (at >= 0) != (model == "") || at >= 0 && !strings.HasPrefix(f.Problems[at].Message, test.problem) {
 				t.Errorf("%s in %s is %q, not %q: %v", name, path, got, model, f.Problems)
+			}
+		}
+	}
+}
+
+// TestModelsWithoutAKey: a definition of ours keeps its model, and one of another tool gets that of the run that starts it.
+func TestModelsWithoutAKey(t *testing.T) {
+	k := known()
+	k.Presets = append(k.Presets, "deep")
+	k.Models, k.Keyless = []string{"anthropic/claude-*"}, []string{"openai/gpt-*"}
+	k.Locked = map[string]string{"openai/": "OPENAI_API_KEY", "deep": "OPENAI_API_KEY"}
+	for model, message := range map[string]string{
+		"openai/gpt-9": "the provider openai has no key", "openai": "the provider openai has no key", "gpt-9": "the provider openai has no key",
+		"deep": "the provider of the preset deep has no key", "fast": "", "anthropic/m": "", "claude-9": "", "offline": "", "inherit": "",
+	} {
+		for _, strict := range []bool{false, true} {
+			for _, path := range []string{".agentls/agents/x.md", ".opencode/agent/x.md"} {
+				f := agent.Parse(path, "---\nname: x\ndescription: d\ncategory: subagent\nmodel: "+model+"\n---\nDo.\n")
+				k.Strict = strict
+				f.Validate(k)
+				leaves := f.Format.Foreign() && !strict
+				want := model
+				if leaves && message != "" {
+					want = ""
+				}
+				var told []agent.Problem
+				for _, p := range f.Problems {
+					if p.Key == "model" {
+						told = append(told, p)
+					}
+				}
+				if usable := f.Usable(); len(usable) != 1 || usable[0].Model != want || len(told) > 1 || (len(told) == 1) != (message != "") {
+					t.Errorf("%s in %s, strict %t: %v of %v", model, path, strict, told, usable)
+					continue
+				}
+				for _, p := range told {
+					if !strings.HasPrefix(p.Message, message) || !strings.HasPrefix(p.Hint, "set OPENAI_API_KEY") || p.Severity != "warning" ||
+						p.Locked == leaves || p.Span.StartLine != 4 || p.Fix != nil {
+						t.Errorf("%s in %s, strict %t: %+v", model, path, strict, p)
+					}
+				}
 			}
 		}
 	}

@@ -27,6 +27,8 @@ type Known struct {
 	// Models are what providers that can be used serve, as "provider/model", and Keyless those of providers without their key. A
 	// model that ends in * stands for all that begin so.
 	Models, Keyless []string
+	// Locked are the variables that hold no key though one is needed, by "provider/", and by the presets of such providers.
+	Locked map[string]string
 	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the user.
 	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
@@ -44,7 +46,7 @@ func (k Known) same(o Known) bool {
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
-		slices.Equal(k.Models, o.Models) && slices.Equal(k.Keyless, o.Keyless) &&
+		slices.Equal(k.Models, o.Models) && slices.Equal(k.Keyless, o.Keyless) && maps.Equal(k.Locked, o.Locked) &&
 		slices.Equal(k.Callable, o.Callable) && (k.Callable == nil) == (o.Callable == nil) &&
 		slices.Equal(k.Variables, o.Variables)
 }
@@ -392,17 +394,25 @@ func modelInstead(d *Definition) string {
 func (v *validator) model(n named) {
 	provider, _, qualified := strings.Cut(n.name, "/")
 	switch {
-	case n.name == "inherit" || n.name == "offline" || slices.Contains(v.Presets, n.name) || slices.Contains(v.Providers, provider):
+	case slices.Contains(v.Presets, n.name):
+		v.locked(n, n.name)
+		return
+	case slices.Contains(v.Providers, provider):
+		v.locked(n, provider+"/")
+		return
+	case n.name == "inherit" || n.name == "offline":
 		return
 	case qualified && v.Providers == nil, !qualified && (v.Presets == nil || v.Providers == nil):
 		return
 	}
 	if !qualified {
 		served := Serving(v.Models, n.name)
-		if len(served) == 0 && !v.leavesOut(n.def) {
-			served = Serving(v.Keyless, n.name) // which a run says
+		if len(served) == 0 {
+			served = Serving(v.Keyless, n.name)
 		}
 		if len(served) == 1 {
+			provider, _, _ = strings.Cut(served[0], "/")
+			v.locked(n, provider+"/")
 			return
 		}
 		if len(served) > 1 {
@@ -430,9 +440,24 @@ func (v *validator) model(n named) {
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
-	if keyless := Serving(v.Keyless, n.name); len(keyless) > 0 {
-		f.message, f.fix = fmt.Sprintf("there is no key for a provider of %q", short(n.name)), nil
-		f.hint = "set the key of the provider of " + alternatives(keyless)
+	v.noModel(n, f)
+}
+
+// locked warns of a model that cannot be asked since its provider, or that of the preset, has no key. A definition of another
+// tool gets another model, as where nobody knows its own. What somebody wrote for agentls is meant, and nothing else runs instead.
+func (v *validator) locked(n named, name string) {
+	key := v.Locked[name]
+	if key == "" {
+		return
+	}
+	of, ok := strings.CutSuffix(name, "/")
+	if of = "the provider " + short(of); !ok {
+		of = "the provider of the preset " + short(name)
+	}
+	f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key, hint: "set " + key + " where agentls starts"}
+	f.message, f.locked = of+" has no key", !v.leavesOut(n.def)
+	if f.locked {
+		f.hint += ", or choose another model; until then the agent starts only where a call names another one"
 	}
 	v.noModel(n, f)
 }

@@ -65,7 +65,7 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 		return nil, err
 	}
 	for _, problem := range registry.Problems() {
-		if problem.Hides() || problem.Unread() && problem.Severity != event.SeverityError {
+		if problem.Hides() || problem.Locked || problem.Unread() && problem.Severity != event.SeverityError {
 			p.tell(visible(problem.String()))
 		}
 	}

@@ -151,12 +151,14 @@ func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config
 	if err != nil {
 		return check{Name: "agents", Outcome: checkFailed, Detail: err.Error(), Hint: "make the folders of definitions readable"}
 	}
-	wrong, hidden, unread := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	wrong, hidden, locked, unread := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, problem := range registry.Problems() {
 		if problem.Severity == event.SeverityError {
 			wrong[problem.File] = true
 		} else if problem.Hides() {
 			hidden[problem.File] = true
+		} else if problem.Locked {
+			locked[problem.File] = true
 		} else if problem.Unread() {
 			unread[problem.File] = true
 		}
@@ -165,7 +167,7 @@ func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config
 	for _, of := range []struct {
 		what  string
 		files map[string]bool
-	}{{"with errors", wrong}, {"not used, since others have their names", hidden}, {"not read there", unread}} {
+	}{{"with errors", wrong}, {"not used, since others have their names", hidden}, {"without a key for their model", locked}, {"not read there", unread}} {
 		if len(of.files) == 0 {
 			continue
 		}
