@@ -248,7 +248,11 @@ func TestNonsense(t *testing.T) {
 			{Expect: []script.Expect{script.NotLast("You have made")}, Answer: []script.Step{read}},
 			handedOver("5 times in a row", found),
 		}},
-		{"the same call to the end", "repeats", true, "", 4, []script.Turn{{Times: 5, Answer: []script.Step{read}}, handedOver("5 times in a row", read)}},
+		{"the same call to the end", "repeats", true, "", 4, []script.Turn{
+			{Times: 5, Answer: []script.Step{read}},
+			handedOver("5 times in a row", read),
+			{Expect: []script.Expect{script.NoCalls(), script.Last("Answer in text")}, Answer: []script.Step{read}},
+		}},
 		{"by turns", "repeats", false, "What I found.", 8, append(rounds(script.Turn{Answer: []script.Step{grep("x")}}, script.Turn{Answer: []script.Step{grep("y")}}), handedOver("5 times in a row", found))},
 		{"no such tool", "broken_calls", false, "What I found.", 4, []script.Turn{
 			{Answer: []script.Step{call("fly", `{"to":1}`)}},
