@@ -39,6 +39,8 @@ type former struct {
 	unread []string
 	// runs are itself and those that it went on with, itself first.
 	runs []event.RunID
+	// tasks are those that these have started, oldest first. All have ended.
+	tasks []tool.TaskState
 }
 
 // ancestor is a run above a former one.
@@ -173,6 +175,15 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	if f.runs, err = e.lineage(ctx, id); err != nil {
 		return nil, err
 	}
+	for _, run := range slices.Backward(f.runs) {
+		started, err := e.startedTasks(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		for _, task := range started {
+			f.tasks = append(f.tasks, task.TaskState)
+		}
+	}
 	unheard, err := e.unheard(ctx, row, f.messages)
 	if err != nil {
 		return nil, err
@@ -194,7 +205,11 @@ func (e *Engine) unheard(ctx context.Context, parent store.Run, heard []model.Me
 		}
 		ended := regexp.MustCompile(`<task id="` + string(row.ID) + `"[^>]* status="(completed|partial|failed|cancelled|timeout|interrupted)"`)
 		if !slices.ContainsFunc(heard, func(m model.Message) bool { return ended.MatchString(m.Text()) || ended.MatchString(resultsOf(m)) }) {
-			reports = append(reports, e.boundedReport(storedTask(row, ""), e.outputOf(row.ID)))
+			state, err := e.storedTask(ctx, row, "")
+			if err != nil {
+				return nil, err
+			}
+			reports = append(reports, e.boundedReport(state, e.outputOf(row.ID)))
 		}
 	}
 	return reports, nil
@@ -309,12 +324,25 @@ func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 	if err != nil {
 		return model.Message{}, fmt.Errorf("read the calls of the run %s: %w", id, err)
 	}
+	tasks, err := e.startedTasks(ctx, id)
+	if err != nil {
+		return model.Message{}, err
+	}
+	taskOf := func(call event.CallID) *startedTask {
+		if i := slices.IndexFunc(tasks, func(t startedTask) bool { return t.call == call }); i >= 0 {
+			return &tasks[i]
+		}
+		return nil
+	}
 	m := model.Message{Role: model.RoleTool}
 	for _, c := range calls {
 		result := model.Result{ID: c.ID, Name: c.Name, Error: true, Text: "error: the run was cut off before this call was made; make it again if it is still wanted"}
 		for _, row := range rows {
 			switch {
 			case row.ModelCall != c.ID:
+			case (row.Status == "" || row.Status == event.CallCancelled) && taskOf(row.ID) != nil:
+				outcome := taskOf(row.ID).Outcome()
+				result.Text, result.Error = boundedText(outcome.Text, "task_output with its id tells all of it"), outcome.Failed
 			case row.Status != "":
 				result.Text, result.Error = row.Output, row.Status != event.CallOK
 			case row.Effect == tool.Acts.String() || row.Effect == tool.Delegates.String():

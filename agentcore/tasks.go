@@ -26,23 +26,23 @@ const maxReport = 16 << 10
 
 // Tasks returns how far the run's tasks are.
 func (h host) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
-	children, err := h.run.tasks(ids)
-	return statesOf(children), err
+	children, former, err := h.run.tasks(ids)
+	return append(former, statesOf(children)...), err
 }
 
 // WaitTasks waits for the run's tasks.
 func (h host) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]tool.TaskState, error) {
 	r := h.run
-	children, err := r.tasks(ids)
+	children, former, err := r.tasks(ids)
 	if err != nil {
 		return nil, err
 	}
 	if len(ids) == 0 {
-		children = slices.DeleteFunc(children, (*run).ended)
+		children, former = slices.DeleteFunc(children, (*run).ended), nil
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if limit > 0 && len(children) > 0 {
+	if limit > 0 && len(children) > 0 && !(one && len(former) > 0) {
 		resume := r.waitsOn(&awaited{waitsFor(children), children})
 		waitEnds(limited, children, one)
 		resume()
@@ -55,7 +55,7 @@ func (h host) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit 
 			r.inbox.drop(child.id)
 		}
 	}
-	return statesOf(children), nil
+	return append(former, statesOf(children)...), nil
 }
 
 // waitEnds waits until one or all of the runs have ended, or ctx has.
@@ -86,11 +86,11 @@ func waitEnds(ctx context.Context, runs []*run, one bool) {
 
 // SendTask tells a task of the run something.
 func (h host) SendTask(_ context.Context, id event.RunID, text string) error {
-	children, err := h.run.tasks([]event.RunID{id})
+	children, _, err := h.run.tasks([]event.RunID{id})
 	if err != nil {
 		return err
 	}
-	if children[0].ended() {
+	if len(children) == 0 || children[0].ended() {
 		return fmt.Errorf("the task %s has ended; start another with resume = %q", id, id)
 	}
 	return children[0].steer(h.run.definition.Slug+", who started you", text)
@@ -98,9 +98,12 @@ func (h host) SendTask(_ context.Context, id event.RunID, text string) error {
 
 // CancelTask ends a task of the run.
 func (h host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
-	children, err := h.run.tasks([]event.RunID{id})
+	children, former, err := h.run.tasks([]event.RunID{id})
 	if err != nil {
 		return tool.TaskState{}, err
+	}
+	if len(former) > 0 {
+		return former[0], nil // it has ended with the run that started it
 	}
 	child := children[0]
 	child.cancel(fmt.Errorf("%s does not want it any more: %w", h.run.definition.Slug, fault.ErrCancelled))
@@ -113,39 +116,37 @@ func (h host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, e
 	return child.taskState(), nil
 }
 
-// tasks are the children of those ids, all of them where none is given.
-func (r *run) tasks(ids []event.RunID) ([]*run, error) {
+// tasks are the children of those ids, and those that the runs had started which this one goes on with: these have
+// ended. Where no id is given, they are all that there are.
+func (r *run) tasks(ids []event.RunID) (children []*run, former []tool.TaskState, err error) {
 	r.mu.Lock()
-	children := slices.Clone(r.children)
+	children = slices.Clone(r.children)
 	r.mu.Unlock()
+	if r.former != nil {
+		former = slices.Clone(r.former.tasks)
+	}
 	if len(ids) == 0 {
-		return children, nil
+		return children, former, nil
 	}
-	var list []*run
+	var known []string
+	for _, state := range former {
+		known = append(known, string(state.ID))
+	}
+	for _, child := range children {
+		known = append(known, string(child.id))
+	}
 	for _, id := range ids {
-		i := slices.IndexFunc(children, func(c *run) bool { return c.id == id })
-		if i < 0 {
-			var known []string
-			for _, c := range children {
-				known = append(known, string(c.id))
-			}
-			if len(known) == 0 {
-				return nil, fmt.Errorf("you have no task %q; you have started none%s", id, r.formerTasks())
-			}
-			return nil, fmt.Errorf("you have no task %q; yours are %s%s", id, strings.Join(known, ", "), r.formerTasks())
+		switch {
+		case slices.Contains(known, string(id)):
+		case len(known) == 0:
+			return nil, nil, fmt.Errorf("you have no task %q; you have started none", id)
+		default:
+			return nil, nil, fmt.Errorf("you have no task %q; yours are %s", id, strings.Join(known, ", "))
 		}
-		list = append(list, children[i])
 	}
-	return list, nil
-}
-
-// formerTasks says what has become of the tasks of the run that this one goes on with.
-func (r *run) formerTasks() string {
-	if r.former == nil {
-		return ""
-	}
-	return ". Those from before you were cut off have ended: read the files that they were to leave their results in, " +
-		"or start one again by task with resume = its id"
+	children = slices.DeleteFunc(children, func(c *run) bool { return !slices.Contains(ids, c.id) })
+	former = slices.DeleteFunc(former, func(s tool.TaskState) bool { return !slices.Contains(ids, s.ID) })
+	return children, former, nil
 }
 
 func statesOf(children []*run) []tool.TaskState {
@@ -168,7 +169,7 @@ func (r *run) ended() bool {
 
 // endTasks ends the children that still run, and waits for that, which is soon.
 func (r *run) endTasks(cause error) {
-	children, _ := r.tasks(nil) // no id can be wrong
+	children, _, _ := r.tasks(nil) // no id can be wrong
 	for _, child := range children {
 		child.cancel(cause)
 	}
@@ -263,28 +264,71 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 			continue // it was deleted meanwhile
 		}
 		_, said, _ := strings.Cut(string(text), "\n")
-		if err := e.writeOutput(path, storedTask(row, said).Report()+"\n"); err != nil {
+		ended, err := e.storedTask(ctx, row, said)
+		if err == nil {
+			err = e.writeOutput(path, ended.Report()+"\n")
+		}
+		if err != nil {
 			return fmt.Errorf("tell what came of the run %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer.
-func storedTask(row store.Run, said string) tool.TaskState {
-	return tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title, Result: event.RunResult{
-		Status: row.Status, Reason: row.Reason, Output: cmp.Or(row.Response, strings.TrimSpace(said)), Result: row.Handed(),
-		Usage: row.Usage, Turns: row.Turns, DurationMs: row.Completed.Sub(row.Created).Milliseconds(), Outcome: row.Outcome(),
-	}}
+// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer. It reads the store.
+func (e *Engine) storedTask(ctx context.Context, row store.Run, said string) (tool.TaskState, error) {
+	state := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title}
+	if row.Background {
+		state.Output = e.outputOf(row.ID)
+	}
+	var err error
+	state.Result, err = e.formerResult(ctx, row.ID)
+	state.Result.Output = cmp.Or(state.Result.Output, strings.TrimSpace(said))
+	return state, err
+}
+
+// startedTask is a task that a stored run has started.
+type startedTask struct {
+	tool.TaskState
+	call    event.CallID
+	created time.Time
+}
+
+// startedTasks are those that the calls of a run have started, in their order. It reads the store.
+func (e *Engine) startedTasks(ctx context.Context, run event.RunID) ([]startedTask, error) {
+	children, err := e.store.StartedBy(ctx, run, RoleHidden)
+	if err != nil {
+		return nil, err
+	}
+	var started []startedTask
+	for call, id := range children {
+		row, err := e.store.Run(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("read the task %s of the run %s: %w", id, run, err)
+		}
+		state, err := e.storedTask(ctx, row, "")
+		if err != nil {
+			return nil, err
+		}
+		started = append(started, startedTask{state, call, row.Created})
+	}
+	slices.SortFunc(started, func(a, b startedTask) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.ID, b.ID))
+	})
+	return started, nil
 }
 
 // boundedReport is what a starter is told of a run in the background that has ended. The rest is in the run's file.
 func (e *Engine) boundedReport(ended tool.TaskState, path string) string {
-	report := ended.Report()
-	if len(report) > maxReport {
-		report = strings.ToValidUTF8(report[:maxReport], "") + "\n… all of it is in " + path
+	return boundedText(ended.Report(), "all of it is in "+path)
+}
+
+// boundedText is the beginning of a report. rest says where all of it is.
+func boundedText(report, rest string) string {
+	if len(report) <= maxReport {
+		return report
 	}
-	return report
+	return strings.ToValidUTF8(report[:maxReport], "") + "\n… " + rest
 }
 
 // saysItRuns reports whether the file of a run in the background says that the run has not ended. Results may be long,

@@ -338,6 +338,9 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 		}
 		for _, run := range runs {
 			run.Status, run.Reason, run.Completed = event.StatusInterrupted, InterruptedReason, now
+			if err := w.noteChanged(&run); err != nil {
+				return nil, nil, err
+			}
 			ended := ownedRun{Run: run}
 			if err := w.insert(ownedRunTable, "run", string(run.ID), ended.fields()); err != nil {
 				return nil, nil, err
@@ -361,6 +364,23 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 		}
 	}
 	return all, events, numbers.save()
+}
+
+// noteChanged has a run that could not say so itself name the files of its layer, which whoever takes that over forgets.
+func (w *writer) noteChanged(run *Run) error {
+	files, err := selectRows[LayerFile](context.Background(), w.conn, layerFileTable, "WHERE run = ? ORDER BY path", run.ID)
+	if err != nil {
+		return fmt.Errorf("read the layer of the run %s: %w", run.ID, err)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	run.FilesModified, err = json.Marshal(paths)
+	return err
 }
 
 // aliveOwners returns the processes that the file says to have runs.

@@ -103,11 +103,11 @@ func task(ctx context.Context, host Host, a taskArguments) (Result, error) {
 	if !state.Result.Status.Final() {
 		return Result{Text: state.started(), Summary: "started as " + string(state.ID)}, nil
 	}
-	return state.outcome(), nil
+	return state.Outcome(), nil
 }
 
-// outcome is the result of a call that waited for the end of a run. Where that did not complete, the call has failed.
-func (s TaskState) outcome() Result {
+// Outcome is the result of a call that waited for the end of a run. Where that did not complete, the call has failed.
+func (s TaskState) Outcome() Result {
 	result := Result{Text: s.Report(), Summary: s.summary()}
 	if s.Result.Status != event.StatusCompleted {
 		result.Failed = true
@@ -159,6 +159,11 @@ func (s TaskState) Report() string {
 		fmt.Fprintf(&b, "to go on with it: task with resume = %q, or the user by `agentls sessions resume %s`\n", s.ID, s.ID)
 	}
 	body := strings.TrimSpace(r.Output)
+	if r.Result == nil { // it was killed before it could report
+		for _, file := range r.Files {
+			fmt.Fprintf(&b, "changed: %s\n", file)
+		}
+	}
 	if c := r.Result; c != nil {
 		failed := c.Status == event.ChildStatusFailed
 		if c.Status != "" && c.Status != event.ChildStatusCompleted && (r.Reason == "" || failed) { // otherwise its end says so

@@ -150,8 +150,11 @@ func taskWaits(ctx context.Context, host Host, a taskWaitArguments) (Result, err
 func (s TaskState) line() string {
 	r := s.Result
 	text := fmt.Sprintf("%s %s %s (%s): %s, %d tokens", s.ID, s.Agent, r.Status, s.Title, count(r.Turns, "turn", "turns"), r.Usage.InputTokens+r.Usage.CachedTokens+r.Usage.OutputTokens)
-	if s.Message != "" && !r.Status.Final() {
+	switch {
+	case s.Message != "" && !r.Status.Final():
 		text += "; " + s.Message
+	case r.Status == event.StatusInterrupted:
+		text += fmt.Sprintf("; to go on with it: task with resume = %q", s.ID)
 	}
 	return text
 }
