@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -115,14 +116,14 @@ func (e *Engine) strictly() agent.Known {
 
 // Known is what a definition may name with a configuration, tools (nil for the built-in ones) and surroundings, but for
 // skills and other agents.
-func Known(cfg *config.Config, tools []tool.Tool, in Surroundings) agent.Known {
+func Known(cfg *config.Config, tools []tool.Tool, in provider.Surroundings) agent.Known {
 	names := slices.Collect(tool.Names())
 	for _, t := range tools {
 		if name := t.Spec().Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, EditorProvider: true, ollama: true, Offline: true}
+	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, provider.OfEditor: true, provider.Ollama: true, provider.Offline: true}
 	for name := range cfg.Providers {
 		providers[name] = true
 	}
@@ -132,9 +133,9 @@ func Known(cfg *config.Config, tools []tool.Tool, in Surroundings) agent.Known {
 		}
 		return tools
 	})
-	models, keyless := served(cfg, in)
+	models, keyless := provider.Served(cfg, in)
 	return agent.Known{
-		Tools: names, Models: models, Keyless: keyless, Locked: lockedNames(cfg, in),
+		Tools: names, Models: models, Keyless: keyless, Locked: provider.Locked(cfg, in),
 		Tool: func(name string) tool.Tool {
 			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
 				return all()[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 const writeSettings = `{"path":".vscode/settings.json","content":"{}\n"}`
@@ -128,7 +129,7 @@ func TestAskExpires(t *testing.T) {
 	cfg.AskTimeout = time.Millisecond
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
 		t.Errorf("the run is %s: %+v", result.Status, result.Error)

@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -338,7 +339,7 @@ func (r *run) cutOff(limit string) {
 // what the answer used.
 func (r *run) addUsage(request *model.Request, done model.Done) event.Usage {
 	u, whole := done.Usage, done.Usage
-	if !(Resolved{Name: r.model.Name()}).offline() { // the rules have no tokens
+	if !provider.IsOffline(r.model.Name()) { // the rules have no tokens
 		whole = u.Complete(request, done.Message)
 	}
 	used := event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached}
@@ -358,7 +359,7 @@ func (r *run) addUsage(request *model.Request, done model.Done) event.Usage {
 // addCut counts a request that was cut off while the model answered. What it used nobody tells; where no price is
 // known either, the cost is unknown from now on, and not that of the answers alone.
 func (r *run) addCut(asked model.Model) {
-	if priceOf(r.config, asked.Name()) == nil && !(Resolved{Name: asked.Name()}).offline() {
+	if provider.Price(r.config, asked.Name()) == nil && !provider.IsOffline(asked.Name()) {
 		r.count(event.Usage{})
 	}
 }

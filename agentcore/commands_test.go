@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // bash is a call that runs a command line.
@@ -117,7 +118,7 @@ func (w *world) configured(cfg *config.Config) {
 	w.closeEngine()
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -29,7 +30,7 @@ func (r *run) consult(slug, title, asking string) (string, error) {
 	}
 	asked := r.model
 	if definition.Model != "" && definition.Model != "inherit" {
-		if asked, err = r.engine.openModel(Choice{Definition: definition.Model, Parent: r.model.Name()}.with(r.config)); err != nil {
+		if asked, err = r.engine.openModel(provider.Choice{Definition: definition.Model, Parent: r.model.Name()}.With(r.config)); err != nil {
 			return "", fmt.Errorf("open the model of the agent %s: %w", slug, err)
 		}
 	}
@@ -38,7 +39,7 @@ func (r *run) consult(slug, title, asking string) (string, error) {
 	}
 	hidden := r.hidden(definition, title, r.budget.child(amount{}))
 	hidden.takes(asked)
-	hidden.sampling.maxTokens = definition.MaxTokens
+	hidden.sampling.MaxTokens = definition.MaxTokens
 	text, err := hidden.answers(r.ctx, asking, r.ask)
 	if err != nil {
 		return "", fmt.Errorf("ask the agent %s: %w", slug, err)
@@ -58,7 +59,7 @@ func (r *run) hidden(definition *agent.Definition, title string, of *budget) *ru
 }
 
 // takes gives a hidden run its model.
-func (r *run) takes(m model.Model) { r.model, r.price = m, priceOf(r.config, m.Name()) }
+func (r *run) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
 
 // answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
 func (r *run) answers(whole context.Context, asking string, ask func(context.Context, query) (model.Done, error)) (string, error) {
@@ -74,7 +75,7 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 	r.prompt = prompt.ID
 	r.aside(store.Message{Seq: 1, Tokens: guessedTokens(question)}, question, prompt)
 	request := &model.Request{
-		System: prompt.Text, Messages: []model.Message{question}, MaxTokens: r.sampling.maxTokens,
+		System: prompt.Text, Messages: []model.Message{question}, MaxTokens: r.sampling.MaxTokens,
 		Temperature: r.definition.Temperature, NoCalls: true, Run: string(r.id),
 	}
 	began := time.Now()

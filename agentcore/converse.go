@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -20,7 +21,7 @@ func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.tellUnpriced()
 	c := conversation{tools: r.offered()}
-	r.memory.begin(windowOf(r.config, r.model), r.system, c.tools)
+	r.memory.begin(provider.Window(r.config, r.model), r.system, c.tools)
 	r.takeOver()
 	r.notePrompt()
 	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
@@ -142,8 +143,8 @@ func (r *run) answer(c *conversation) (model.Done, error) {
 func (r *run) query(c *conversation, only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
-			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.maxTokens,
-			Temperature: r.sampling.temperature, NoCalls: r.lastTurn && only == "", Only: only, Run: string(r.id),
+			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.MaxTokens,
+			Temperature: r.sampling.Temperature, NoCalls: r.lastTurn && only == "", Only: only, Run: string(r.id),
 		}
 		began := time.Now()
 		done, err := r.ask(r.workContext(), query{model: r.model, request: request})

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -147,7 +148,7 @@ func TestTrustChangedElsewhere(t *testing.T) {
 	w.closeEngine()
 	told := make(chan struct{}, 10)
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Getenv: func(string) string { return "" }, OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Getenv: func(string) string { return "" }, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 		TrustChanged: func() { told <- struct{}{} },
 	})
 	hears := func() {
@@ -186,7 +187,7 @@ func TestExplainNeedsNoModel(t *testing.T) {
 	w.closeEngine()
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) {
+		OpenModel: func(provider.Choice) (model.Model, error) {
 			t.Error("a model was opened")
 			return nil, errors.New("there is none")
 		},

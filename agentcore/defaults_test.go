@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // TestDefaultArguments: what the definition sets for a tool is there where the call leaves it out, and never beside what the call says,
@@ -41,7 +42,7 @@ text Read.
 
 // TestDefaultArgumentsAreChecked: a definition whose default arguments no call could have is told so where it is written.
 func TestDefaultArgumentsAreChecked(t *testing.T) {
-	known := agentcore.Known(&config.Config{}, nil, agentcore.Surroundings{})
+	known := agentcore.Known(&config.Config{}, nil, provider.Surroundings{})
 	for name, test := range map[string]struct {
 		path, text string
 		want       []string

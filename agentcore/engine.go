@@ -23,6 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -46,7 +47,7 @@ type Options struct {
 	// Tools are what agents can do; nil means the built-in ones.
 	Tools []tool.Tool
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
-	OpenModel func(Choice) (model.Model, error)
+	OpenModel func(provider.Choice) (model.Model, error)
 	// Editor is what an editor lends; nil where there is none.
 	Editor Editor
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
@@ -79,7 +80,7 @@ type Engine struct {
 	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
-	openModel func(Choice) (model.Model, error)
+	openModel func(provider.Choice) (model.Model, error)
 	editor    Editor              // nil where there is none
 	getenv    func(string) string // for keys alone
 	redactor  *secret.Redactor
@@ -89,7 +90,7 @@ type Engine struct {
 	grants    grants
 	decisions *decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
-	local     *LocalServers
+	local     *provider.LocalServers
 	crash     crash.Hook
 	now       func() time.Time // for retention alone
 	client    *http.Client     // of all models, so that runs share connections
@@ -198,7 +199,7 @@ func prepare(o *Options) (*Engine, error) {
 		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig, decisions: newDecisions(),
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
-	e.local = &LocalServers{Client: e.client, Getenv: e.getenv}
+	e.local = &provider.LocalServers{Client: e.client, Getenv: e.getenv}
 	for _, t := range o.Tools {
 		e.tools[t.Spec().Name] = t
 	}

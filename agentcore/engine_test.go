@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -72,7 +73,7 @@ func (w *world) open() {
 	w.t.Helper()
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -34,7 +35,7 @@ func (broken) Stream(context.Context, *model.Request) iter.Seq2[model.Event, err
 func TestModelPanics(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.closeEngine()
-	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(agentcore.Choice) (model.Model, error) { return broken{}, nil }})
+	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(provider.Choice) (model.Model, error) { return broken{}, nil }})
 	id := w.start(review(w.path("a.txt")))
 	result := w.wait(id)
 	if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "internal" || !strings.Contains(result.Error.Detail, "no answer today") {
@@ -64,7 +65,7 @@ func (w *world) withProbe(name string, p probe) {
 	at := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == name })
 	p.Tool = tools[at]
 	tools[at] = p
-	w.openWith(agentcore.Options{StateDir: w.state, Tools: tools, OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{StateDir: w.state, Tools: tools, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
 }
 
 func TestToolPanics(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/config/configtest"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
@@ -609,13 +610,9 @@ func TestGuideKnowsHooks(t *testing.T) {
 	text, _, _ = strings.Cut(text, "\n## ")
 	_, example, _ := strings.Cut(text, "```toml\n")
 	example, _, _ = strings.Cut(example, "```")
-	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, problems := config.Load(config.Sources{UserFile: file, Getenv: func(string) string { return "" }})
-	if !found || len(problems) > 0 || len(cfg.Hooks["PreToolUse"]) != 1 || len(cfg.Hooks["PostToolUse"]) != 1 {
-		t.Errorf("the example gives %+v, %v", cfg.Hooks, problems)
+	cfg := configtest.User(t, example)
+	if !found || len(cfg.Hooks["PreToolUse"]) != 1 || len(cfg.Hooks["PostToolUse"]) != 1 {
+		t.Errorf("the example gives %+v", cfg.Hooks)
 	}
 	for _, name := range hook.Events() {
 		if !strings.Contains(text, "| `"+name+"` |") {

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // attempt is a call that a hostile model makes.
@@ -36,7 +37,7 @@ func attack(t *testing.T, w *world, options agentcore.Options, agentName string,
 	}
 	options.Config.AskTimeout = time.Millisecond
 	options.StateDir, options.Getenv = w.state, func(string) string { return "" }
-	options.OpenModel = func(agentcore.Choice) (model.Model, error) { return l, nil }
+	options.OpenModel = func(provider.Choice) (model.Model, error) { return l, nil }
 	w.closeEngine()
 	w.openWith(options)
 	w.wait(w.start(agentcore.RunRequest{Agent: agentName, Prompt: "look around", Limits: agent.Limits{MaxTurns: len(attempts) + 2}}))

@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // TestMCPHostile lets agents meet servers that mean no good: the run goes on, built-in tools stay what they are, and the model sees nothing that people do not.
@@ -88,7 +89,7 @@ func TestMCPProject(t *testing.T) {
 	cfg.MCP["__mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "squatted"}, Origin: project}
 	w.closeEngine()
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: cfg, Getenv: os.Getenv, OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Config: cfg, Getenv: os.Getenv, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	w.session.SetTrusted(true)
 	id := w.start(coder())

@@ -79,7 +79,7 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 // the definition says that an answer may have, but never takes less than half: prompt and tools alone are that large beside a small context.
 func (r *run) room() int64 {
 	window := r.memory.window
-	return max(window/2, min(window*8/10, window-int64(r.sampling.maxTokens)))
+	return max(window/2, min(window*8/10, window-int64(r.sampling.MaxTokens)))
 }
 
 // sizeOf is what messages add to a request, in bytes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -211,7 +212,7 @@ func (r *run) writePlan(text string) (string, error) {
 // keepPlan writes the last word of a planning agent as its plan, where it has handed over none: a plan is what it was started for. The
 // offline rules make none. What cannot be written is still the run's answer.
 func (r *run) keepPlan() {
-	if r.definition.Mode != agent.Planning || r.plan.written() || strings.HasPrefix(r.model.Name(), Offline+"/") {
+	if r.definition.Mode != agent.Planning || r.plan.written() || provider.IsOffline(r.model.Name()) {
 		return
 	}
 	r.mu.Lock()

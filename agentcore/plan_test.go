@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -148,7 +149,7 @@ func TestPlanner(t *testing.T) {
 	redactor.Add("key", "SECRET-VALUE")
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" }, Redactor: redactor,
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "planner", Prompt: "Plan."})); result.Output != "See the plan." {
 		t.Errorf("got %+v", result)

@@ -21,10 +21,12 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/config/configtest"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/model/wiretest"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -41,7 +43,7 @@ func (w *world) with(turns *script.Script, change func(*agentcore.Options), defi
 	}
 	o := agentcore.Options{
 		StateDir: w.state, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 		Agents:    agent.NewRegistry(append(slices.Clone(builtin), definitions...)...),
 	}
 	if change != nil {
@@ -454,13 +456,9 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 	if !found {
 		t.Fatal("there is no example of a configuration")
 	}
-	file := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, problems := config.Load(config.Sources{UserFile: file, Getenv: func(string) string { return "" }})
-	if len(problems) > 0 || cfg.Presets["quick"].MaxTokens != 4000 || cfg.PromptVariables["team"] != "payments" {
-		t.Errorf("the example of a configuration: %+v", problems)
+	cfg := configtest.User(t, example)
+	if cfg.Presets["quick"].MaxTokens != 4000 || cfg.PromptVariables["team"] != "payments" {
+		t.Errorf("the example of a configuration: %+v", cfg)
 	}
 	// So is what it says of definitions, and every variable is there.
 	_, definition, _ := strings.Cut(s.Text, "```markdown\n")

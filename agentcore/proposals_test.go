@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -46,7 +47,7 @@ func (w *world) another() *world {
 	if next.view, err = workspace.Open([]workspace.Root{{Path: w.dir, Name: "w"}}, workspace.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
-	if next.engine, err = agentcore.Open(w.ctx, agentcore.Options{StateDir: next.state, OpenModel: func(agentcore.Choice) (model.Model, error) { return next.model, nil }}); err != nil {
+	if next.engine, err = agentcore.Open(w.ctx, agentcore.Options{StateDir: next.state, OpenModel: func(provider.Choice) (model.Model, error) { return next.model, nil }}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(next.close)

@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 const twoQuestions = `{"questions":[
@@ -109,7 +110,7 @@ func TestQuestionExpires(t *testing.T) {
 	cfg.AskTimeout = time.Millisecond
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	if result := w.wait(w.start(coder())); result.Output != "Done." {
 		t.Errorf("got %+v", result)

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/anthropic"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/model/wiretest"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -120,7 +121,7 @@ func TestRetriesRunOut(t *testing.T) {
 	w.closeEngine()
 	cfg := config.Default()
 	cfg.RetryMaxAttempts = 3
-	w.openWith(agentcore.Options{StateDir: w.state, Config: cfg, OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{StateDir: w.state, Config: cfg, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
 	result := w.wait(w.start(review(w.path("a.txt"))))
 	if result.Status != event.StatusFailed || result.Error == nil || !strings.Contains(result.Error.Detail, "asked 3 times in vain") || result.Output != "I look." {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
@@ -148,7 +149,7 @@ func TestSilentProvider(t *testing.T) {
 	w.closeEngine()
 	client := model.NewHTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
-	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(agentcore.Choice) (model.Model, error) {
+	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(provider.Choice) (model.Model, error) {
 		return anthropic.New(anthropic.Options{Name: "anthropic", Model: "m", BaseURL: server.URL, Key: "k", HTTPClient: client, IdleTimeout: 2 * time.Second}), nil
 	}})
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Wake up."})

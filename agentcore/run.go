@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -93,8 +94,8 @@ type run struct {
 	skills      *skill.Set
 	request     RunRequest
 	model       model.Model
-	preset      sampling // of the preset that the model was chosen by, for children that inherit it
-	sampling    sampling
+	preset      provider.Sampling // of the preset that the model was chosen by, for children that inherit it
+	sampling    provider.Sampling
 	limits      agent.Limits
 	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former      *former    // what it goes on with; nil for a run that begins anew
@@ -260,7 +261,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.commands.run, r.place = r, newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
-	choice := Choice{Override: request.Model, Definition: definition.Model}
+	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
 		r.depth = parent.depth + 1
@@ -274,10 +275,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.rights = r.newRights()
 	r.limits = request.limitsOf(definition, r.depth, cfg)
 	r.chooseTools()
-	if request.former != nil && !strings.HasPrefix(request.former.model, Offline+"/") { // there may be a better one by now
+	if request.former != nil && !provider.IsOffline(request.former.model) { // there may be a better one by now
 		choice.Former = request.former.model
 	}
-	choice = choice.with(cfg)
+	choice = choice.With(cfg)
 	r.model, err = e.openModel(choice)
 	if err != nil && choice.Former != "" { // it cannot be had any more
 		choice.Former = ""
@@ -286,11 +287,11 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if err != nil {
 		return nil, err
 	}
-	r.preset, r.sampling = choice.sampling(r.preset, definition)
+	r.preset, r.sampling = choice.Sampling(r.preset, provider.Sampling{Temperature: definition.Temperature, MaxTokens: definition.MaxTokens})
 	if err := r.takeBudget(); err != nil {
 		return nil, err
 	}
-	r.price = priceOf(cfg, r.model.Name())
+	r.price = provider.Price(cfg, r.model.Name())
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -70,7 +71,7 @@ func TestSecretsStayInTheirFileOfAPatch(t *testing.T) {
 			redactor.Add("OWN_KEY", key)
 			w.openWith(agentcore.Options{
 				StateDir: w.state, Redactor: redactor, Getenv: func(string) string { return "" },
-				OpenModel: func(agentcore.Choice) (model.Model, error) { return l, nil },
+				OpenModel: func(provider.Choice) (model.Model, error) { return l, nil },
 			})
 			w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "change it"}))
 			got := map[string]string{}
@@ -102,7 +103,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	redactor.Add("OWN_KEY", key)
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Redactor: redactor,
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return l, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return l, nil },
 	})
 	events := w.engine.Subscribe(w.session.ID, 0)
 	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "look at " + key}))
@@ -145,7 +146,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	w.closeEngine()
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Redactor: redactor,
-		OpenModel: func(agentcore.Choice) (model.Model, error) { return l, nil },
+		OpenModel: func(provider.Choice) (model.Model, error) { return l, nil },
 	})
 	for _, h := range w.session.Proposal().Hunks() {
 		if strings.Contains(h.After, "[secret") && h.State != event.StateSuperseded {

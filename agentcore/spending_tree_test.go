@@ -19,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -98,7 +99,7 @@ func TestUsageOfRandomTrees(t *testing.T) {
 	w.closeEngine()
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(c agentcore.Choice) (model.Model, error) { return tree{f, c.Override}, nil },
+		OpenModel: func(c provider.Choice) (model.Model, error) { return tree{f, c.Override}, nil },
 		Agents:    agent.NewRegistry(&agent.Definition{Slug: "branch", Categories: []agent.Category{agent.Primary, agent.Subagent}, Subagents: []string{"branch"}}),
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // userConfigured is a world whose user has a configuration file with a text, and the path of that file.
@@ -29,7 +30,7 @@ func userConfigured(t *testing.T, file string, turns ...script.Turn) (*world, st
 		t.Fatal(problems)
 	}
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: loaded, UserConfig: path, OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Config: loaded, UserConfig: path, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	return w, path
 }
@@ -101,7 +102,7 @@ func TestStatuslineToolIsItsAgents(t *testing.T) {
 	if err := os.WriteFile(inside, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.openWith(agentcore.Options{StateDir: w.state, UserConfig: path + ".link", OpenModel: func(agentcore.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{StateDir: w.state, UserConfig: path + ".link", OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
 	w.finishes(agentcore.RunRequest{Agent: "statusline-setup", Prompt: "Set it."})
 	fileIs(t, inside, "")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -164,19 +165,19 @@ func (s *Session) errand(r *run, slug, title, asking string, take func(answer st
 		name = ""
 	}
 	own := r.model
-	if offline := (Resolved{Name: own.Name()}).offline(); name == "" &&
-		(offline || r.config.SessionTitles == config.TitlesAuto && priceOf(r.config, own.Name()) == nil) {
+	if offline := provider.IsOffline(own.Name()); name == "" &&
+		(offline || r.config.SessionTitles == config.TitlesAuto && provider.Price(r.config, own.Name()) == nil) {
 		return nil
 	}
 	hidden := r.hidden(definition, title, s.budget.child(amount{}))
 	hidden.limits.Timeout = errandTime
-	hidden.sampling.maxTokens = cmp.Or(definition.MaxTokens, errandTokens)
+	hidden.sampling.MaxTokens = cmp.Or(definition.MaxTokens, errandTokens)
 	return func() {
 		s.goes(func(ctx context.Context) error {
 			asked := own
 			if name != "" {
 				var err error
-				if asked, err = r.engine.openModel(Choice{Definition: name}.with(r.config)); err != nil {
+				if asked, err = r.engine.openModel(provider.Choice{Definition: name}.With(r.config)); err != nil {
 					return err
 				}
 			}

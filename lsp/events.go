@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
@@ -220,7 +221,7 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 			parts = append(parts, plural(edits, "proposed edit"))
 		}
 	}
-	if strings.HasPrefix(info.Model, agentcore.Offline+"/") {
+	if strings.HasPrefix(info.Model, provider.Offline+"/") {
 		parts = append(parts, "no language model was used")
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {

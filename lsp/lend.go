@@ -14,10 +14,10 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -27,16 +27,16 @@ type lending struct {
 	server *Server
 
 	mu     sync.Mutex
-	told   bool                  // the editor has said which models it lends
-	models []agentcore.LentModel // by `agent/model/lend`
-	last   int                   // the number of the last request
-	under  map[string]*pieces    // answers under way, by the token of their pieces
+	told   bool               // the editor has said which models it lends
+	models []provider.Lent    // by `agent/model/lend`
+	last   int                // the number of the last request
+	under  map[string]*pieces // answers under way, by the token of their pieces
 }
 
 func newLending(s *Server) *lending { return &lending{server: s, under: map[string]*pieces{}} }
 
 // Lends is what the editor has said.
-func (l *lending) Lends() ([]agentcore.LentModel, bool) {
+func (l *lending) Lends() ([]provider.Lent, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.models), l.server.client.Announced().Models && (!l.told || len(l.models) > 0)
@@ -47,7 +47,7 @@ func (l *lending) LentModel(id string) model.Model {
 	m := &lentModel{lending: l, id: id, silence: l.server.options.ModelSilence}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i := slices.IndexFunc(l.models, func(lent agentcore.LentModel) bool { return lent.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(l.models, func(lent provider.Lent) bool { return lent.ID == id }); i >= 0 {
 		m.lent = l.models[i]
 	}
 	return m
@@ -58,12 +58,12 @@ func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) erro
 	if !s.client.Announced().Models {
 		return &fault.Error{Kind: fault.Unsupported, Detail: "the editor did not announce that it answers agent/model/generate", Hint: "set capabilities.experimental.agentls.models in initialize"}
 	}
-	var models []agentcore.LentModel
+	var models []provider.Lent
 	for i, m := range p.Models {
 		if m.ID == "" {
 			return wire.InvalidParams(fmt.Errorf("models[%d].id is empty", i))
 		}
-		models = append(models, agentcore.LentModel{ID: m.ID, Title: m.Title, ContextTokens: m.ContextTokens, NoCalls: m.NoCalls})
+		models = append(models, provider.Lent{ID: m.ID, Title: m.Title, ContextTokens: m.ContextTokens, NoCalls: m.NoCalls})
 	}
 	s.lending.mu.Lock()
 	defer s.lending.mu.Unlock()
@@ -145,16 +145,16 @@ func (s *Server) progressed(params jsonrpc2.RawMessage) error {
 type lentModel struct {
 	lending *lending
 	id      string // "" for the editor's choice
-	lent    agentcore.LentModel
+	lent    provider.Lent
 	silence time.Duration
 }
 
 // Name is "editor/ID".
 func (m *lentModel) Name() string {
 	if m.id == "" {
-		return agentcore.EditorProvider + "/default"
+		return provider.OfEditor + "/default"
 	}
-	return agentcore.EditorProvider + "/" + m.id
+	return provider.OfEditor + "/" + m.id
 }
 
 // ContextTokens is what the editor says, or what is assumed of a model that nothing is known of.
@@ -311,7 +311,7 @@ func (m *lentModel) failure(ctx context.Context, err error) error {
 	hint := data.Hint
 	if answered.Code == jsonrpc2.MethodNotFound {
 		kind = model.ErrNotFound
-		hint = "choose another model, such as " + agentcore.Offline + ": the editor announced that it lends its own, and does not"
+		hint = "choose another model, such as " + provider.Offline + ": the editor announced that it lends its own, and does not"
 	}
 	return m.error(kind, detail, hint)
 }

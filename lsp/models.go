@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -13,8 +14,8 @@ func (s *Server) Models(ctx context.Context, p *methods.ModelsParams) (*methods.
 	if err != nil {
 		return nil, err
 	}
-	var models []agentcore.ModelInfo
-	var resolved agentcore.Resolved
+	var models []provider.Info
+	var resolved provider.Resolved
 	select {
 	case <-s.opening.ready:
 		models, resolved, err = s.engine.Models(ctx, p.Agent, p.Model)

@@ -22,10 +22,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/lsp/lsptest"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -279,7 +279,7 @@ func (g *game) begin(ctx context.Context, rng *rand.Rand, dir string) error {
 	g.process = lsptest.Serve(func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (int, error) {
 		s := newServer(ctx, in, out, Options{
 			Version: "test", Getenv: func(string) string { return "" }, Dirs: config.Dirs{Config: state, State: state},
-			Logger: slog.New(slog.DiscardHandler), OpenModel: func(agentcore.Choice) (model.Model, error) { return g.puppets, nil },
+			Logger: slog.New(slog.DiscardHandler), OpenModel: func(provider.Choice) (model.Model, error) { return g.puppets, nil },
 		})
 		made <- s
 		return s.serve(ctx)

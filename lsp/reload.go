@@ -11,10 +11,10 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
@@ -34,7 +34,7 @@ type reloader struct {
 	now    atomic.Pointer[vocabulary]
 
 	// surroundings are known before there is an engine, which is opened with what they find.
-	surroundings agentcore.Surroundings
+	surroundings provider.Surroundings
 
 	mu      sync.Mutex
 	targets []watch.Target
@@ -48,7 +48,7 @@ func newReloader(s *Server) *reloader {
 	keys := &secret.Keys{Getenv: s.options.Getenv, File: s.options.Dirs.Keys()}
 	return &reloader{
 		server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{}, told: map[string]bool{},
-		surroundings: agentcore.Surroundings{Getenv: keys.Get, Editor: s.lending},
+		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: s.lending},
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,7 +81,7 @@ func serveRudeWith(t *testing.T, o Options, turns ...script.Turn) *rude {
 	var group sync.WaitGroup
 	group.Go(func() {
 		o.Dirs = config.Dirs{State: state, Config: state}
-		o.OpenModel = func(agentcore.Choice) (model.Model, error) { return scripted, nil }
+		o.OpenModel = func(provider.Choice) (model.Model, error) { return scripted, nil }
 		code, err := Serve(context.Background(), inR, outW, o)
 		if err != nil {
 			t.Errorf("the server ended with %v", err)

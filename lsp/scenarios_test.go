@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/lsp/lsptest"
 )
 
@@ -36,7 +36,7 @@ func inProcess(env lsptest.Env) (*lsptest.Server, error) {
 		}
 	}
 	if env.Script != nil {
-		o.OpenModel = func(agentcore.Choice) (model.Model, error) { return env.Script, nil }
+		o.OpenModel = func(provider.Choice) (model.Model, error) { return env.Script, nil }
 	}
 	return lsptest.Serve(func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (int, error) {
 		return Serve(ctx, in, out, o)

@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
@@ -38,7 +39,7 @@ type Options struct {
 	// Flags are configuration values from the command line, "key=value".
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
-	OpenModel func(agentcore.Choice) (model.Model, error)
+	OpenModel func(provider.Choice) (model.Model, error)
 	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers: those
 	// have a second way after it, and after secondWayTime at the latest. 0 means a minute.
 	AnswerTime time.Duration

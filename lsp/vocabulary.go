@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -19,7 +20,7 @@ type vocabulary struct {
 	skills   *skill.Set
 	config   *config.Config
 	// surroundings are where models are found.
-	surroundings agentcore.Surroundings
+	surroundings provider.Surroundings
 }
 
 // known is the vocabulary as the validation of definitions takes it.

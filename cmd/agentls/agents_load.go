@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 )
 
@@ -32,7 +33,7 @@ func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Di
 
 // definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
 func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs, projects ...string) (*agent.Registry, agent.Known, error) {
-	known := agentcore.Known(cfg, nil, agentcore.Surroundings{Getenv: p.keys(dirs).Get})
+	known := agentcore.Known(cfg, nil, provider.Surroundings{Getenv: p.keys(dirs).Get})
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
 	if err != nil {
 		return nil, known, fmt.Errorf("load the skills: %w", err)

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // typist is a user who types the next line whenever a question is shown, and then hangs up.
@@ -74,7 +74,7 @@ func onTerminal(t *testing.T, turns *script.Script, lines []string, args ...stri
 		},
 		stdin: keyboard, stdinTerminal: true,
 		stdout: screen{Writer: &out}, stderr: screen{Writer: told, terminal: true, size: func() (int, int) { return 80, 24 }},
-		openModel: func(agentcore.Choice) (model.Model, error) { return turns, nil },
+		openModel: func(provider.Choice) (model.Model, error) { return turns, nil },
 	}
 	if code := p.run(t.Context()); code != exitOK {
 		t.Errorf("exit code %d: %s", code, told.String())

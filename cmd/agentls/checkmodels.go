@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model/catalog"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -22,7 +22,7 @@ const catalogTime = 15 * time.Second
 
 // checkCatalogs asks the providers that could be used for their models, all at once: whether they answer, whether the models that would be taken are
 // there, whether these call tools and how much they take. No model is asked anything.
-func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client, local *agentcore.LocalServers, chosen string) []check {
+func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client, chosen string) []check {
 	keys := p.keys(dirs)
 	names := cfg.ProviderNames()
 	if provider, _, _ := strings.Cut(chosen, "/"); !slices.Contains(names, provider) {
@@ -31,19 +31,19 @@ func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *conf
 	results := make([][]check, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
-		provider, ok := local.Provider(cfg, name)
+		asked, ok := provider.Named(cfg, name, keys.Get)
 		if !ok {
 			continue // the offline rules
 		}
-		key, found := provider.Key(keys.Get)
-		if provider.KeyEnv != "" && !found {
+		key, found := asked.Key(keys.Get)
+		if asked.KeyEnv != "" && !found {
 			continue // that it has no key was told
 		}
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, catalogTime)
 			defer cancel()
-			entries, err := catalog.List(ctx, client, catalog.Server{Kind: provider.Kind, BaseURL: provider.BaseURL, Key: key, Headers: provider.Headers})
-			results[i] = catalogChecks(cfg, name, provider, chosen, entries, err)
+			entries, err := catalog.List(ctx, client, catalog.Server{Kind: asked.Kind, BaseURL: asked.BaseURL, Key: key, Headers: asked.Headers})
+			results[i] = catalogChecks(cfg, name, asked, chosen, entries, err)
 		})
 	}
 	group.Wait()

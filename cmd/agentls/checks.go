@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -198,15 +199,15 @@ func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *agentcore.LocalServers) (check, string) {
-	resolved := agentcore.Choice{Config: cfg}.Resolve(ctx, agentcore.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
+func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *provider.LocalServers) (check, string) {
+	resolved := provider.Choice{Config: cfg}.Resolve(ctx, provider.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
 	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
-	if resolved.Name == agentcore.Offline {
+	if resolved.Name == provider.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
 		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
 	}
-	if err := resolved.Usable(cfg, local, p.keys(dirs).Get); err != nil {
+	if err := resolved.Usable(cfg, p.keys(dirs).Get); err != nil {
 		failure := fault.Explain(err)
 		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 )
 
 // outcome is how a check ended.
@@ -88,12 +88,12 @@ func (p *process) examine(ctx context.Context, s *settings, models bool) ([]chec
 	checks = append(checks, p.checkProviders(dirs, cfg)...)
 	client := model.NewHTTPClient()
 	defer client.CloseIdleConnections()
-	local := &agentcore.LocalServers{Client: client, Getenv: p.keys(dirs).Get}
+	local := &provider.LocalServers{Client: client, Getenv: p.keys(dirs).Get}
 	checks = append(checks, p.checkAgents(ctx, dirs, cfg, trust))
 	chosen, name := p.checkModel(ctx, dirs, cfg, local)
 	checks = append(checks, chosen, p.checkSearch(dirs, cfg))
 	if models {
-		checks = append(checks, p.checkCatalogs(ctx, dirs, cfg, client, local, name)...)
+		checks = append(checks, p.checkCatalogs(ctx, dirs, cfg, client, name)...)
 	}
 	checks = append(checks, p.checkServers(dirs, cfg, trust)...)
 	checks = append(checks, checkWorkspace(p.dir))

@@ -21,10 +21,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 )
@@ -54,7 +54,7 @@ type process struct {
 	stderr        screen
 
 	// openModel makes models; nil means the engine's own wires.
-	openModel func(agentcore.Choice) (model.Model, error)
+	openModel func(provider.Choice) (model.Model, error)
 	// crash is called at the points that tests end the process at; nil is for everybody else.
 	crash crash.Hook
 }

@@ -17,10 +17,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
@@ -70,7 +70,7 @@ func scripted() {
 		os.Exit(99)
 	}
 	used := false
-	p.openModel = func(agentcore.Choice) (model.Model, error) { used = true; return turns, nil }
+	p.openModel = func(provider.Choice) (model.Model, error) { used = true; return turns, nil }
 	code := p.run(ctx)
 	if err := turns.Check(); used && err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -226,7 +226,7 @@ func (c *call) useScript(t *testing.T, turns string) *script.Script {
 			t.Error(err)
 		}
 	})
-	c.openModel = func(agentcore.Choice) (model.Model, error) { return s, nil }
+	c.openModel = func(provider.Choice) (model.Model, error) { return s, nil }
 	return s
 }
 

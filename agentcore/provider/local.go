@@ -1,4 +1,4 @@
-package agentcore
+package provider
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// ollama is the provider that is there without being set up: Ollama on this machine.
-	ollama = "ollama"
+	// Ollama is the provider that is there without being set up: Ollama on this machine.
+	Ollama = "ollama"
 	// localTime bounds the search for a server of this machine.
 	localTime = time.Second
 	// localKept is how long what was found counts, as does that nothing was.
@@ -88,27 +88,27 @@ func (l *LocalServers) candidates(cfg *config.Config) []localServer {
 			list = append(list, localServer{name, p})
 		}
 	}
-	if _, set := cfg.Providers[ollama]; !set && l.hasOllama() {
-		if p, _ := l.Provider(cfg, ollama); onLoopback(p.BaseURL) { // one that is elsewhere has to be set up
-			list = append(list, localServer{ollama, p})
+	if _, set := cfg.Providers[Ollama]; !set && l.hasOllama() {
+		if p, _ := Named(cfg, Ollama, l.Getenv); onLoopback(p.BaseURL) { // one that is elsewhere has to be set up
+			list = append(list, localServer{Ollama, p})
 		}
 	}
 	return list
 }
 
-// Provider returns a provider of the configuration, or Ollama as it is without being set up.
-func (l *LocalServers) Provider(cfg *config.Config, name string) (config.Provider, bool) {
+// Named returns a provider of the configuration, or Ollama as it is without being set up.
+func Named(cfg *config.Config, name string, getenv func(string) string) (config.Provider, bool) {
 	p, ok := cfg.Providers[name]
-	if !ok && name == ollama {
-		return config.Provider{Kind: "openai", API: "chat", BaseURL: "http://" + l.ollamaHost() + "/v1"}, true
+	if !ok && name == Ollama {
+		return config.Provider{Kind: "openai", API: "chat", BaseURL: "http://" + ollamaHost(getenv) + "/v1"}, true
 	}
 	return p, ok
 }
 
 // ollamaHost is where Ollama listens ("How can I expose Ollama on my network?" in its FAQ).
-func (l *LocalServers) ollamaHost() string {
+func ollamaHost(getenv func(string) string) string {
 	const usual = "127.0.0.1:11434"
-	set := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(l.Getenv("OLLAMA_HOST")), "http://"), "/")
+	set := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(getenv("OLLAMA_HOST")), "http://"), "/")
 	if set == "" {
 		return usual
 	}
@@ -135,7 +135,7 @@ func (l *LocalServers) hasOllama() bool {
 		if !filepath.IsAbs(dir) {
 			continue // what lies in the current folder says nothing
 		}
-		if _, err := exec.LookPath(filepath.Join(dir, ollama)); err == nil {
+		if _, err := exec.LookPath(filepath.Join(dir, Ollama)); err == nil {
 			return true
 		}
 	}

@@ -1,8 +1,10 @@
-package agentcore
+// Package provider finds the model that a run gets, opens it, and knows what models cost and how much they take.
+package provider
 
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -22,7 +24,8 @@ type Choice struct {
 	Config     *config.Config
 }
 
-func (c Choice) with(cfg *config.Config) Choice {
+// With returns the choice by a configuration, with what "inherit" stands for.
+func (c Choice) With(cfg *config.Config) Choice {
 	c.Config = cfg
 	if c.Override == "inherit" { // as models write it for a child that is to have theirs
 		c.Override = ""
@@ -66,8 +69,11 @@ type Surroundings struct {
 	Getenv func(string) string
 	// Editor is what an editor lends; nil for none.
 	Editor Editor
-	// Local finds a server of this machine that answers and a model of it, "" where there is none, and says why. nil looks for none.
+	// Local finds a server of this machine that answers and a model of it, "" where there is none, and says why, as
+	// [LocalServers.Find] does. nil looks for none.
 	Local func(ctx context.Context, cfg *config.Config) (name, reason string)
+	// Client asks the models that [Open] makes; where nothing is opened it may be nil.
+	Client *http.Client
 }
 
 // The sources of a choice, in order.
@@ -85,7 +91,7 @@ const (
 
 // Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at most.
 func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
-	c = c.with(c.Config)
+	c = c.With(c.Config)
 	var r Resolved
 	for _, named := range []Candidate{
 		{Source: sourceCall, Name: c.Override},
@@ -136,18 +142,18 @@ func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 // serving are the models, as "provider/model", that a name without a provider may stand for: those of providers that
 // can be used, else all. A name that says more than a model's has none.
 func serving(cfg *config.Config, in Surroundings, id string) []string {
-	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == EditorProvider || id == ollama {
+	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == OfEditor || id == Ollama {
 		return nil
 	}
-	usable, keyless := served(cfg, in)
+	usable, keyless := Served(cfg, in)
 	if models := agent.Serving(usable, id); len(models) > 0 {
 		return models
 	}
 	return agent.Serving(keyless, id)
 }
 
-// served are the models of providers that can be used, and those of providers without their key, as agent.Known has them.
-func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
+// Served are the models of providers that can be used, and those of providers without their key, as agent.Known has them.
+func Served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	usable, keyless = []string{}, []string{}
 	for _, name := range cfg.ProviderNames() {
 		p := cfg.Providers[name]
@@ -168,7 +174,7 @@ func served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	if in.Editor != nil {
 		models, _ := in.Editor.Lends()
 		for _, m := range models {
-			usable = append(usable, EditorProvider+"/"+m.ID)
+			usable = append(usable, OfEditor+"/"+m.ID)
 		}
 	}
 	return usable, keyless
@@ -183,8 +189,8 @@ func lacksKey(p config.Provider, in Surroundings) bool {
 	return !found
 }
 
-// lockedNames are what stands for a model of a provider without its key, as agent.Known has them.
-func lockedNames(cfg *config.Config, in Surroundings) map[string]string {
+// Locked are what stands for a model of a provider without its key, as agent.Known has them.
+func Locked(cfg *config.Config, in Surroundings) map[string]string {
 	locked := map[string]string{}
 	for name, p := range cfg.Providers {
 		if lacksKey(p, in) {
@@ -244,44 +250,9 @@ func lent(editor Editor) Candidate {
 	if !lends {
 		return found
 	}
-	found.Name, found.Reason = EditorProvider, "the editor lends its model"
+	found.Name, found.Reason = OfEditor, "the editor lends its model"
 	if len(models) > 0 {
 		found.Name += "/" + models[0].ID
 	}
 	return found
-}
-
-// sampling is how a model answers, where it is not left to the provider.
-type sampling struct {
-	temperature *float64
-	maxTokens   int
-}
-
-// over returns the settings, with those of below where they are not set.
-func (s sampling) over(below sampling) sampling {
-	return sampling{cmp.Or(s.temperature, below.temperature), cmp.Or(s.maxTokens, below.maxTokens)}
-}
-
-// sampling returns the settings of the preset that the choice comes to, and those that a run of a definition has. A preset that the call names counts
-// before what the definition says, which counts before any other preset. inherited are the parent's, which has its model from a
-// preset, perhaps.
-func (c Choice) sampling(inherited sampling, d *agent.Definition) (preset, all sampling) {
-	own := sampling{d.Temperature, d.MaxTokens}
-	for _, name := range []string{c.Override, c.Definition, c.Parent, c.Former, c.Config.DefaultModel} {
-		p, ok := c.Config.Presets[name]
-		switch {
-		case name == "", ok && p.Model == "": // as if none were named
-			continue
-		case name == c.Parent && name != c.Override && name != c.Definition:
-			return inherited, own.over(inherited)
-		case !ok:
-			return sampling{}, own
-		}
-		preset = sampling{p.Temperature, p.MaxTokens}
-		if name == c.Override {
-			return preset, preset.over(own)
-		}
-		return preset, own.over(preset)
-	}
-	return sampling{}, own
 }
