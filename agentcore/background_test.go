@@ -61,7 +61,7 @@ func TestFileOfARunInTheBackground(t *testing.T) {
 	}
 	w.open()
 	says("after a kill", `status="interrupted"`, resume, "\n\nThe first half is well.\n</task>")
-	_, tree, err := w.engine.SessionTree(w.ctx, child.Session)
+	_, tree, err := w.engine.History().Tree(w.ctx, child.Session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,11 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 )
-
-// RoleHidden is the role of runs of the engine's own agents, which are stored but in no list.
-const RoleHidden = "hidden"
 
 // consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own below this one in
 // the store, without events: surfaces show it as what this run does. It has the model of its definition, or this run's; it
@@ -121,7 +119,7 @@ func (r *run) aside(message store.Message, m model.Message, prompt ...store.Prom
 	r.session.recording.Lock()
 	defer r.session.recording.Unlock()
 	row := r.row()
-	row.Role = RoleHidden
+	row.Role = history.RoleHidden
 	batch.Runs = []store.Run{row}
 	r.session.submit(batch, r.id)
 }

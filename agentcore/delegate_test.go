@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
@@ -21,8 +22,8 @@ func task(agent, prompt, more string) script.Call {
 }
 
 // children returns the infos of a run's children in order.
-func (w *world) children(parent event.RunID) []agentcore.RunInfo {
-	var list []agentcore.RunInfo
+func (w *world) children(parent event.RunID) []history.Run {
+	var list []history.Run
 	for _, r := range w.session.Runs() {
 		if r.Parent == parent {
 			list = append(list, r)

@@ -10,9 +10,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // interruptDead makes the runs interrupted whose process has died, and ends what is left of their commands. It waits on the disk.
@@ -94,7 +94,7 @@ func (e *Engine) endedSession(ctx context.Context, id event.SessionID) error {
 		Hint: "leave the session out: what it proposed waits in the session of this window",
 	}
 	for _, run := range slices.Backward(runs) {
-		if run.Parent == "" && run.Role != RoleHidden {
+		if run.Parent == "" && run.Role != history.RoleHidden {
 			ended.Hint = fmt.Sprintf("go on with its last run, %s, by agent/resume, or %s", run.ID, ended.Hint)
 			break
 		}
@@ -104,7 +104,7 @@ func (e *Engine) endedSession(ctx context.Context, id event.SessionID) error {
 
 // Interrupted is a run that was cut off with its process.
 type Interrupted struct {
-	RunInfo
+	history.Run
 	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There are none where nothing
 	// had begun.
 	Parts []event.RunID
@@ -119,10 +119,10 @@ func (e *Engine) TakeInterrupted(ctx context.Context, roots []string) ([]Interru
 	}
 	var list []Interrupted
 	for _, row := range rows {
-		if row.Role == RoleHidden {
+		if row.Role == history.RoleHidden {
 			continue
 		}
-		one := Interrupted{RunInfo: runInfoOf(row)}
+		one := Interrupted{Run: history.RunOf(row)}
 		if one.Parts, err = e.parts(ctx, row); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (e *Engine) parts(ctx context.Context, row store.Run) ([]event.RunID, error
 	}
 	var list []event.RunID
 	for _, child := range children {
-		if child.Status != event.StatusInterrupted || child.Role == RoleHidden {
+		if child.Status != event.StatusInterrupted || child.Role == history.RoleHidden {
 			continue
 		}
 		below, err := e.parts(ctx, child)
@@ -197,37 +197,4 @@ func (e *Engine) waitElsewhere(ctx context.Context, id event.RunID) error {
 		}
 	}
 	return nil
-}
-
-// StoredProposal is a proposal as it is stored.
-type StoredProposal struct {
-	store.Proposal
-	// Hunks are those that wait for the user or were settled lately, by file, then by place. A place is that of the text which the process
-	// showed that has the session open.
-	Hunks []workspace.Hunk
-}
-
-// StoredProposals returns what is stored of the proposals of a session that have hunks which wait for the user. It reads the store.
-func (e *Engine) StoredProposals(ctx context.Context, session event.SessionID) ([]StoredProposal, error) {
-	proposals, err := e.store.Proposals(ctx, session)
-	if err != nil {
-		return nil, fmt.Errorf("read the proposals of the session %s: %w", session, err)
-	}
-	rows, err := e.store.Hunks(ctx, session, "")
-	if err != nil {
-		return nil, fmt.Errorf("read the edits of the session %s: %w", session, err)
-	}
-	var list []StoredProposal
-	for _, p := range proposals {
-		stored := StoredProposal{Proposal: p}
-		for _, row := range rows {
-			if row.Proposal == p.ID {
-				stored.Hunks = append(stored.Hunks, storedHunk(row))
-			}
-		}
-		if slices.ContainsFunc(stored.Hunks, waits) {
-			list = append(list, stored)
-		}
-	}
-	return list, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -76,6 +77,7 @@ type Options struct {
 type Engine struct {
 	store     *store.Store
 	log       *feed.Log
+	history   *history.Reader
 	agents    registered
 	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
@@ -134,6 +136,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.Use(e.store)
+	e.history = history.New(history.Options{
+		Store: e.store, Redact: e.redactor.Text, Output: e.outputOf, Narrow: narrowed,
+		Live: func(id event.RunID) (history.Run, bool) { info, err := e.RunInfo(id); return info, err == nil },
+	})
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
@@ -315,8 +321,8 @@ func (e *Engine) SetConfig(c *config.Config) {
 // with.
 func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
 
-// Store returns the store, for reading history.
-func (e *Engine) Store() *store.Store { return e.store }
+// History reads what is stored of the sessions of any process.
+func (e *Engine) History() *history.Reader { return e.history }
 
 // OpenSession makes a session on a view. The findings that former sessions left open on the same roots
 // come along where their lines still stand. It reads the disk.
@@ -474,11 +480,11 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 	}
 	result.Outcome = row.Outcome()
 	if len(row.FilesModified) > 0 {
-		session, err := e.storedSession(ctx, row.Session)
+		session, err := e.history.Session(ctx, row.Session)
 		if err != nil {
 			return result, err
 		}
-		result.Files = changedFiles(session.Roots, row.FilesModified)
+		result.Files = history.ChangedFiles(session.Roots, row.FilesModified)
 	}
 	if len(row.Failure) > 0 {
 		result.Error = &event.Failure{}
@@ -511,7 +517,7 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
 	}
 	for _, c := range children {
-		if c.Role != RoleHidden {
+		if c.Role != history.RoleHidden {
 			result.Children = append(result.Children, c.ID)
 		}
 	}
@@ -528,11 +534,11 @@ func (e *Engine) Cancel(id event.RunID) error {
 	return nil
 }
 
-// RunInfo describes a run of this process; those that ended long ago are forgotten.
-func (e *Engine) RunInfo(id event.RunID) (RunInfo, error) {
+// history.Run describes a run of this process; those that ended long ago are forgotten.
+func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	r, err := e.run(id)
 	if err != nil {
-		return RunInfo{}, err
+		return history.Run{}, err
 	}
 	return r.info(), nil
 }

@@ -7,12 +7,16 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/slot"
+	"github.com/agentls/agentls/agentcore/store"
 )
 
 // ForceSandbox makes the engine take a report for what the machine offers. It must come before the first command.
 func (e *Engine) ForceSandbox(report sandbox.Report) {
 	e.probe.Do(func() { e.probed = report })
 }
+
+// Store is the engine's own.
+func (e *Engine) Store() *store.Store { return e.store }
 
 // Slots are those of the session's children.
 func (s *Session) Slots() *slot.Pool { return s.slots }

@@ -69,7 +69,7 @@ func (s *Session) Remarked() []string {
 	}
 	s.mu.Unlock()
 	for _, h := range s.Hunks() {
-		if h.State == event.StateOpen || h.State == event.StateConflict {
+		if h.Waits() {
 			list = append(list, h.Path)
 		}
 	}
@@ -250,7 +250,7 @@ func (c *Context) covers(path string, span event.Span) bool {
 
 func (s *Session) undecided(id event.HunkID) bool {
 	h, ok := s.proposal.Hunk(id)
-	return ok && (h.State == event.StateOpen || h.State == event.StateConflict)
+	return ok && h.Waits()
 }
 
 // Fix returns the open hunks that would resolve an open finding together; none without a fix, or where a part of it is
@@ -279,7 +279,7 @@ func (s *Session) Fix(id event.FindingID) []event.HunkID {
 func (s *Session) linkHunks() {
 	fixes := map[event.FindingID][]event.HunkID{}
 	for _, h := range s.proposal.Hunks() {
-		if !waits(h) {
+		if !h.Waits() {
 			continue
 		}
 		for _, finding := range h.Fixes {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -77,14 +78,14 @@ func BenchmarkHistory(b *testing.B) {
 		})
 	}
 	measure("sessions", func() error {
-		list, more, err := e.Sessions(b.Context(), agentcore.SessionFilter{Roots: []string{"/w"}, Limit: 100})
+		list, more, err := e.History().Sessions(b.Context(), history.Filter{Roots: []string{"/w"}, Limit: 100})
 		if err == nil && (len(list) != 100 || !more || list[0].ID != "large" || list[0].Runs != 101) {
 			err = fmt.Errorf("%d sessions, more %v", len(list), more)
 		}
 		return err
 	})
 	measure("session", func() error {
-		_, tree, err := e.SessionTree(b.Context(), "large")
+		_, tree, err := e.History().Tree(b.Context(), "large")
 		if err == nil && len(tree) != 101 {
 			err = fmt.Errorf("%d runs", len(tree))
 		}
@@ -92,7 +93,7 @@ func BenchmarkHistory(b *testing.B) {
 	})
 	for name, after := range map[string]event.MessageID{"first": "", "middle": "large-0-2500", "last": "large-0-4890"} {
 		measure("transcript/"+name, func() error {
-			page, more, err := e.Transcript(b.Context(), "large-0", after, 200)
+			page, more, err := e.History().Transcript(b.Context(), "large-0", after, 200)
 			if want := map[bool]int{true: 200, false: 109}[name != "last"]; err == nil && (len(page) != want || more != (name != "last") || page[1].Calls == nil && page[0].Calls == nil) {
 				err = fmt.Errorf("%d messages, more %v", len(page), more)
 			}

@@ -14,13 +14,14 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
 // spoken writes a conversation in a few words a line.
-func spoken(messages []agentcore.TranscriptMessage) string {
+func spoken(messages []history.Message) string {
 	var b strings.Builder
 	known := map[event.MessageID]int{}
 	for i, m := range messages {
@@ -44,18 +45,18 @@ func spoken(messages []agentcore.TranscriptMessage) string {
 	return b.String()
 }
 
-func (w *world) transcript(run event.RunID) []agentcore.TranscriptMessage {
+func (w *world) transcript(run event.RunID) []history.Message {
 	w.t.Helper()
-	messages, more, err := w.engine.Transcript(w.ctx, run, "", 0)
+	messages, more, err := w.engine.History().Transcript(w.ctx, run, "", 0)
 	if err != nil || more {
 		w.t.Fatalf("%v, more %v", err, more)
 	}
 	return messages
 }
 
-func (w *world) tree(session event.SessionID) (agentcore.SessionInfo, []agentcore.RunInfo) {
+func (w *world) tree(session event.SessionID) (history.Session, []history.Run) {
 	w.t.Helper()
-	info, tree, err := w.engine.SessionTree(w.ctx, session)
+	info, tree, err := w.engine.History().Tree(w.ctx, session)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestTranscript(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.wait(run)
-	if info, tree, err := w.engine.SessionTree(w.ctx, w.session.ID); err != nil || info.Updated.Before(tree[0].Finished.Truncate(time.Microsecond)) {
+	if info, tree, err := w.engine.History().Tree(w.ctx, w.session.ID); err != nil || info.Updated.Before(tree[0].Finished.Truncate(time.Microsecond)) {
 		t.Errorf("the session says that it was used until %v, %v: %+v", info.Updated, err, tree)
 	}
 	check := func() {
@@ -107,11 +108,11 @@ func TestTranscript(t *testing.T) {
 		if c := all[3].Calls[0]; !strings.HasPrefix(c.Output, "error: ") || c.Arguments != `{"path":"none.txt"}` || c.Duration < 0 {
 			t.Errorf("got %+v", c)
 		}
-		page, more, err := w.engine.Transcript(w.ctx, run, all[1].ID, 2)
+		page, more, err := w.engine.History().Transcript(w.ctx, run, all[1].ID, 2)
 		if err != nil || !more || len(page) != 2 || page[0].ID != all[2].ID {
 			t.Errorf("got %d messages, more %v, %v", len(page), more, err)
 		}
-		if page, more, err = w.engine.Transcript(w.ctx, run, all[3].ID, 2); err != nil || more || len(page) != 2 {
+		if page, more, err = w.engine.History().Transcript(w.ctx, run, all[3].ID, 2); err != nil || more || len(page) != 2 {
 			t.Errorf("got %d messages, more %v, %v", len(page), more, err)
 		}
 		if got := spoken(w.transcript(all[1].Calls[0].Child)); !strings.Contains(got, "read=ok") {
@@ -127,11 +128,11 @@ func TestTranscript(t *testing.T) {
 	if info, tree := w.tree(session); info.Runs != 2 || info.Status != event.StatusCompleted || tree[0].ID != run || tree[1].Parent != run {
 		t.Errorf("got %+v, %+v", info, tree)
 	}
-	_, _, err := w.engine.Transcript(w.ctx, "r-nobody", "", 0)
+	_, _, err := w.engine.History().Transcript(w.ctx, "r-nobody", "", 0)
 	refusedAs(t, err, "not_found")
-	_, _, err = w.engine.Transcript(w.ctx, run, "m-nothing", 0)
+	_, _, err = w.engine.History().Transcript(w.ctx, run, "m-nothing", 0)
 	refusedAs(t, err, "not_found")
-	_, _, err = w.engine.SessionTree(w.ctx, "s-nothing")
+	_, _, err = w.engine.History().Tree(w.ctx, "s-nothing")
 	refusedAs(t, err, "not_found")
 }
 
@@ -180,7 +181,7 @@ func TestFork(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.wait(run)
 	all := w.transcript(run)
-	whole, err := w.engine.Fork(w.ctx, w.session.ID, "")
+	whole, err := w.engine.History().Fork(w.ctx, w.session.ID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +192,11 @@ func TestFork(t *testing.T) {
 	if got := spoken(w.transcript(tree[0].ID)); got != delegated {
 		t.Errorf("got\n%s", got)
 	}
-	part, err := w.engine.Fork(w.ctx, w.session.ID, all[2].ID)
+	part, err := w.engine.History().Fork(w.ctx, w.session.ID, all[2].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.engine.Fork(w.ctx, w.session.ID, "m-nothing")
+	_, err = w.engine.History().Fork(w.ctx, w.session.ID, "m-nothing")
 	refusedAs(t, err, "not_found")
 	original := w.session.ID
 	if w.session, err = w.engine.OpenSession(w.ctx, w.view, "another"); err != nil {
@@ -226,10 +227,10 @@ func TestExportImport(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", PermissionMode: "bypass"})
 	w.wait(run)
 	var file, text bytes.Buffer
-	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
+	if err := w.engine.History().Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.ExportMarkdown(w.ctx, w.session.ID, &text); err != nil {
+	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"# test\n", "## coder: Go.\n", "### User\n\nGo.\n", "First I look.\n", "**read** `{\"path\":\"none.txt\"}`, error\n", "```\nerror: ", "### Assistant\n\nDone.\n"} {
@@ -244,7 +245,7 @@ func TestExportImport(t *testing.T) {
 	next := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{
 		Expect: []script.Expect{script.Messages(7), script.First("Go."), script.Last("Thanks.")}, Answer: []script.Step{script.Text("Welcome.")},
 	})
-	id, err := next.engine.Import(next.ctx, bytes.NewReader(file.Bytes()), func([]string) []string { return []string{next.dir} })
+	id, err := next.engine.History().Import(next.ctx, bytes.NewReader(file.Bytes()), func([]string) []string { return []string{next.dir} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,13 +266,13 @@ func TestExportImport(t *testing.T) {
 	}
 	// Exported anew, the resumed run's session has what it goes on with, but for the children of that.
 	file.Reset()
-	if err := next.engine.Export(next.ctx, next.session.ID, &file); err != nil {
+	if err := next.engine.History().Export(next.ctx, next.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(file.String(), "First I look.") {
 		t.Errorf("the former conversation is missing:\n%s", file.String())
 	}
-	if id, err = next.engine.Import(next.ctx, &file, nil); err != nil {
+	if id, err = next.engine.History().Import(next.ctx, &file, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, tree = next.tree(id)
@@ -304,14 +305,14 @@ func TestImportRefuses(t *testing.T) {
 		session + run + `{"type":"message","id":"m1","run":"r1","role":"system","parts":[]}`:                 "has the role",
 		session + run + `{"type":"message","id":"m1","run":"r1","role":"user","parts":[{"kind":"mystery"}]}`: "unknown part",
 	} {
-		_, err := w.engine.Import(w.ctx, strings.NewReader(text), nil)
+		_, err := w.engine.History().Import(w.ctx, strings.NewReader(text), nil)
 		refusedAs(t, err, "invalid_request")
 		if err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-	hidden := `{"type":"run","id":"r0","agent":"titler","role":"` + agentcore.RoleHidden + `"}` + "\n" + `{"type":"message","id":"m0","run":"r0","role":"user","parts":[]}` + "\n"
-	id, err := w.engine.Import(w.ctx, strings.NewReader(session+hidden+run+message+`{"type":"later"}`), nil)
+	hidden := `{"type":"run","id":"r0","agent":"titler","role":"` + history.RoleHidden + `"}` + "\n" + `{"type":"message","id":"m0","run":"r0","role":"user","parts":[]}` + "\n"
+	id, err := w.engine.History().Import(w.ctx, strings.NewReader(session+hidden+run+message+`{"type":"later"}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +415,7 @@ func TestDeleteInUse(t *testing.T) {
 	if deleted, err := other.DeleteOlder(w.ctx, time.Now().Add(time.Hour)); err != nil || len(deleted) > 0 {
 		t.Errorf("got %v, %v", deleted, err)
 	}
-	if messages, _, err := other.Transcript(w.ctx, run, "", 0); err != nil || len(messages) != 2 {
+	if messages, _, err := other.History().Transcript(w.ctx, run, "", 0); err != nil || len(messages) != 2 {
 		t.Errorf("another process reads %d messages, %v", len(messages), err)
 	}
 }
@@ -454,7 +455,7 @@ func TestRetention(t *testing.T) {
 	if err != nil || deleted != 2 {
 		t.Errorf("%d were deleted, %v", deleted, err)
 	}
-	list, _, err := w.engine.Sessions(w.ctx, agentcore.SessionFilter{})
+	list, _, err := w.engine.History().Sessions(w.ctx, history.Filter{})
 	if err != nil || len(list) != 3 || list[2].ID != "old2" {
 		t.Errorf("left are %+v, %v", list, err)
 	}
@@ -505,7 +506,7 @@ func TestImportTellsWhatWasUsed(t *testing.T) {
 		`,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":0,"cost":0.25}`: "0.25 7",
 	} {
 		w := newWorld(t, nil)
-		id, err := w.engine.Import(w.ctx, strings.NewReader(session+run+usage+"}\n"), func([]string) []string { return []string{w.dir} })
+		id, err := w.engine.History().Import(w.ctx, strings.NewReader(session+run+usage+"}\n"), func([]string) []string { return []string{w.dir} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -517,7 +518,7 @@ func TestImportTellsWhatWasUsed(t *testing.T) {
 		if got := fmt.Sprint(cost, " ", info.Usage.InputTokens); got != want || len(tree) != 1 || tree[0].Usage.InputTokens != info.Usage.InputTokens {
 			t.Errorf("%s: it used %s, and its runs %+v", usage, got, tree)
 		}
-		fork, err := w.engine.Fork(w.ctx, id, "")
+		fork, err := w.engine.History().Fork(w.ctx, id, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -536,7 +537,7 @@ func TestUsageWithoutCopies(t *testing.T) {
 		t.Helper()
 		var out strings.Builder
 		for _, key := range store.UsageKeys() {
-			report, err := w.engine.Usage(w.ctx, store.UsageFilter{By: key})
+			report, err := w.engine.History().Usage(w.ctx, store.UsageFilter{By: key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -548,18 +549,18 @@ func TestUsageWithoutCopies(t *testing.T) {
 	if !strings.Contains(before, "agent: 2 rows, 2 runs, 5 turns") {
 		t.Errorf("the usage is\n%s", before)
 	}
-	fork, err := w.engine.Fork(w.ctx, w.session.ID, "")
+	fork, err := w.engine.History().Fork(w.ctx, w.session.ID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.engine.Fork(w.ctx, fork, ""); err != nil { // a copy of a copy
+	if _, err := w.engine.History().Fork(w.ctx, fork, ""); err != nil { // a copy of a copy
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := w.engine.Export(w.ctx, w.session.ID, &text); err != nil {
+	if err := w.engine.History().Export(w.ctx, w.session.ID, &text); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.engine.Import(w.ctx, &text, nil); err != nil {
+	if _, err := w.engine.History().Import(w.ctx, &text, nil); err != nil {
 		t.Fatal(err)
 	}
 	if after := sums(); after != before {

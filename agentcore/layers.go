@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -203,9 +204,9 @@ func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.Ru
 	}
 	hunks := make([]workspace.Hunk, len(left.Hunks))
 	for i, row := range left.Hunks {
-		hunks[i] = storedHunk(row)
+		hunks[i] = history.HunkOf(row)
 		hunks[i].Fixes = fixes[row.ID]
-		if waits(hunks[i]) && secret.Holds(row.After) {
+		if hunks[i].Waits() && secret.Holds(row.After) {
 			// Accepted, it would put the placeholder into the user's file.
 			hunks[i].State, hunks[i].Detail = event.StateSuperseded, "it held a secret, which agentls does not store; run the agent again"
 		}

@@ -28,7 +28,7 @@ func TestMarkdownNests(t *testing.T) {
 	w.wait(w.start(agentcore.RunRequest{Agent: "top", Prompt: "Go."}))
 	w.wait(w.start(agentcore.RunRequest{Agent: "top", Prompt: "Again."}))
 	var text bytes.Buffer
-	if err := w.engine.ExportMarkdown(w.ctx, w.session.ID, &text); err != nil {
+	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

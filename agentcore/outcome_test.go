@@ -76,7 +76,7 @@ func TestResultAsText(t *testing.T) {
 			if child.Outcome != event.ChildStatusFailed || child.Message != "The build is broken." {
 				t.Errorf("the child is %+v", child)
 			}
-			report, err := w.engine.Usage(w.ctx, store.UsageFilter{By: store.UsageByAgent, Run: child.ID})
+			report, err := w.engine.History().Usage(w.ctx, store.UsageFilter{By: store.UsageByAgent, Run: child.ID})
 			if err != nil || report.Total.Ended != 1 || report.Total.Completed != 0 {
 				t.Errorf("got %+v, %v", report.Total, err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -28,13 +29,8 @@ func (s *Session) Hunks() []workspace.Hunk {
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(hunks, func(h workspace.Hunk) bool {
 		_, durable := s.stored[h.ID]
-		return waits(h) && !durable
+		return h.Waits() && !durable
 	})
-}
-
-// waits reports whether a hunk waits for the user.
-func waits(h workspace.Hunk) bool {
-	return h.State == event.StateOpen || h.State == event.StateConflict
 }
 
 // hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
@@ -70,7 +66,7 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 	for _, h := range changed {
 		uris[event.FileURI(h.Path)] = true
 		batch.Hunks = append(batch.Hunks, s.hunkRow(h, now))
-		if !waits(h) {
+		if !h.Waits() {
 			settled++
 		}
 	}
@@ -96,7 +92,7 @@ func (s *Session) hunksStored(hunks []workspace.Hunk) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range hunks {
-		if waits(h) {
+		if h.Waits() {
 			s.stored[h.ID] = struct{}{}
 		} else {
 			delete(s.stored, h.ID)
@@ -112,16 +108,6 @@ func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 		Create: h.Create, Delete: h.Delete, MoveTo: h.MoveTo, Detail: h.Detail,
 		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below, Stamp: string(h.Stamp),
 		Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
-	}
-}
-
-// storedHunk is a row as a hunk.
-func storedHunk(row store.Hunk) workspace.Hunk {
-	return workspace.Hunk{
-		ID: row.ID, Path: row.Path, State: row.State, StartLine: row.StartLine, EndLine: row.EndLine,
-		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, MoveTo: row.MoveTo, Detail: row.Detail,
-		Author: workspace.Author{Run: row.Run, Agent: row.Agent, Reason: row.Reason}, Stamp: workspace.Stamp(row.Stamp),
-		Place: workspace.Place{StartLine: row.PlaceStart, EndLine: row.PlaceEnd, Above: row.Above, Below: row.Below},
 	}
 }
 
@@ -162,9 +148,9 @@ func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hu
 
 // UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first. They are
 // roots: what their children did is undone with them. A run whose session was deleted is not among them.
-func (s *Session) UndoableRuns(ctx context.Context) ([]RunInfo, error) {
+func (s *Session) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	seen := map[event.RunID]bool{}
-	var list []RunInfo
+	var list []history.Run
 	for _, h := range s.proposal.Accepted() {
 		if h.State != event.StateOpen {
 			continue
@@ -179,12 +165,12 @@ func (s *Session) UndoableRuns(ctx context.Context) ([]RunInfo, error) {
 				return nil, fmt.Errorf("read the run of an accepted edit: %w", err)
 			}
 			if row.Parent == "" {
-				list = append(list, runInfoOf(row))
+				list = append(list, history.RunOf(row))
 			}
 			id = row.Parent
 		}
 	}
-	slices.SortFunc(list, func(a, b RunInfo) int { return b.Created.Compare(a.Created) })
+	slices.SortFunc(list, func(a, b history.Run) int { return b.Created.Compare(a.Created) })
 	return list, nil
 }
 
@@ -212,7 +198,7 @@ func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID, parent
 
 // Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
 func (s *Session) Undecided() bool {
-	return slices.ContainsFunc(s.proposal.Hunks(), waits)
+	return slices.ContainsFunc(s.proposal.Hunks(), workspace.Hunk.Waits)
 }
 
 // Proposing returns the run and agent behind the newest hunks.

@@ -153,10 +153,10 @@ func TestPromptIsKept(t *testing.T) {
 		t.Errorf("%s prompts are kept", n)
 	}
 	var file bytes.Buffer
-	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
+	if err := w.engine.History().Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
-	fork, err := w.engine.Fork(w.ctx, w.session.ID, "")
+	fork, err := w.engine.History().Fork(w.ctx, w.session.ID, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestPromptIsKept(t *testing.T) {
 		t.Errorf("%s prompts are kept of deleted sessions", n)
 	}
 	next := newWorld(t, nil)
-	session, err := next.engine.Import(next.ctx, &file, func([]string) []string { return []string{next.dir} })
+	session, err := next.engine.History().Import(next.ctx, &file, func([]string) []string { return []string{next.dir} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestPromptIsKept(t *testing.T) {
 // and in copies, and a run with how much of its budget it used.
 func TestRecordOfModelCalls(t *testing.T) {
 	w, id := usesEverything(t)
-	transcript, _, err := w.engine.Transcript(w.ctx, id, "", 0)
+	transcript, _, err := w.engine.History().Transcript(w.ctx, id, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,18 +214,18 @@ func TestRecordOfModelCalls(t *testing.T) {
 		check(string(m.Role), m.Model, m.Usage)
 	}
 	var shown strings.Builder
-	if err := w.engine.TranscriptMarkdown(w.ctx, id, &shown); err != nil {
+	if err := w.engine.History().TranscriptMarkdown(w.ctx, id, &shown); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(shown.String(), "### Assistant\n\n`script/test`, 1100 tokens in (1000 cached), 10 out, $"); n != 4 {
 		t.Errorf("%d answers are shown with what they used:\n%s", n, shown.String())
 	}
 	var file bytes.Buffer
-	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
+	if err := w.engine.History().Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
 	next := newWorld(t, nil)
-	session, err := next.engine.Import(next.ctx, &file, func([]string) []string { return []string{next.dir} })
+	session, err := next.engine.History().Import(next.ctx, &file, func([]string) []string { return []string{next.dir} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestBudgetUsedAtTheEnd(t *testing.T) {
 	}
 	w.closeEngine()
 	w.open()
-	_, tree, err := w.engine.SessionTree(w.ctx, info.Session)
+	_, tree, err := w.engine.History().Tree(w.ctx, info.Session)
 	if err != nil || len(tree) != 1 || tree[0].BudgetUsed != 50 {
 		t.Errorf("stored is %+v, %v", tree, err)
 	}
@@ -344,7 +344,7 @@ func TestExitCodes(t *testing.T) {
 	if !slices.Equal(live, want) {
 		t.Errorf("the events say %q", live)
 	}
-	messages, _, err := w.engine.Transcript(w.ctx, id, "", 0)
+	messages, _, err := w.engine.History().Transcript(w.ctx, id, "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func TestExitCodes(t *testing.T) {
 		t.Errorf("the transcript says %q", later)
 	}
 	var text strings.Builder
-	if err := w.engine.TranscriptMarkdown(w.ctx, id, &text); err != nil {
+	if err := w.engine.History().TranscriptMarkdown(w.ctx, id, &text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\"exit 3\",\"description\":\"try it\"}`, exit code 3\n", "\"true\",\"description\":\"try it\"}`, ok\n", "60000}`, exit code 4\n"} {

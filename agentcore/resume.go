@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -139,7 +140,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		}
 		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something (task_send, agent/steer), or cancel it first"}
 	}
-	if row.Role == RoleHidden {
+	if row.Role == history.RoleHidden {
 		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
 	}
 	session, err := e.store.Session(ctx, row.Session)
@@ -163,7 +164,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		parent = above.Parent
 	}
 	slices.Reverse(f.above)
-	if f.messages, f.last, err = e.history(ctx, id); err != nil {
+	if f.messages, f.last, err = e.conversation(ctx, id); err != nil {
 		return nil, err
 	}
 	if len(f.messages) == 0 {
@@ -226,6 +227,16 @@ func resultsOf(m model.Message) string {
 	return b.String()
 }
 
+// narrowed takes from stored powers what a file that anybody may have written must not decide: of the modes, only plan is narrower
+// than what the user's own runs of the agent have.
+func narrowed(permissions json.RawMessage) json.RawMessage {
+	p := powersOf(store.Run{Permissions: permissions})
+	if p.Mode != permission.Plan {
+		p.Mode = ""
+	}
+	return encoded(p)
+}
+
 // powersOf reads what a stored run was allowed. One from before that was stored has the least.
 func powersOf(row store.Run) powers {
 	var p powers // the default mode is stored as none
@@ -235,9 +246,9 @@ func powersOf(row store.Run) powers {
 	return p
 }
 
-// history is the conversation of a run as its next request would have had it, calls without an outcome answered, and the
+// conversation is that of a run as its next request would have had it, calls without an outcome answered, and the
 // last message that is stored of it.
-func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, event.MessageID, error) {
+func (e *Engine) conversation(ctx context.Context, id event.RunID) ([]model.Message, event.MessageID, error) {
 	rows, err := e.store.Messages(ctx, id)
 	if err != nil || len(rows) == 0 {
 		return nil, "", err
@@ -246,7 +257,7 @@ func (e *Engine) history(ctx context.Context, id event.RunID) ([]model.Message, 
 	if first := rows[0].Parent; first != "" {
 		before, err := e.store.MessageRun(ctx, first)
 		if err == nil {
-			messages, _, err = e.history(ctx, before)
+			messages, _, err = e.conversation(ctx, before)
 		}
 		// What it goes on with may be deleted; then it has its own messages alone.
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -26,7 +27,7 @@ func TestResumedHearsOfItsTasks(t *testing.T) {
 			)
 			run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 			w.reached("look", "child")
-			children := map[string]agentcore.RunInfo{}
+			children := map[string]history.Run{}
 			for _, child := range w.children(run) {
 				children[child.Agent] = child
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -140,7 +141,7 @@ func TestResumedChildHasWhatItWasSpared(t *testing.T) {
 	}
 	w.session.SetTrusted(true)
 	children := w.children(run)
-	slices.SortFunc(children, func(a, b agentcore.RunInfo) int { return strings.Compare(b.Title, a.Title) }) // as in the script
+	slices.SortFunc(children, func(a, b history.Run) int { return strings.Compare(b.Title, a.Title) }) // as in the script
 	for i, want := range []string{"Twice.", "Looked again."} {
 		child := children[i]
 		again, err := w.session.ResumeWith(w.ctx, child.ID, agentcore.RunRequest{Prompt: "Go on.", Limits: agent.Limits{MaxTurns: 3}})

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
@@ -348,7 +349,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 	e.wait.Add(1)
 	e.mu.Unlock()
 	created := event.RunCreated{
-		Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
+		Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth), Depth: r.depth, Title: r.request.Title,
 		Prompt: r.request.Prompt, Model: r.model.Name(), Mode: cmp.Or(string(r.definition.Mode), string(agent.Agentic)),
 		Background: r.background(),
 	}
@@ -476,17 +477,6 @@ func (r *run) work() error {
 	return nil
 }
 
-// worksAs is what an agent works as, as RunCreated tells it. role is the run's own, which is stored.
-func worksAs(role string, depth int) string {
-	switch {
-	case role == RoleHidden:
-		return RoleHidden
-	case depth == 0:
-		return "primary"
-	}
-	return "subagent"
-}
-
 // role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
 func (r *run) role() string {
 	if r.depth == 0 {
@@ -534,11 +524,11 @@ func (r *run) snapshot() event.RunResult {
 	return result
 }
 
-func (r *run) info() RunInfo {
+func (r *run) info() history.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	info := RunInfo{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: worksAs(r.role(), r.depth), Depth: r.depth,
+	info := history.Run{
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.onFile,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -225,38 +226,8 @@ func (s *Session) store(state store.SessionState, bodies ...event.Body) {
 	}}}, "", bodies...)
 }
 
-// RunInfo is what a listing says of a run.
-type RunInfo struct {
-	ID         event.RunID
-	Session    event.SessionID
-	Parent     event.RunID // empty for a root
-	Agent      string
-	Role       string // primary, subagent or hidden, as in event.RunCreated
-	Depth      int
-	Title      string
-	Model      string
-	Status     event.Status
-	Reason     string
-	Created    time.Time
-	Finished   time.Time // zero while it has not ended
-	Turns      int
-	BudgetUsed int // percent
-	Message    string
-	Usage      event.Usage
-	Path       string      // of the document it was launched on; empty for none
-	StartLine  int         // of the lines of it that the run is about, 1-based; 0 for the whole document
-	Resumes    event.RunID // the run that it goes on with; empty for none
-	Background bool        // whether the run that started it does not wait for it
-	Output     string      // absolute path of the file for the result of a run in the background; empty for others
-	Working    string      // absolute path of the file that its newest call on one names; empty for none
-	// Outcome is how far its task is done, empty while it has not ended.
-	Outcome event.ChildStatus
-	// Files are those that it changed or made, once it has ended, from the workspace folder.
-	Files []string
-}
-
 // Runs returns the session's runs of this process, oldest first.
-func (s *Session) Runs() []RunInfo {
+func (s *Session) Runs() []history.Run {
 	s.engine.mu.Lock()
 	var runs []*run
 	for _, r := range s.engine.runs {
@@ -265,11 +236,11 @@ func (s *Session) Runs() []RunInfo {
 		}
 	}
 	s.engine.mu.Unlock()
-	list := make([]RunInfo, 0, len(runs))
+	list := make([]history.Run, 0, len(runs))
 	for _, r := range runs {
 		list = append(list, r.info())
 	}
-	slices.SortFunc(list, func(a, b RunInfo) int {
+	slices.SortFunc(list, func(a, b history.Run) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return list

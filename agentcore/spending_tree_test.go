@@ -175,7 +175,7 @@ func TestUsageOfRandomTrees(t *testing.T) {
 				same(t, "usage of the result", sum, result.Usage)
 			}
 		}
-		report, err := w.engine.Usage(w.ctx, store.UsageFilter{By: store.UsageByModel, Session: session.ID})
+		report, err := w.engine.History().Usage(w.ctx, store.UsageFilter{By: store.UsageByModel, Session: session.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

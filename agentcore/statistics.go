@@ -2,13 +2,11 @@ package agentcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -18,29 +16,6 @@ const (
 	// enoughRuns is how many there must be to tell anything.
 	enoughRuns = 3
 )
-
-// Usage sums up the stored runs, those of other processes too. A session or run that is not stored is an Error of the
-// kind not_found. It waits until what was submitted so far is durable.
-func (e *Engine) Usage(ctx context.Context, filter store.UsageFilter) (store.UsageReport, error) {
-	if err := e.store.Submit(store.Batch{}).Wait(ctx); err != nil {
-		return store.UsageReport{}, fmt.Errorf("store what was used before it is summed up: %w", err)
-	}
-	if filter.Session != "" {
-		if _, err := e.store.Session(ctx, filter.Session); errors.Is(err, store.ErrNotFound) {
-			return store.UsageReport{}, fault.Missing("session", string(filter.Session), "list the sessions with agent/sessions")
-		} else if err != nil {
-			return store.UsageReport{}, err
-		}
-	}
-	if filter.Run != "" {
-		if _, err := e.store.Run(ctx, filter.Run); errors.Is(err, store.ErrNotFound) {
-			return store.UsageReport{}, fault.Missing("run", string(filter.Run), "list the runs of a session with agent/subscribe")
-		} else if err != nil {
-			return store.UsageReport{}, err
-		}
-	}
-	return e.store.Usage(ctx, filter)
-}
 
 // Delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on the
 // session's folders: a line for each type that has run often enough, in their order, such as

@@ -53,13 +53,13 @@ func TestDelegation(t *testing.T) {
 func TestUsageOfWhatIsNotThere(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, filter := range []store.UsageFilter{{By: store.UsageByDay, Session: "s0"}, {By: store.UsageByDay, Run: "r0"}} {
-		_, err := w.engine.Usage(w.ctx, filter)
+		_, err := w.engine.History().Usage(w.ctx, filter)
 		var failure *fault.Error
 		if !errors.As(err, &failure) || failure.Kind != "not_found" {
 			t.Errorf("%s: %v", fmt.Sprint(filter), err)
 		}
 	}
-	report, err := w.engine.Usage(w.ctx, store.UsageFilter{By: store.UsageByDay, Session: w.session.ID})
+	report, err := w.engine.History().Usage(w.ctx, store.UsageFilter{By: store.UsageByDay, Session: w.session.ID})
 	if err != nil || len(report.Rows) != 0 || report.Total.Runs != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -296,7 +297,7 @@ type startedTask struct {
 
 // startedTasks are those that the calls of a run have started, in their order. It reads the store.
 func (e *Engine) startedTasks(ctx context.Context, run event.RunID) ([]startedTask, error) {
-	children, err := e.store.StartedBy(ctx, run, RoleHidden)
+	children, err := e.store.StartedBy(ctx, run, history.RoleHidden)
 	if err != nil {
 		return nil, err
 	}

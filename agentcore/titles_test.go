@@ -79,13 +79,13 @@ func TestTitleAndSummary(t *testing.T) {
 		t.Errorf("used were %v", used)
 	}
 	var file, text bytes.Buffer
-	if err := w.engine.Export(w.ctx, w.session.ID, &file); err != nil {
+	if err := w.engine.History().Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.ExportMarkdown(w.ctx, w.session.ID, &text); err != nil || !strings.Contains(text.String(), "Its tests pass.") {
+	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil || !strings.Contains(text.String(), "Its tests pass.") {
 		t.Errorf("the Markdown lacks the summary: %v\n%s", err, text.String())
 	}
-	copied, err := w.engine.Import(w.ctx, &file, nil)
+	copied, err := w.engine.History().Import(w.ctx, &file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -33,7 +31,7 @@ const transcriptsFolder = "transcripts/"
 // showTranscript shows the conversation of a run.
 func (s *Server) showTranscript(ctx context.Context, run event.RunID) error {
 	var text strings.Builder
-	if err := s.engine.TranscriptMarkdown(ctx, run, &text); err != nil {
+	if err := s.engine.History().TranscriptMarkdown(ctx, run, &text); err != nil {
 		return err
 	}
 	return s.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
@@ -65,19 +63,16 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	}
 	name = strings.TrimPrefix(name, "/")
 	if run, ok := cutBoth(name, "answers/", ".md"); ok {
-		row, err := engine.Store().Run(ctx, event.RunID(run))
-		if errors.Is(err, store.ErrNotFound) {
-			return "", &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no run %q", run), Hint: "list the sessions and their runs with agent/sessions"}
-		}
+		row, err := engine.History().Run(ctx, event.RunID(run))
 		if err != nil {
-			return "", fmt.Errorf("read the answer of the run %s: %w", run, err)
+			return "", err
 		}
 		return row.Response, nil
 	}
 	if run, ok := cutBoth(name, transcriptsFolder, ".md"); ok {
 		var text strings.Builder
 		s.refresher.watch(uri.URI(u), "") // before it is read, so that no message is missed
-		err := engine.TranscriptMarkdown(ctx, event.RunID(run), &text)
+		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
 		return text.String(), err
 	}
 	if plan, ok := strings.CutPrefix(name, plansFolder); ok {

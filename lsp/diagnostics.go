@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 )
@@ -109,7 +107,7 @@ func (p *publisher) touchSoon(path string) {
 func (p *publisher) hosted(session *agentcore.Session) []string {
 	now := map[string]bool{}
 	for _, h := range session.Hunks() {
-		if h.Create && undecided(h) {
+		if h.Create && h.Waits() {
 			if path := p.server.host(h); path != "" {
 				now[path] = true
 			}
@@ -258,8 +256,8 @@ func (s *Server) host(h workspace.Hunk) string {
 // launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own
 // lock, which is not held while the store is read.
 type launches struct {
-	// read reads a run; nil is the engine's store.
-	read func(context.Context, event.RunID) (store.Run, error)
+	// read finds the document of a run; nil is the engine's history.
+	read func(context.Context, event.RunID) (string, error)
 
 	mu    sync.Mutex
 	paths map[event.RunID]string
@@ -276,9 +274,9 @@ func (l *launches) path(s *Server, run event.RunID) string {
 	}
 	read := l.read
 	if read == nil {
-		read = s.engine.Store().Run
+		read = s.engine.History().LaunchedOn
 	}
-	path, err := launchPath(s.background, read, run)
+	path, err := read(s.background, run)
 	if err != nil {
 		s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", run, "error", err)
 		return ""
@@ -290,26 +288,6 @@ func (l *launches) path(s *Server, run event.RunID) string {
 	}
 	l.paths[run] = path
 	return path
-}
-
-// launchPath finds the document that a run, or the first one above it that has any, was launched on; "" where there is
-// none, or the session of one of them was deleted.
-func launchPath(
-	ctx context.Context, read func(context.Context, event.RunID) (store.Run, error), run event.RunID,
-) (string, error) {
-	for run != "" {
-		row, err := read(ctx, run)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return "", nil
-		case err != nil:
-			return "", err
-		case row.URI != "":
-			return event.FilePath(row.URI), nil
-		}
-		run = row.Parent
-	}
-	return "", nil
 }
 
 func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
@@ -325,7 +303,7 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		list = append(list, s.findingDiagnostic(f, x))
 	}
 	for _, h := range session.Hunks() {
-		if undecided(h) && (h.Path == path || h.Create && s.host(h) == path) {
+		if h.Waits() && (h.Path == path || h.Create && s.host(h) == path) {
 			d := s.hunkDiagnostic(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest

@@ -8,9 +8,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/provider"
@@ -277,9 +277,9 @@ func plural(n int, noun string) string {
 }
 
 // runInfo finds a run of this process.
-func (s *Server) runInfo(id event.RunID) (agentcore.RunInfo, bool) {
+func (s *Server) runInfo(id event.RunID) (history.Run, bool) {
 	if s.engine == nil {
-		return agentcore.RunInfo{}, false
+		return history.Run{}, false
 	}
 	info, err := s.engine.RunInfo(id)
 	return info, err == nil

@@ -64,7 +64,7 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 	}
 	add(0, "Review this file", methods.CommandReview, methods.ReviewParams{URI: u})
 	for _, h := range hunks {
-		if h.Path != path || !undecided(h) {
+		if h.Path != path || !h.Waits() {
 			continue
 		}
 		line, _ := shownLines(h, x)

@@ -12,11 +12,6 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// undecided reports whether a hunk waits for the user.
-func undecided(h workspace.Hunk) bool {
-	return h.State == event.StateOpen || h.State == event.StateConflict
-}
-
 // shownLines are the lines at which a hunk is shown, 0-based, both inclusive: its own, the first of the file for what happens to
 // the file as a whole, and the last for what is added behind it, where no cursor gets.
 func shownLines(h workspace.Hunk, x *workspace.Index) (first, last int) {
@@ -37,7 +32,7 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 	asks := s.asksAboutFiles()
 	files := map[string]bool{}
 	for _, h := range session.Hunks() {
-		if !undecided(h) {
+		if !h.Waits() {
 			continue
 		}
 		open := h.State == event.StateOpen

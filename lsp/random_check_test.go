@@ -255,7 +255,7 @@ func (g *game) checkStore(ctx context.Context) error {
 	}
 	stored := map[event.HunkID]event.ProposalState{}
 	for _, state := range []event.ProposalState{event.StateOpen, event.StateAccepted, event.StateRejected, event.StateConflict, event.StateSuperseded} {
-		rows, err := g.server.engine.Store().Hunks(ctx, session.ID, state)
+		rows, err := g.server.engine.History().Hunks(ctx, session.ID, state)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (r *recovery) show(ctx context.Context, runs []agentcore.Interrupted) {
 		fmt.Fprintf(&text, "# %s\n\n", interruptedName(i))
 		var err error
 		for _, part := range i.Parts {
-			if err = s.engine.TranscriptMarkdown(ctx, part, &text); err != nil {
+			if err = s.engine.History().TranscriptMarkdown(ctx, part, &text); err != nil {
 				break
 			}
 			text.WriteString("\n")

@@ -9,8 +9,8 @@ import (
 
 	"go.lsp.dev/uri"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -26,7 +26,7 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 	if err != nil {
 		return nil, err
 	}
-	filter := agentcore.SessionFilter{Before: p.Before, Limit: cmp.Or(p.Limit, listedSessions)}
+	filter := history.Filter{Before: p.Before, Limit: cmp.Or(p.Limit, listedSessions)}
 	if p.Folder != "" {
 		filter.Roots = []string{pathOf(p.Folder)}
 	} else {
@@ -38,7 +38,7 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 	if len(filter.Roots) == 0 {
 		return list, nil // no folder is open, and no session is on none
 	}
-	sessions, more, err := engine.Sessions(ctx, filter)
+	sessions, more, err := engine.History().Sessions(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*method
 	if err != nil {
 		return nil, err
 	}
-	stored, tree, err := engine.SessionTree(ctx, p.Session)
+	stored, tree, err := engine.History().Tree(ctx, p.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (s *Server) ExportSession(ctx context.Context, p *methods.ExportSessionPara
 	format := cmp.Or(p.Format, methods.ExportJSONL)
 	switch format {
 	case methods.ExportJSONL:
-		err = engine.Export(ctx, p.Session, &text)
+		err = engine.History().Export(ctx, p.Session, &text)
 	case methods.ExportMarkdown:
-		err = engine.ExportMarkdown(ctx, p.Session, &text)
+		err = engine.History().Markdown(ctx, p.Session, &text)
 	default:
 		err = wire.InvalidParams(fmt.Errorf("there is no format %q; write format as jsonl or markdown", p.Format))
 	}
@@ -133,7 +133,7 @@ func (s *Server) ForkSession(ctx context.Context, p *methods.ForkSessionParams) 
 	if err != nil {
 		return nil, err
 	}
-	id, err := engine.Fork(ctx, p.Session, p.Message)
+	id, err := engine.History().Fork(ctx, p.Session, p.Message)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 	if err != nil {
 		return nil, err
 	}
-	messages, more, err := engine.Transcript(ctx, p.Run, p.After, cmp.Or(p.Limit, listedMessages))
+	messages, more, err := engine.History().Transcript(ctx, p.Run, p.After, cmp.Or(p.Limit, listedMessages))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 }
 
 // sessionInfo is a session as the protocol lists it.
-func sessionInfo(i agentcore.SessionInfo) methods.SessionInfo {
+func sessionInfo(i history.Session) methods.SessionInfo {
 	info := methods.SessionInfo{
 		ID: i.ID, Title: i.Title, Summary: i.Summary, Created: i.Created, Updated: i.Updated, Status: i.Status, Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
 	}
@@ -180,7 +180,7 @@ func sessionInfo(i agentcore.SessionInfo) methods.SessionInfo {
 }
 
 // runInfos are runs as the protocol lists them.
-func runInfos(runs []agentcore.RunInfo) []methods.RunInfo {
+func runInfos(runs []history.Run) []methods.RunInfo {
 	tree := slices.Grow([]methods.RunInfo{}, len(runs))
 	for _, r := range runs {
 		info := methods.RunInfo{

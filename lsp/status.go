@@ -168,7 +168,7 @@ func (s *Server) statusFacts() agentcore.StatusFacts {
 		f.Session = session.ID
 		f.Asks, f.Findings = len(session.Asks()), len(session.Findings(""))
 		for _, h := range session.Hunks() {
-			if undecided(h) {
+			if h.Waits() {
 				f.Edits++
 			}
 		}

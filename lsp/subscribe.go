@@ -10,9 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
-	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -87,8 +85,8 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 	result := &methods.SubscribeResult{Sessions: []methods.SessionSnapshot{*snapshot}}
 	since := snapshot.Seq
 	if p.Since != nil {
-		first, last, err := engine.Store().SeqRange(ctx, id)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		first, last, err := engine.History().Events(ctx, id)
+		if err != nil {
 			return nil, err
 		}
 		// What is above the last number was never sent by this database.
@@ -145,11 +143,11 @@ func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.S
 // snapshot is what is known of a session, of whatever process.
 func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id event.SessionID) (*methods.SessionSnapshot, error) {
 	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
-	seq, err := engine.Store().LastSeq(ctx, id)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return nil, fmt.Errorf("read the last event of the session %s: %w", id, err)
+	_, seq, err := engine.History().Events(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	info, tree, err := engine.SessionTree(ctx, id)
+	info, tree, err := engine.History().Tree(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +169,9 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id even
 // addStored adds to the snapshot of a session that is not open here what is stored of it.
 func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
 	id := snapshot.Session.ID
-	findings, err := engine.Store().Findings(ctx, store.FindingFilter{Session: id, State: store.FindingOpen})
-	if err != nil {
+	var err error
+	if snapshot.Findings, err = engine.History().Findings(ctx, id); err != nil {
 		return err
-	}
-	for _, f := range findings {
-		snapshot.Findings = append(snapshot.Findings, f.Finding)
 	}
 	if snapshot.Asks, err = s.storedAsks(ctx, engine, id); err != nil {
 		return err
@@ -187,10 +182,7 @@ func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapsh
 
 // storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were last stored.
 func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Proposal, error) {
-	if _, err := engine.Store().Session(ctx, id); err != nil {
-		return nil, absent(id, err)
-	}
-	stored, err := engine.StoredProposals(ctx, id)
+	stored, err := engine.History().Proposals(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -203,33 +195,15 @@ func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine, 
 
 // storedAsks are the open questions of a session that is not open here.
 func (s *Server) storedAsks(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Ask, error) {
-	if _, err := engine.Store().Session(ctx, id); err != nil {
-		return nil, absent(id, err)
-	}
-	rows, err := engine.Store().Asks(ctx, id)
+	asks, err := engine.History().Asks(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var list []methods.Ask
-	for _, row := range rows {
-		if row.State != store.AskOpen {
-			continue
-		}
-		run, err := engine.Store().Run(ctx, row.Run)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
+	for _, a := range asks {
 		list = append(list, methods.Ask{
-			ID: row.ID, Session: id, Run: row.Run, Agent: run.Agent, Tool: row.Tool, Title: row.Title, Created: row.Opened, Expires: row.Deadline,
+			ID: a.ID, Session: id, Run: a.Run, Agent: a.Agent, Tool: a.Tool, Title: a.Title, Created: a.Opened, Expires: a.Deadline,
 		})
 	}
 	return list, nil
-}
-
-// absent explains why a session cannot be read.
-func absent(id event.SessionID, err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no session %q", id), Hint: "list the sessions with agent/sessions"}
-	}
-	return err
 }

@@ -21,7 +21,7 @@ func (s *Server) Usage(ctx context.Context, p *methods.UsageParams) (*methods.Us
 	if !slices.Contains(store.UsageKeys(), by) {
 		return nil, wire.InvalidParams(fmt.Errorf("usage cannot be summed up by %q; write by as run, agent, model, session, project or day", by))
 	}
-	sums, err := engine.Usage(ctx, store.UsageFilter{By: by, Session: p.Session, Run: p.Run, Since: p.Since})
+	sums, err := engine.History().Usage(ctx, store.UsageFilter{By: by, Session: p.Session, Run: p.Run, Since: p.Since})
 	if err != nil {
 		return nil, err
 	}

@@ -160,6 +160,9 @@ type Hunk struct {
 	Place Place
 }
 
+// Waits reports whether the hunk waits for the user.
+func (h Hunk) Waits() bool { return h.State == event.StateOpen || h.State == event.StateConflict }
+
 // Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
 type Place struct {
 	// StartLine and EndLine are 0-based, the end exclusive.

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/price"
 )
 
@@ -102,7 +103,7 @@ func (p *process) sessionsCommand(s *settings) *cobra.Command {
 	return c
 }
 
-func reportOf(i agentcore.SessionInfo) sessionReport {
+func reportOf(i history.Session) sessionReport {
 	return sessionReport{
 		i.ID, i.Title, i.Summary, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks, i.Usage, i.ForkedFrom, nil,
 	}
@@ -116,11 +117,11 @@ func (p *process) sessionsListCommand(s *settings) *cobra.Command {
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				var filter agentcore.SessionFilter
+				var filter history.Filter
 				if !all {
 					filter.Roots = p.here()
 				}
-				sessions, _, err := engine.Sessions(c.Context(), filter)
+				sessions, _, err := engine.History().Sessions(c.Context(), filter)
 				if err != nil {
 					return err
 				}
@@ -141,7 +142,7 @@ func (p *process) sessionsListCommand(s *settings) *cobra.Command {
 }
 
 // sessionTable is a list of sessions for people.
-func sessionTable(sessions []agentcore.SessionInfo, folders bool) string {
+func sessionTable(sessions []history.Session, folders bool) string {
 	if len(sessions) == 0 && folders {
 		return "Nothing has run yet.\n"
 	}
@@ -177,7 +178,7 @@ func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				info, tree, err := engine.SessionTree(c.Context(), event.SessionID(args[0]))
+				info, tree, err := engine.History().Tree(c.Context(), event.SessionID(args[0]))
 				if fault.Is(err, fault.NotFound) {
 					return p.showRun(c.Context(), engine, event.RunID(args[0]), asJSON)
 				}
@@ -207,7 +208,7 @@ func unknownSession(id string) error {
 }
 
 // sessionText is a session with its tree of runs, for people.
-func sessionText(info agentcore.SessionInfo, tree []agentcore.RunInfo) string {
+func sessionText(info history.Session, tree []history.Run) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))
 	fmt.Fprintf(&b, "%s, %s to %s, %s\n", info.Status, info.Created.Local().Format("2006-01-02 15:04"), info.Updated.Local().Format("2006-01-02 15:04"), costOf(info.Usage))
@@ -221,7 +222,7 @@ func sessionText(info agentcore.SessionInfo, tree []agentcore.RunInfo) string {
 		fmt.Fprintf(&b, "\n%s\n", visible(info.Summary))
 	}
 	b.WriteByte('\n')
-	children := map[event.RunID][]agentcore.RunInfo{}
+	children := map[event.RunID][]history.Run{}
 	known := map[event.RunID]bool{}
 	for _, r := range tree {
 		parent := r.Parent
@@ -268,7 +269,7 @@ func waits(n int) string {
 func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run event.RunID, asJSON bool) error {
 	if !asJSON {
 		var text strings.Builder
-		err := engine.TranscriptMarkdown(ctx, run, &text)
+		err := engine.History().TranscriptMarkdown(ctx, run, &text)
 		if fault.Is(err, fault.NotFound) {
 			return unknownSession(string(run))
 		}
@@ -277,7 +278,7 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 		}
 		return p.print(visible(text.String()))
 	}
-	messages, _, err := engine.Transcript(ctx, run, "", 0)
+	messages, _, err := engine.History().Transcript(ctx, run, "", 0)
 	if fault.Is(err, fault.NotFound) {
 		return unknownSession(string(run))
 	}
@@ -445,7 +446,7 @@ func (p *process) here() []string {
 
 // lastSession is the session on the current folder that was last used.
 func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (string, error) {
-	sessions, _, err := engine.Sessions(ctx, agentcore.SessionFilter{Roots: p.here()})
+	sessions, _, err := engine.History().Sessions(ctx, history.Filter{Roots: p.here()})
 	if err != nil {
 		return "", err
 	}
@@ -456,19 +457,19 @@ func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (st
 }
 
 // findRun finds a run by its id, or the latest root run of a session, and the session.
-func findRun(ctx context.Context, engine *agentcore.Engine, id string) (agentcore.SessionInfo, agentcore.RunInfo, error) {
+func findRun(ctx context.Context, engine *agentcore.Engine, id string) (history.Session, history.Run, error) {
 	session := event.SessionID(id)
-	if row, err := engine.Store().Run(ctx, event.RunID(id)); err == nil {
+	if row, err := engine.History().Run(ctx, event.RunID(id)); err == nil {
 		session = row.Session
 	}
-	info, tree, err := engine.SessionTree(ctx, session)
+	info, tree, err := engine.History().Tree(ctx, session)
 	if fault.Is(err, fault.NotFound) {
 		err = unknownSession(id)
 	}
 	if err != nil {
-		return info, agentcore.RunInfo{}, err
+		return info, history.Run{}, err
 	}
-	var found agentcore.RunInfo
+	var found history.Run
 	for _, r := range tree {
 		if string(r.ID) == id || string(session) == id && r.Parent == "" {
 			found = r

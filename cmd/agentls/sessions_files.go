@@ -34,7 +34,7 @@ not in it.`,
 			}
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
 				id := event.SessionID(args[0])
-				if _, _, err := engine.SessionTree(c.Context(), id); fault.Is(err, fault.NotFound) { // before a file is made
+				if _, _, err := engine.History().Tree(c.Context(), id); fault.Is(err, fault.NotFound) { // before a file is made
 					return unknownSession(args[0])
 				}
 				var out io.Writer = p.stdout
@@ -59,9 +59,9 @@ not in it.`,
 					}()
 				}
 				if format == "markdown" {
-					return engine.ExportMarkdown(c.Context(), id, out)
+					return engine.History().Markdown(c.Context(), id, out)
 				}
-				return engine.Export(c.Context(), id, out)
+				return engine.History().Export(c.Context(), id, out)
 			})
 		},
 	}
@@ -101,7 +101,7 @@ an agent more power than it has here.`,
 				return []string{chosen.Path}
 			}
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				id, err := engine.Import(c.Context(), in, place)
+				id, err := engine.History().Import(c.Context(), in, place)
 				if fault.Is(err, fault.InvalidRequest) {
 					return usage("%s: %w", filepath.Base(args[0]), err)
 				}

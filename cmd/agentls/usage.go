@@ -71,7 +71,7 @@ func (p *process) usageCommand(s *settings) *cobra.Command {
 				filter.Since = time.Now().AddDate(0, 0, -days)
 			}
 			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
-				sums, err := engine.Usage(c.Context(), filter)
+				sums, err := engine.History().Usage(c.Context(), filter)
 				if fault.Is(err, fault.NotFound) {
 					return usage("there is no session %q; see `agentls usage --by session`", session)
 				}

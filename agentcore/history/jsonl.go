@@ -1,4 +1,4 @@
-package agentcore
+package history
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -142,8 +141,8 @@ type callLine struct {
 
 // Export writes a session of any process as JSONL, which Import reads: its runs with their conversations, and the former ones that these go
 // on with. Secrets that are known by now are taken out. It reads the store.
-func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) error {
-	rec, err := e.record(ctx, id)
+func (h *Reader) Export(ctx context.Context, id event.SessionID, w io.Writer) error {
+	rec, err := h.record(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ func (e *Engine) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 		encoder := json.NewEncoder(&text) // ends the line
 		encoder.SetEscapeHTML(false)
 		if err = encoder.Encode(line); err == nil {
-			_, err = buffered.WriteString(e.redactor.Text(text.String())) // placeholders have no character that JSON escapes
+			_, err = buffered.WriteString(h.redact(text.String())) // placeholders have no character that JSON escapes
 		}
 	}
 	s := rec.session
@@ -199,8 +198,8 @@ const (
 // Import stores a session that Export wrote, perhaps elsewhere, as a new one with ids of its own, and returns its id when it is durable. place gets the folders
 // of the file, absolute paths that may not be here, and returns those that the session is on from now on; nil keeps them. Nothing in the file can give a run more power than its agent has
 // here, and what it cost is not counted again. A file that is no such text is an Error of the kind invalid_request.
-func (e *Engine) Import(ctx context.Context, r io.Reader, place func(folders []string) []string) (event.SessionID, error) {
-	rec, err := readRecord(r)
+func (h *Reader) Import(ctx context.Context, r io.Reader, place func(folders []string) []string) (event.SessionID, error) {
+	rec, err := readRecord(r, h.narrow)
 	if err != nil {
 		return "", err
 	}
@@ -210,7 +209,7 @@ func (e *Engine) Import(ctx context.Context, r io.Reader, place func(folders []s
 	if len(rec.session.Roots) == 0 {
 		return "", &fault.Error{Kind: fault.InvalidRequest, Detail: "the file names no folder that the session is on", Hint: "say on which folder it goes on"}
 	}
-	return e.keepCopy(ctx, rec)
+	return h.keepCopy(ctx, rec)
 }
 
 // moveTo puts a session on other folders, of which the first one takes the place of those that it was on.
@@ -244,11 +243,12 @@ type reading struct {
 	depths map[event.RunID]int       // of the runs so far
 	// prompts are the ids by those of the file: a prompt has another one where a secret was taken out of it since.
 	prompts map[store.PromptID]store.PromptID
+	narrow  func(json.RawMessage) json.RawMessage // as in Options
 }
 
-func readRecord(r io.Reader) (record, error) {
+func readRecord(r io.Reader, narrow func(json.RawMessage) json.RawMessage) (record, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxImport+1), 1<<20)
-	into := reading{runs: map[event.RunID]int{}, known: map[event.MessageID]bool{}, calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}, prompts: map[store.PromptID]store.PromptID{}}
+	into := reading{narrow: narrow, runs: map[event.RunID]int{}, known: map[event.MessageID]bool{}, calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}, prompts: map[store.PromptID]store.PromptID{}}
 	size := 0
 	for n := 1; ; n++ {
 		line, err := readLine(in)
@@ -386,7 +386,9 @@ func (r *reading) takeRun(l runLine) error {
 		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status, Reason: l.Reason, Failure: encodedOrNil(l.Error),
 		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started, Completed: l.Finished,
 	}}
-	part.narrow()
+	if part.run.Permissions != nil { // none is the least
+		part.run.Permissions = r.narrow(part.run.Permissions)
+	}
 	var said []string
 	if part.run.Unread != nil && json.Unmarshal(part.run.Unread, &said) != nil {
 		return fmt.Errorf("what the run %s has not read is no list of texts", l.ID)
@@ -397,19 +399,6 @@ func (r *reading) takeRun(l runLine) error {
 	}
 	r.record.runs = append(r.record.runs, part)
 	return nil
-}
-
-// narrow takes from a run what a file that anybody may have written must not decide: of the modes, only plan is narrower than what the
-// user's own runs of the agent have.
-func (r *recordedRun) narrow() {
-	if r.run.Permissions == nil {
-		return // the least
-	}
-	p := powersOf(r.run)
-	if p.Mode != permission.Plan {
-		p.Mode = ""
-	}
-	r.run.Permissions = encoded(p)
 }
 
 // partOf returns the run of a line, nil for one that is left out.

@@ -1,4 +1,4 @@
-package agentcore
+package history
 
 import (
 	"cmp"
@@ -25,16 +25,16 @@ type record struct {
 }
 
 // record reads a session of any process.
-func (e *Engine) record(ctx context.Context, id event.SessionID) (record, error) {
-	if err := e.flush(ctx); err != nil {
+func (h *Reader) record(ctx context.Context, id event.SessionID) (record, error) {
+	if err := h.flush(ctx); err != nil {
 		return record{}, err
 	}
-	row, err := e.storedSession(ctx, id)
+	row, err := h.Session(ctx, id)
 	if err != nil {
 		return record{}, err
 	}
 	rec := record{session: row}
-	rows, err := e.shownRuns(ctx, id)
+	rows, err := h.shownRuns(ctx, id)
 	if err != nil {
 		return rec, err
 	}
@@ -44,7 +44,7 @@ func (e *Engine) record(ctx context.Context, id event.SessionID) (record, error)
 	}
 	var before, own []recordedRun
 	for _, r := range rows {
-		parts, err := e.conversation(ctx, r)
+		parts, err := h.conversation(ctx, r)
 		if err != nil {
 			return rec, err
 		}
@@ -62,7 +62,7 @@ func (e *Engine) record(ctx context.Context, id event.SessionID) (record, error)
 	for _, part := range rec.runs {
 		if id := part.run.Prompt; !read[id] {
 			read[id] = true
-			prompt, err := e.store.Prompt(ctx, id)
+			prompt, err := h.store.Prompt(ctx, id)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it had none, or a former version stored it
 			}
@@ -159,8 +159,8 @@ func (r record) copied() store.Batch {
 // Fork copies the conversations of a session of any process, up to a message or, for an empty one, as far as they have come. The copy is a session of
 // its own on the same folders; its runs have ended, and can be resumed. What the session found and proposed, and what was allowed in it, is not
 // copied. It returns when the copy is durable.
-func (e *Engine) Fork(ctx context.Context, id event.SessionID, message event.MessageID) (event.SessionID, error) {
-	rec, err := e.record(ctx, id)
+func (h *Reader) Fork(ctx context.Context, id event.SessionID, message event.MessageID) (event.SessionID, error) {
+	rec, err := h.record(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -174,13 +174,13 @@ func (e *Engine) Fork(ctx context.Context, id event.SessionID, message event.Mes
 	for i := range rec.runs { // each answer is counted where it was given
 		rec.runs[i].run.Usage, rec.runs[i].run.Own = event.NoUsage(), event.NoUsage()
 	}
-	return e.keepCopy(ctx, rec)
+	return h.keepCopy(ctx, rec)
 }
 
-func (e *Engine) keepCopy(ctx context.Context, rec record) (event.SessionID, error) {
+func (h *Reader) keepCopy(ctx context.Context, rec record) (event.SessionID, error) {
 	batch := rec.copied()
 	id := batch.Sessions[0].ID
-	if err := e.store.Submit(batch).Wait(ctx); err != nil {
+	if err := h.store.Submit(batch).Wait(ctx); err != nil {
 		return "", fmt.Errorf("store the copy of the session %s: %w", rec.session.ID, err)
 	}
 	return id, nil

@@ -1,4 +1,4 @@
-package agentcore
+package history
 
 import (
 	"bufio"
@@ -15,10 +15,10 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 )
 
-// ExportMarkdown writes a session of any process for reading: the user's runs in the order of their creation, each with its conversation, and below
+// Markdown writes a session of any process for reading: the user's runs in the order of their creation, each with its conversation, and below
 // it, one heading deeper, its children. Secrets that are known by now are taken out. It reads the store.
-func (e *Engine) ExportMarkdown(ctx context.Context, id event.SessionID, w io.Writer) error {
-	rec, err := e.record(ctx, id)
+func (h *Reader) Markdown(ctx context.Context, id event.SessionID, w io.Writer) error {
+	rec, err := h.record(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -46,21 +46,21 @@ func (e *Engine) ExportMarkdown(ctx context.Context, id event.SessionID, w io.Wr
 		}
 	}
 	out := bufio.NewWriter(w)
-	if _, err := out.WriteString(e.redactor.Text(b.String())); err != nil {
+	if _, err := out.WriteString(h.redact(b.String())); err != nil {
 		return err
 	}
 	return out.Flush()
 }
 
 // TranscriptMarkdown writes the conversation of a run, as Transcript returns it, for reading. Secrets that are known by now are taken out.
-func (e *Engine) TranscriptMarkdown(ctx context.Context, run event.RunID, w io.Writer) error {
-	messages, _, err := e.Transcript(ctx, run, "", 0)
+func (h *Reader) TranscriptMarkdown(ctx context.Context, run event.RunID, w io.Writer) error {
+	messages, _, err := h.Transcript(ctx, run, "", 0)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
 	writeMessages(&b, messages, 3)
-	_, err = io.WriteString(w, e.redactor.Text(strings.TrimLeft(b.String(), "\n")))
+	_, err = io.WriteString(w, h.redact(strings.TrimLeft(b.String(), "\n")))
 	return err
 }
 
@@ -99,7 +99,7 @@ func hashes(level int) string { return strings.Repeat("#", min(level, 6)) }
 // speakers are the headings of messages.
 var speakers = map[model.Role]string{model.RoleUser: "User", model.RoleAssistant: "Assistant"}
 
-func writeMessages(b *strings.Builder, messages []TranscriptMessage, level int) {
+func writeMessages(b *strings.Builder, messages []Message, level int) {
 	for _, m := range messages {
 		who, shown := speakers[m.Role]
 		if m.Summary {
@@ -123,7 +123,7 @@ func writeMessages(b *strings.Builder, messages []TranscriptMessage, level int) 
 }
 
 // writeUsage says who answered and what that request used, where a model counted it.
-func writeUsage(b *strings.Builder, m TranscriptMessage) {
+func writeUsage(b *strings.Builder, m Message) {
 	u := m.Usage
 	if u.InputTokens+u.CachedTokens+u.OutputTokens == 0 {
 		return
@@ -139,7 +139,7 @@ func writeUsage(b *strings.Builder, m TranscriptMessage) {
 	b.WriteString("\n")
 }
 
-func writeCall(b *strings.Builder, c TranscriptCall) {
+func writeCall(b *strings.Builder, c Call) {
 	outcome := string(c.Status)
 	switch {
 	case outcome == "":

@@ -1,4 +1,4 @@
-package agentcore
+package history
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// TranscriptMessage is one message of a stored conversation.
-type TranscriptMessage struct {
+// Message is one message of a stored conversation.
+type Message struct {
 	ID event.MessageID
 	// Parent is the message that this one follows; of a summary, the last one that it stands for. It is empty for the first.
 	Parent event.MessageID
@@ -30,11 +30,11 @@ type TranscriptMessage struct {
 	// recorded.
 	Model string
 	Usage event.Usage
-	Calls []TranscriptCall
+	Calls []Call
 }
 
-// TranscriptCall is a tool call of a message.
-type TranscriptCall struct {
+// Call is a tool call of a message.
+type Call struct {
 	// ID is the model's own id where the call was never made.
 	ID event.CallID
 	// Tool is the canonical name, or the model's where there is no such tool.
@@ -55,23 +55,17 @@ type TranscriptCall struct {
 // Transcript returns the conversation of a run of any process: what it goes on with, and its own messages, in the order in which they were stored.
 // It has at most limit messages (0 for all) behind the message after (empty for the first), and says whether there are more. A run that is not stored, and
 // one of agentls's own, is an Error of the kind not_found. It reads the store.
-func (e *Engine) Transcript(ctx context.Context, run event.RunID, after event.MessageID, limit int) (messages []TranscriptMessage, more bool, err error) {
-	if err := e.flush(ctx); err != nil {
-		return nil, false, err
-	}
-	row, err := e.store.Run(ctx, run)
-	if errors.Is(err, store.ErrNotFound) || err == nil && row.Role == RoleHidden {
-		return nil, false, fault.Missing("run", string(run), "list the sessions and their runs with agent/sessions")
-	}
+func (h *Reader) Transcript(ctx context.Context, run event.RunID, after event.MessageID, limit int) (messages []Message, more bool, err error) {
+	row, err := h.Run(ctx, run)
 	if err != nil {
 		return nil, false, err
 	}
-	parts, err := e.stretches(ctx, row.ID)
+	parts, err := h.stretches(ctx, row.ID)
 	if err != nil {
 		return nil, false, err
 	}
 	if after != "" {
-		if parts, err = e.behind(ctx, parts, after); err != nil {
+		if parts, err = h.behind(ctx, parts, after); err != nil {
 			return nil, false, err
 		}
 		if parts == nil {
@@ -83,7 +77,7 @@ func (e *Engine) Transcript(ctx context.Context, run event.RunID, after event.Me
 		if limit > 0 {
 			wanted = limit - len(messages)
 		}
-		page, rest, err := e.page(ctx, part, wanted)
+		page, rest, err := h.page(ctx, part, wanted)
 		if err != nil {
 			return nil, false, err
 		}
@@ -102,14 +96,14 @@ type stretch struct {
 }
 
 // stretches finds what a transcript is made of, without reading it: the run, and what it goes on with, the first one first.
-func (e *Engine) stretches(ctx context.Context, run event.RunID) ([]stretch, error) {
+func (h *Reader) stretches(ctx context.Context, run event.RunID) ([]stretch, error) {
 	parts, seen := []stretch{{run, -1, math.MaxInt32}}, map[event.RunID]bool{run: true}
 	for {
-		first, err := e.store.MessagesBetween(ctx, parts[0].run, -1, math.MaxInt32, 1)
+		first, err := h.store.MessagesBetween(ctx, parts[0].run, -1, math.MaxInt32, 1)
 		if err != nil || len(first) == 0 || first[0].Parent == "" {
 			return parts, err
 		}
-		parent, err := e.store.Message(ctx, first[0].Parent)
+		parent, err := h.store.Message(ctx, first[0].Parent)
 		if errors.Is(err, store.ErrNotFound) || seen[parent.Run] {
 			return parts, nil
 		}
@@ -122,8 +116,8 @@ func (e *Engine) stretches(ctx context.Context, run event.RunID) ([]stretch, err
 }
 
 // behind leaves out what is not behind a message; nil if it is in none of the parts.
-func (e *Engine) behind(ctx context.Context, parts []stretch, after event.MessageID) ([]stretch, error) {
-	m, err := e.store.Message(ctx, after)
+func (h *Reader) behind(ctx context.Context, parts []stretch, after event.MessageID) ([]stretch, error) {
+	m, err := h.store.Message(ctx, after)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -142,33 +136,33 @@ func (e *Engine) behind(ctx context.Context, parts []stretch, after event.Messag
 const lookAhead = 4
 
 // page reads at most so many messages of a stretch (0 for all), and reports whether there are more.
-func (e *Engine) page(ctx context.Context, part stretch, limit int) (page []TranscriptMessage, more bool, err error) {
+func (h *Reader) page(ctx context.Context, part stretch, limit int) (page []Message, more bool, err error) {
 	reading := 0
 	if limit > 0 {
 		reading = limit + lookAhead
 	}
 	r := recordedRun{run: store.Run{ID: part.run}}
-	if r.messages, err = e.store.MessagesBetween(ctx, part.run, part.from, part.to, reading); err != nil {
+	if r.messages, err = h.store.MessagesBetween(ctx, part.run, part.from, part.to, reading); err != nil {
 		return nil, false, err
 	}
 	shown := len(r.messages)
 	if limit > 0 && shown > limit {
 		shown = limit
 	}
-	old, err := e.store.UnlinkedCalls(ctx, part.run)
+	old, err := h.store.UnlinkedCalls(ctx, part.run)
 	if err != nil {
 		return nil, false, err
 	}
 	if old { // only the whole conversation tells where they belong
-		whole, err := e.recorded(ctx, r.run)
+		whole, err := h.recorded(ctx, r.run)
 		if err != nil {
 			return nil, false, err
 		}
 		r.calls = whole.calls
-	} else if r.calls, err = e.store.CallsOf(ctx, r.messages[:shown]); err != nil {
+	} else if r.calls, err = h.store.CallsOf(ctx, r.messages[:shown]); err != nil {
 		return nil, false, err
 	}
-	started, err := e.store.StartedBy(ctx, part.run, RoleHidden)
+	started, err := h.store.StartedBy(ctx, part.run, RoleHidden)
 	if err != nil {
 		return nil, false, err
 	}
@@ -184,13 +178,13 @@ type recordedRun struct {
 }
 
 // recorded reads the conversation of a run.
-func (e *Engine) recorded(ctx context.Context, run store.Run) (recordedRun, error) {
+func (h *Reader) recorded(ctx context.Context, run store.Run) (recordedRun, error) {
 	r := recordedRun{run: run}
 	var err error
-	if r.messages, err = e.store.Messages(ctx, run.ID); err != nil {
+	if r.messages, err = h.store.Messages(ctx, run.ID); err != nil {
 		return r, err
 	}
-	if r.calls, err = e.store.ToolCalls(ctx, run.ID); err != nil {
+	if r.calls, err = h.store.ToolCalls(ctx, run.ID); err != nil {
 		return r, err
 	}
 	return r, r.linkCalls()
@@ -236,15 +230,15 @@ func (r recordedRun) byMessage() map[event.MessageID][]store.ToolCall {
 
 // conversation reads a run and those that it goes on with, the first one first. What was deleted is left out. Of a run that another one goes on with in the
 // middle, what comes later is left out.
-func (e *Engine) conversation(ctx context.Context, run store.Run) ([]recordedRun, error) {
-	last, err := e.recorded(ctx, run)
+func (h *Reader) conversation(ctx context.Context, run store.Run) ([]recordedRun, error) {
+	last, err := h.recorded(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	parts, seen := []recordedRun{last}, map[event.RunID]bool{run.ID: true}
 	for len(parts[0].messages) > 0 && parts[0].messages[0].Parent != "" {
 		parent := parts[0].messages[0].Parent
-		id, err := e.store.MessageRun(ctx, parent)
+		id, err := h.store.MessageRun(ctx, parent)
 		if errors.Is(err, store.ErrNotFound) || seen[id] {
 			break
 		}
@@ -252,11 +246,11 @@ func (e *Engine) conversation(ctx context.Context, run store.Run) ([]recordedRun
 			return nil, err
 		}
 		seen[id] = true
-		row, err := e.store.Run(ctx, id)
+		row, err := h.store.Run(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		before, err := e.recorded(ctx, row)
+		before, err := h.recorded(ctx, row)
 		if err != nil {
 			return nil, err
 		}
@@ -268,15 +262,15 @@ func (e *Engine) conversation(ctx context.Context, run store.Run) ([]recordedRun
 }
 
 // transcript decodes the first n messages; started are the runs that this one started, by the calls.
-func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]TranscriptMessage, error) {
-	list := make([]TranscriptMessage, 0, n)
+func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]Message, error) {
+	list := make([]Message, 0, n)
 	made := r.byMessage()
 	for i, row := range r.messages[:n] {
 		parts, err := model.DecodeParts(row.Parts)
 		if err != nil {
 			return nil, fmt.Errorf("read the message %s of the run %s: %w", row.ID, r.run.ID, err)
 		}
-		m := TranscriptMessage{ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time, Model: row.Model, Usage: row.Usage}
+		m := Message{ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time, Model: row.Model, Usage: row.Usage}
 		for _, part := range parts {
 			switch p := part.(type) {
 			case model.Text:
@@ -295,8 +289,8 @@ func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]
 
 // transcriptCall is a call of the message at an index, with its outcome. made are the calls of that message that were made, started the runs by the calls
 // that started them.
-func (r recordedRun) transcriptCall(c model.Call, at int, made []store.ToolCall, started map[event.CallID]event.RunID) TranscriptCall {
-	call := TranscriptCall{ID: event.CallID(c.ID), Tool: c.Name, Arguments: string(c.Arguments)}
+func (r recordedRun) transcriptCall(c model.Call, at int, made []store.ToolCall, started map[event.CallID]event.RunID) Call {
+	call := Call{ID: event.CallID(c.ID), Tool: c.Name, Arguments: string(c.Arguments)}
 	for _, row := range made {
 		if row.ModelCall != c.ID {
 			continue
