@@ -109,7 +109,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"agents.toml": "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\nprompt_file = \"p.md\"\n", "p.md": mark + "Do.\n"})
-	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml")); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
+	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml"), nil); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
 		t.Errorf("the file of a prompt is read as %v", f.Definitions)
 	}
 }
