@@ -140,6 +140,10 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 	if err != nil {
 		return info, nil, err
 	}
+	copied, err := e.store.CopiedTurns(ctx, row.ID)
+	if err != nil {
+		return info, nil, err
+	}
 	info.Runs, info.OpenHunks = len(runs), len(hunks)
 	tree := make([]RunInfo, 0, len(runs))
 	for _, r := range runs {
@@ -148,6 +152,7 @@ func (e *Engine) describe(ctx context.Context, row store.Session) (SessionInfo, 
 			info.Status = r.Status
 		}
 		run := runInfoOf(r)
+		run.Turns += copied[r.ID]
 		if run.Background {
 			run.Output = e.outputOf(run.ID)
 		}

@@ -41,8 +41,13 @@ func (e *Engine) record(ctx context.Context, id event.SessionID) (record, error)
 	for _, r := range rows {
 		known[r.ID] = true
 	}
+	copied, err := e.store.CopiedTurns(ctx, id)
+	if err != nil {
+		return rec, err
+	}
 	var before, own []recordedRun
 	for _, r := range rows {
+		r.Turns += copied[r.ID]
 		parts, err := e.conversation(ctx, r)
 		if err != nil {
 			return rec, err

@@ -107,6 +107,21 @@ func (s *Store) Resumptions(ctx context.Context, session event.SessionID) (map[e
 	return found, s.explain(fmt.Sprintf("read what goes on with session %s", session), err)
 }
 
+// CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations. They have
+// asked for none themselves, and their rows count none.
+func (s *Store) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
+	turns := map[event.RunID]int{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var run event.RunID
+		var n int
+		err := rows.Scan(&run, &n)
+		turns[run] = n
+		return err
+	}, `SELECT run.id, count(*) FROM run JOIN message ON message.run = run.id AND message.role = 'assistant'
+		WHERE run.session = ? AND run.copied <> 0 GROUP BY run.id`, session)
+	return turns, s.explain(fmt.Sprintf("count the answers in the copies of session %s", session), err)
+}
+
 // Overview is what a list says of the runs of a session.
 type Overview struct {
 	// Runs counts all, Status is that of the latest root run.
