@@ -39,7 +39,7 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 	}
 	d, err := v.registry.Find(p.Agent)
 	if err != nil {
-		return nil, agentcore.UnknownAgent(err)
+		return nil, s.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
 	}
 	info := agentInfo(v.registry, d)
 	definition := &methods.AgentDefinition{
