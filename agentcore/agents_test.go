@@ -245,10 +245,17 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 			"Tools": {"Mode": "OnlyThese", "ToolList": ["fly", "read"], "Overrides": {"read": {"DefaultArguments": {"lmit": 1}}}}}]}}`, []string{
 			`there is no tool "fly"`, `there is no agent "nobody"`, `no provider "nobody"`, `read has no argument "lmit"`,
 		}},
-		"role":   {agent.JSON, `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}]}}`, []string{`there is no agent "nobody"`}},
-		"typed":  {agent.TOML, "[[agents]]\nagent_type = 'x'\nwhen_to_use = 'd'\ntools = ['fly']\n", []string{`there is no tool "fly"`}},
-		"claude": {agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n", []string{`there is no tool "Fly"`, `there is no skill "none-such"`}},
-		"right":  {agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n", nil},
+		"role":           {agent.JSON, `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}]}}`, []string{`there is no agent "nobody"`}},
+		"a role alone":   {"", `{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}`, []string{`there is no agent "nobody"`}},
+		"a custom alone": {agent.JSON, `{"Name": "X", "Slug": "x", "SystemPrompt": "p", "Tools": {"Mode": "OnlyThese", "ToolList": ["fly"]}}`, []string{`there is no tool "fly"`}},
+		"a right role":   {"", `{"RoleId": "x", "SystemPrompt": "p"}`, nil},
+		"a right custom": {"", `{"Name": "X", "Slug": "x", "SystemPrompt": "p"}`, nil},
+		"one in a list":  {"", `[{"Name": "X", "Slug": "x", "SystemPrompt": "p"}]`, nil},
+		"custom, one":    {"", `{"Custom": [{"Name": "X", "Slug": "x", "SystemPrompt": "p"}]}`, nil},
+		"roles, one":     {"", `{"Roles": [{"RoleId": "x", "SystemPrompt": "p"}]}`, nil},
+		"typed":          {agent.TOML, "[[agents]]\nagent_type = 'x'\nwhen_to_use = 'd'\ntools = ['fly']\n", []string{`there is no tool "fly"`}},
+		"claude":         {agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n", []string{`there is no tool "Fly"`, `there is no skill "none-such"`}},
+		"right":          {agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n", nil},
 	} {
 		d, problems, err := w.engine.RegisterAgentText(w.ctx, test.format, test.text)
 		if err != nil || (d != nil) != (test.wants == nil) {

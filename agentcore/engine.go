@@ -478,6 +478,13 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 	if !row.Status.Final() {
 		result.DurationMs = max(0, time.Since(row.Created).Milliseconds())
 	}
+	if row.Copied {
+		turns, err := e.store.CopiedTurns(ctx, row.Session)
+		if err != nil {
+			return event.RunResult{}, err
+		}
+		result.Turns = turns[id]
+	}
 	result.Outcome = row.Outcome()
 	if len(row.FilesModified) > 0 {
 		session, err := e.history.Session(ctx, row.Session)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,15 @@ func TestTranscriptOfResumed(t *testing.T) {
 	w.wait(third)
 }
 
+// turnsOf are the turns of runs, in order.
+func turnsOf(tree []history.Run) string {
+	turns := make([]string, len(tree))
+	for i, r := range tree {
+		turns[i] = strconv.Itoa(r.Turns)
+	}
+	return strings.Join(turns, " ")
+}
+
 // TestFork: a copy up to a message is a session of its own, costs nothing, and goes on in another direction, also when the original is deleted.
 func TestFork(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, append(
@@ -192,6 +202,12 @@ func TestFork(t *testing.T) {
 	if got := spoken(w.transcript(tree[0].ID)); got != delegated {
 		t.Errorf("got\n%s", got)
 	}
+	if turns := turnsOf(tree); turns != "3 2" {
+		t.Errorf("the copies have %s turns", turns)
+	}
+	if result, err := w.engine.Wait(w.ctx, tree[0].ID); err != nil || result.Turns != 3 {
+		t.Errorf("the copy has %d turns, %v", result.Turns, err)
+	}
 	part, err := w.engine.History().Fork(w.ctx, w.session.ID, all[2].ID)
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +224,9 @@ func TestFork(t *testing.T) {
 	info, tree := w.tree(part)
 	if len(tree) != 2 || tree[0].Status != event.StatusInterrupted || tree[1].Status != event.StatusCompleted || info.ForkedFrom != original || *info.Usage.Cost != 0 || info.Usage.OutputTokens != 0 {
 		t.Fatalf("got %+v, %+v", info, tree)
+	}
+	if turns := turnsOf(tree); turns != "1 2" {
+		t.Errorf("the copies have %s turns", turns)
 	}
 	if got := spoken(w.transcript(tree[0].ID)); got != strings.Join(strings.SplitAfter(delegated, "\n")[:3], "") {
 		t.Errorf("got\n%s", got)
@@ -252,6 +271,10 @@ func TestExportImport(t *testing.T) {
 	_, tree := next.tree(id)
 	if got := spoken(next.transcript(tree[0].ID)); got != delegated {
 		t.Errorf("got\n%s", got)
+	}
+	var copied bytes.Buffer
+	if err := next.engine.History().Export(next.ctx, id, &copied); err != nil || turnsOf(tree) != "3 2" || !strings.Contains(copied.String(), `"turns":3`) {
+		t.Errorf("the copies have %s turns; %v\n%s", turnsOf(tree), err, copied.String())
 	}
 	row, err := next.engine.Store().Run(next.ctx, tree[0].ID)
 	if err != nil || bytes.Contains(row.Permissions, []byte("bypass")) {

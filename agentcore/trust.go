@@ -386,6 +386,25 @@ func definedIn(dir *os.Root, actors []permission.Actor) (defined map[string][]*a
 	return defined, prompts
 }
 
+// Defining is the file, by its slash path in the folder, that defines an agent of a slug, id or alias; ok is false where none does. It
+// reads the disk, and uses nothing of what it finds.
+func (t FolderTrust) Defining(name string) (file string, ok bool) {
+	dir, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return "", false
+	}
+	defer dir.Close() // only read from
+	defined, _ := definedIn(dir, t.Actors)
+	for _, file := range slices.Sorted(maps.Keys(defined)) {
+		for _, d := range defined[file] {
+			if slices.ContainsFunc(append([]string{d.Slug, d.ID}, d.Aliases...), func(s string) bool { return s != "" && strings.EqualFold(s, name) }) {
+				return file, true
+			}
+		}
+	}
+	return "", false
+}
+
 // namedAgents says in a sentence which agents a file defines.
 func namedAgents(definitions []*agent.Definition) string {
 	const most = 20

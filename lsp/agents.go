@@ -40,7 +40,7 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 	}
 	d, err := v.registry.Find(p.Agent)
 	if err != nil {
-		return nil, agentcore.UnknownAgent(err)
+		return nil, s.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
 	}
 	info := agentInfo(v.registry, d)
 	definition := &methods.AgentDefinition{
@@ -137,7 +137,11 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	if !filepath.IsAbs(path) {
 		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
 	}
-	file, text := agent.ReadFile(path)
+	var roots []string
+	for _, root := range s.view.Roots() {
+		roots = append(roots, root.Path) // trusted or not: to check is not to act
+	}
+	file, text := agent.ReadFile(path, agent.StandardFolders(s.options.Dirs.Config, s.reloader.home(), roots...))
 	file.Validate(v.known())
 	return &methods.AgentProblems{Problems: s.definitionProblems(file.Problems, p.URI, text)}, nil
 }

@@ -102,7 +102,7 @@ func (s *Server) sheetOf(ctx context.Context, path string) (*sheet, *document) {
 }
 
 // shells are the ways in which a text of several definitions holds each of them.
-var shells = [][]string{{"agents[]"}, {"[]"}, {"AgentRoles", "Roles[]"}, {"Agents", "Custom[]"}}
+var shells = [][]string{{"agents[]"}, {"[]"}, {"AgentRoles", "Roles[]"}, {"Agents", "Custom[]"}, {"Roles[]"}, {"Custom[]"}}
 
 // inDefinition is a path as the keys of one definition see it: without the list that the definition is in. ok is false
 // above the definitions.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,6 +145,10 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 	}
 	run, err := session.Start(ctx, request)
 	if err != nil {
+		name := cmp.Or(request.Agent, engine.Config().DefaultAgent)
+		if _, unknown := engine.Agents().Find(name); unknown != nil {
+			err = s.trust.unknownAgent(ctx, name, err)
+		}
 		return nil, err
 	}
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil

@@ -325,7 +325,7 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 	s.trust.need() // where the name is that of a folder's own agent
 	d, err := agents.Find(name)
 	if err != nil {
-		return nil, agentcore.UnknownAgent(err)
+		return nil, s.trust.unknownAgent(ctx, name, agentcore.UnknownAgent(err))
 	}
 	if d.Is(agent.Hidden) {
 		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}

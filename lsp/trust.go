@@ -281,6 +281,34 @@ func (t *trust) ask() {
 	}
 }
 
+// unknownAgent is the error where no agent of a name is loaded: that of whoever looked, or one that says that a folder has such an agent,
+// but is not trusted. It reads the disk.
+func (t *trust) unknownAgent(ctx context.Context, name string, err error) error {
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	for _, root := range t.server.view.Roots() {
+		if t.of(root.Path) {
+			continue
+		}
+		folder, unread := agentcore.UnknownTrust(ctx, root.Path)
+		if unread != nil {
+			continue // what cannot be looked at is not trusted, of which the user was told
+		}
+		if file, defines := folder.Defining(name); defines {
+			hint := `trust the folder by the command agentls.trust with {"change": "trust"}, or by ` + "`agentls trust`"
+			if t.editor != nil {
+				hint = "trust the workspace in the editor"
+			}
+			return &fault.Error{
+				Kind: fault.NotFound, Cause: err, Hint: hint + ", and try it again",
+				Detail: fmt.Sprintf("there is no agent %q yet: %s has one, but the folder %s is not trusted", name, file, permission.Visible(filepath.Base(root.Path))),
+			}
+		}
+	}
+	return err
+}
+
 // The answers to the question whether to trust a folder.
 const (
 	answerTrust  = "Trust"

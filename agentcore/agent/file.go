@@ -23,8 +23,8 @@ const (
 	// TOML is [[agents]] tables with the keys of Keys, or one such table alone.
 	TOML Format = "toml"
 	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or one of the shapes of other tools:
-	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}} and objects with
-	// systemPrompt. Comments and commas behind a last element are allowed.
+	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}}, what is inside of these, and
+	// objects with systemPrompt. Comments and commas behind a last element are allowed.
 	JSON Format = "json"
 )
 
@@ -132,7 +132,7 @@ func guess(name, text string) Format {
 		return JSON
 	case ext == ".md", ext == ".markdown", strings.HasPrefix(start, "---"):
 		return Native
-	case strings.HasPrefix(start, "{"):
+	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "[") && strings.HasPrefix(strings.TrimSpace(start[1:]), "{"):
 		return JSON
 	case strings.HasPrefix(start, "[[agents]]"):
 		return TOML

@@ -93,7 +93,7 @@ func TestPromptsBesideDefinitions(t *testing.T) {
 		}
 		k := known()
 		k.Registry = registry
-		f, _ := agent.ReadFile(filepath.Join(agents, "prompts", "x.md"))
+		f, _ := agent.ReadFile(filepath.Join(agents, "prompts", "x.md"), nil)
 		if f.Validate(k); len(f.Problems) > 0 || len(f.Definitions) > 0 {
 			t.Errorf("%s: the prompt alone has %v, %v", name, f.Definitions, f.Problems)
 		}

@@ -188,7 +188,7 @@ func (f *File) parseJSON() {
 		case strings.EqualFold(pair.key, "agents") && pair.value.kind == table && pair.value.like("Custom") != nil &&
 			pair.value.like("Custom").kind == list:
 			found = true
-			f.shapedAgents(pair.value, "Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
+			f.shapedAgents(pair.value, customConfiguration)
 		case pair.key == "agents":
 			found = true
 			f.jsonAgents(pair.value, nil)
@@ -197,13 +197,13 @@ func (f *File) parseJSON() {
 			f.jsonAgents(pair.value, openCodeShape)
 		case strings.EqualFold(pair.key, "AgentRoles"):
 			found = true
-			f.shapedAgents(pair.value, "Roles", roleShape, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"})
+			f.shapedAgents(pair.value, roleConfiguration)
 		case pair.key == "Agents" && pair.value.kind == list:
 			found = true
 			f.jsonAgents(pair.value, profileShape)
 		case pair.key == "Agents":
 			found = true
-			f.shapedAgents(pair.value, "Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"})
+			f.shapedAgents(pair.value, customConfiguration)
 		default:
 			others = append(others, pair)
 		}
@@ -217,6 +217,10 @@ func (f *File) parseJSON() {
 		}
 	case f.isOne(root):
 		f.definition(root, nil)
+	case f.holds(root, customConfiguration):
+		f.shapedAgents(root, customConfiguration)
+	case f.holds(root, roleConfiguration):
+		f.shapedAgents(root, roleConfiguration)
 	case isNamed(root):
 		f.jsonAgents(root, specShape)
 	case bad == nil:
@@ -234,7 +238,7 @@ func (f *File) isOne(root *node) bool {
 			return true
 		}
 	}
-	return f.shapeOf(root) == profileShape
+	return slices.Contains([]*shape{profileShape, customShape, roleShape}, f.shapeOf(root))
 }
 
 // isNamed tells whether an object is one of agents by name.
@@ -281,8 +285,27 @@ func (f *File) jsonAgents(n *node, s *shape) {
 	}
 }
 
-// shapedAgents reads the list of definitions in a configuration of another tool. others are the keys beside it.
-func (f *File) shapedAgents(n *node, name string, s *shape, others []string) {
+// configuration is an object of another tool's settings that holds definitions.
+type configuration struct {
+	name   string // the key of their list
+	shape  *shape
+	others []string // the keys beside it
+}
+
+var (
+	customConfiguration = configuration{"Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"}}
+	roleConfiguration   = configuration{"Roles", roleShape, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"}}
+)
+
+// holds tells whether an object at the top of a text is such a configuration: other files have lists of these names, too.
+func (f *File) holds(n *node, of configuration) bool {
+	list := n.like(of.name)
+	return list != nil && slices.ContainsFunc(list.items, func(item *node) bool { return item.kind == table && f.shapeOf(item) == of.shape })
+}
+
+// shapedAgents reads the list of definitions in a configuration of another tool.
+func (f *File) shapedAgents(n *node, of configuration) {
+	name, s, others := of.name, of.shape, of.others
 	known := append([]string{name}, others...)
 	n = n.spelt(known)
 	if n.kind != table || n.get(name) == nil || n.get(name).kind != list {

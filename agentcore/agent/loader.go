@@ -211,21 +211,41 @@ func unwrapped(err error) error {
 	return err
 }
 
-// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It never
-// returns nil: that a file cannot be read is a problem like others. The text is that of the file.
-func ReadFile(name string) (file *File, text string) {
+// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It follows links as Load
+// does for these folders; what lies in none of them names prompts in its own folder. It never returns nil: that a file cannot be
+// read is a problem like others. The text is that of the file.
+func ReadFile(name string, folders []Folders) (file *File, text string) {
 	full, err := filepath.Abs(name)
 	if err != nil {
 		full = name
 	}
 	dir, base := filepath.Split(full)
-	fsys := os.DirFS(filepath.Clean(dir))
-	text, _, err = read(fsys, base)
-	if err != nil {
-		format, _ := Detect(full)
+	format, ok := Detect(full)
+	fail := func(err error) (*File, string) {
 		return &File{Path: name, Format: format, text: newText(""), Problems: []Problem{unreadable(name, err)}}, ""
 	}
-	format, ok := Detect(full)
+	own := os.DirFS(filepath.Clean(dir))
+	files, at, loads := own, base, false
+	if bound, loaded := boundOf(full, folders); bound != "" {
+		root, err := os.OpenRoot(bound)
+		if err != nil {
+			return fail(err)
+		}
+		defer root.Close() // only read from
+		rel, err := filepath.Rel(bound, full)
+		if err != nil {
+			return fail(err)
+		}
+		files, at, loads = root.FS(), filepath.ToSlash(rel), loaded
+	}
+	if loads {
+		text, _, err = read(files, at)
+	} else {
+		text, _, err = read(own, base) // who names a link means what it leads to
+	}
+	if err != nil {
+		return fail(err)
+	}
 	if p, unread := Unread(full); unread && !ok {
 		p.File = name
 		return &File{Path: name, Format: guess(full, text), text: newText(text), Problems: []Problem{p}}, text
@@ -238,11 +258,21 @@ func ReadFile(name string) (file *File, text string) {
 		if d.PromptFile == "" {
 			continue
 		}
-		if _, err := f.readPrompt(d, fsys, base); err != nil {
+		if _, err := f.readPrompt(d, files, at); err != nil {
 			f.promptFault(d, err)
 		}
 	}
 	return f, text
+}
+
+// boundOf is the folder that no link of a file's may lead out of, empty for none, and whether the file lies in one of the folders.
+func boundOf(full string, folders []Folders) (bound string, loaded bool) {
+	for _, f := range slices.Backward(folders) {
+		if rel, err := filepath.Rel(f.Dir, full); err == nil && filepath.IsLocal(rel) {
+			return f.Within, true
+		}
+	}
+	return filepath.Dir(full), false
 }
 
 // promptFiles are the paths of the files that definitions take their prompts from.

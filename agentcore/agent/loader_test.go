@@ -250,11 +250,11 @@ func TestLoaderReadsPromptFiles(t *testing.T) {
 	if d, err := load(t, &l, folders).Find("a"); err != nil || d.Prompt != "Do it otherwise." {
 		t.Errorf("after a change the prompt is %v, %v", d, err)
 	}
-	file, _ := agent.ReadFile(filepath.Join(dir, "p", ".agentls", "agents.toml"))
-	if len(file.Definitions) != 6 || file.Definitions[0].Prompt != "Do it otherwise." || len(file.Usable()) != 3 {
+	file, _ := agent.ReadFile(filepath.Join(dir, "p", ".agentls", "agents.toml"), folders)
+	if len(file.Definitions) != 6 || file.Definitions[0].Prompt != "Do it otherwise." || len(file.Usable()) != 2 {
 		t.Errorf("alone the file has %d definitions, %d of them usable", len(file.Definitions), len(file.Usable()))
 	}
-	if file, _ := agent.ReadFile(filepath.Join(dir, "nothing.md")); !agent.Failed(file.Problems) {
+	if file, _ := agent.ReadFile(filepath.Join(dir, "nothing.md"), nil); !agent.Failed(file.Problems) {
 		t.Error("a file that is not there has no problem")
 	}
 }
@@ -469,6 +469,44 @@ func TestLoaderPanics(t *testing.T) {
 	}
 }
 
+// TestReadFileFollowsLinksAsFoldersDo: what one file is said to be is what the folders that it lies in make of it.
+func TestReadFileFollowsLinksAsFoldersDo(t *testing.T) {
+	definition := func(name string) string {
+		return fmt.Sprintf(`{"RoleId": %q, "DisplayName": "X", "SystemPromptFile": "%s.txt"}`, name, name)
+	}
+	dir := t.TempDir()
+	files := map[string]string{"secret": "s", "p/shared": "s", "secret.json": `{"RoleId": "link", "SystemPrompt": "p"}`}
+	for _, folder := range []string{"p/.agentls/agents", "config/agents", "p/loose"} {
+		up := strings.Repeat("../", strings.Count(folder, "/")+1)
+		shared := strings.Replace(up+"p/shared", "../p/", "", strings.Count(folder[:1], "p")) // without a way out of p
+		for name, text := range map[string]string{
+			"beside.json": definition("beside"), "beside.txt": "-> here.txt", "here.txt": "Do.",
+			"project.json": definition("project"), "project.txt": "-> " + shared,
+			"out.json": definition("out"), "out.txt": "-> " + up + "secret",
+			"link.json": "-> " + up + "secret.json",
+		} {
+			files[folder+"/"+name] = text
+		}
+	}
+	write(t, dir, files)
+	folders := agent.StandardFolders(filepath.Join(dir, "config"), "", filepath.Join(dir, "p"))
+	listed := load(t, new(agent.Loader), folders).Problems()
+	for folder, refused := range map[string]string{"p/.agentls/agents": "out link", "config/agents": "", "p/loose": "out project"} {
+		for _, name := range []string{"beside", "project", "out", "link"} {
+			full := filepath.Join(dir, filepath.FromSlash(folder), name+".json")
+			file, _ := agent.ReadFile(full, folders)
+			want := slices.Contains(strings.Fields(refused), name)
+			if agent.Failed(file.Problems) != want || want && !strings.Contains(file.Problems[0].Message, "path escapes") {
+				t.Errorf("%s in %s alone has %v", name, folder, file.Problems)
+			}
+			inFolders := slices.ContainsFunc(listed, func(p agent.Problem) bool { return p.File == full && p.Severity == "error" })
+			if folder != "p/loose" && inFolders != want {
+				t.Errorf("of %s in %s the folders say %v", name, folder, listed)
+			}
+		}
+	}
+}
+
 // TestReadFileKnowsWhereNothingIsRead: a file that its folder's tool does not read is not sound alone, either.
 func TestReadFileKnowsWhereNothingIsRead(t *testing.T) {
 	dir := t.TempDir()
@@ -478,7 +516,7 @@ func TestReadFileKnowsWhereNothingIsRead(t *testing.T) {
 	listed := load(t, &l, agent.StandardFolders("", "", dir)).Problems()
 	for name, want := range map[string]bool{".claude/agents/t.toml": true, ".opencode/agent/k.yaml": true, ".agentls/agents/n.yml": true, ".agentls/agents/t.toml": false, "t.toml": false} {
 		full := filepath.Join(dir, filepath.FromSlash(name))
-		file, _ := agent.ReadFile(full)
+		file, _ := agent.ReadFile(full, nil)
 		if got := slices.ContainsFunc(file.Problems, agent.Problem.Unread); got != want || want != (len(file.Usable()) == 0) {
 			t.Errorf("%s alone has %v", name, file.Problems)
 		}

@@ -38,9 +38,9 @@ func (s *shape) keysOf() map[string]foreignKey {
 	return s.keys()
 }
 
-// The shapes. A role is of {"AgentRoles": {"Roles": […]}}, a custom one of {"Agents": {"Custom": […]}}, and a profile of
-// {"Agents": […]} or says Type and SystemPrompt. A typed one says agent_type, a spec systemPrompt, or it lies in
-// .claude/agents.
+// The shapes. A role is of {"AgentRoles": {"Roles": […]}} or says RoleId, a custom one is of {"Agents": {"Custom": […]}} or
+// says Slug, and a profile is of {"Agents": […]} or says Type or Name, each beside SystemPrompt or the model. A typed one says
+// agent_type, a spec systemPrompt, or it lies in .claude/agents.
 var (
 	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role, anyCase: true}
 	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom, anyCase: true}
@@ -58,7 +58,11 @@ func (f *File) shapeOf(n *node) *shape {
 		return typedShape
 	case f.Format != JSON && f.Format != TOML:
 		return nil
-	case n.get("Type") != nil && n.like("SystemPrompt") != nil:
+	case n.like("RoleId") != nil:
+		return roleShape
+	case n.like("Slug") != nil && (n.like("SystemPrompt") != nil || n.like("ModelId") != nil):
+		return customShape
+	case (n.get("Type") != nil || n.get("Name") != nil) && n.like("SystemPrompt") != nil:
 		return profileShape
 	case n.get("category") == nil && home == OpenCode:
 		return openCodeShape

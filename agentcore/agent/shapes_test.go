@@ -55,6 +55,38 @@ func TestShapesOfJSON(t *testing.T) {
 	})
 }
 
+// TestShapesWithoutTheirSettings reads what stands inside of another tool's settings, where it is copied out of them.
+func TestShapesWithoutTheirSettings(t *testing.T) {
+	const custom, role = `{"Name": "The X", "Slug": "x", "SystemPrompt": "Do.", "Tools": {"Mode": "OnlyThese", "ToolList": ["read_file"]}, "MaxIterations": 4}`,
+		`{"RoleId": "x", "DisplayName": "The X", "SystemPrompt": "Do.", "MaxIterations": 4}`
+	const isCustom, isRole = "x title=The X for=[primary] turns=4 tools=[read] to=[] | The X | Do.\n", "x title=The X for=[primary subagent] turns=4 to=[] | The X | Do.\n"
+	other := strings.NewReplacer(`"x"`, `"y"`)
+	isOther := strings.NewReplacer("x title", "y title")
+	camelled := strings.NewReplacer("Name", "name", "Slug", "slug", "System", "system", "Tools", "tools", "Max", "max", "Role", "role", "DisplayName", "displayName", "Mode", "mode", "ToolL", "toolL")
+	for _, path := range []string{".agentls/agents/x.json", ".claude/agents/z.json", "x.agents.json"} {
+		run(t, path, []formatTest{
+			{"a custom one", "", custom, isCustom},
+			{"a custom one in lower case", "", camelled.Replace(custom), isCustom},
+			{"a custom one by its model", "", `{"Name": "The X", "Slug": "x", "ProviderId": "openai", "ModelId": "m", "SystemPrompt": "Do."}`, "x title=The X for=[primary] model=openai/m to=[] | The X | Do.\n"},
+			{"custom ones in a list", "", "[" + custom + ", " + other.Replace(custom) + "]", isCustom + isOther.Replace(isCustom)},
+			{"custom ones", "", `{"Custom": [` + custom + `], "GlobalPromptVariables": {"a": "1"}}`, strings.Replace(isCustom, " |", " variables=map[a:1] |", 1)},
+			{"custom ones among ours", "", `{"agents": [` + custom + `]}`, isCustom},
+			{"a role", "", role, isRole},
+			{"a role in lower case", "", camelled.Replace(role), isRole},
+			{"roles in a list", "", "[" + role + ", " + other.Replace(role) + "]", isRole + isOther.Replace(isRole)},
+			{"roles", "", `{"DefaultMaxDurationMs": 1000, "Roles": [` + role + `]}`, strings.Replace(isRole, "turns=4", "turns=4 timeout=1s", 1)},
+			{"roles among ours", "", `{"agents": [` + role + `]}`, isRole},
+			{"a profile", "", `{"Name": "x", "SystemPrompt": "Do.", "ProviderKey": "openai", "Model": "m", "MaxIterations": 4}`, "x for=[primary subagent] model=openai/m turns=4 to=[] | x | Do.\n"},
+			{"a profile in a list", "", `[{"Name": "x", "SystemPrompt": "Do."}]`, "x for=[primary subagent] to=[] | x | Do.\n"},
+			{"a custom one without a prompt", "", `{"Slug": "x", "Name": "X", "ModelId": "openai/m"}`, "unusable x title=X for=[primary] model=openai/m to=[] | X | \n1:1-1:50 error prompt: the prompt is empty\n"},
+		})
+	}
+	run(t, ".agentls/agents/x.json", []formatTest{
+		{"roles of something else", "", `{"Roles": [{"name": "admin"}]}`, "1:1-1:31 error : there are no agents in this object\n"},
+		{"custom ones of something else", "", `{"custom": ["x"]}`, "1:1-1:18 error : there are no agents in this object\n"},
+	})
+}
+
 // TestByteOrderMark reads files as some editors of Windows write them. Places count the mark's bytes, as they do in Markdown.
 func TestByteOrderMark(t *testing.T) {
 	const mark = "\uFEFF"
@@ -77,7 +109,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"agents.toml": "[[agents]]\nname = \"x\"\ncategory = \"subagent\"\nprompt_file = \"p.md\"\n", "p.md": mark + "Do.\n"})
-	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml")); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
+	if f, _ := agent.ReadFile(filepath.Join(dir, "agents.toml"), nil); len(f.Usable()) != 1 || f.Usable()[0].Prompt != "Do." {
 		t.Errorf("the file of a prompt is read as %v", f.Definitions)
 	}
 }

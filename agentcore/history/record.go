@@ -42,8 +42,13 @@ func (h *Reader) record(ctx context.Context, id event.SessionID) (record, error)
 	for _, r := range rows {
 		known[r.ID] = true
 	}
+	copied, err := h.store.CopiedTurns(ctx, id)
+	if err != nil {
+		return rec, err
+	}
 	var before, own []recordedRun
 	for _, r := range rows {
+		r.Turns += copied[r.ID]
 		parts, err := h.conversation(ctx, r)
 		if err != nil {
 			return rec, err

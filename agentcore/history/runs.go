@@ -109,3 +109,8 @@ func (h *Reader) Run(ctx context.Context, id event.RunID) (store.Run, error) {
 	}
 	return row, nil
 }
+
+// Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation. It reads the store.
+func (h *Reader) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]store.Resumption, error) {
+	return h.store.Resumptions(ctx, session)
+}

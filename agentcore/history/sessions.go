@@ -168,6 +168,10 @@ func (h *Reader) describe(ctx context.Context, row store.Session) (Session, []Ru
 	if err != nil {
 		return info, nil, err
 	}
+	copied, err := h.store.CopiedTurns(ctx, row.ID)
+	if err != nil {
+		return info, nil, err
+	}
 	info.Runs, info.OpenHunks = len(runs), len(hunks)
 	tree := make([]Run, 0, len(runs))
 	for _, r := range runs {
@@ -176,6 +180,7 @@ func (h *Reader) describe(ctx context.Context, row store.Session) (Session, []Ru
 			info.Status = r.Status
 		}
 		run := RunOf(r)
+		run.Turns += copied[r.ID]
 		if run.Background {
 			run.Output = h.output(run.ID)
 		}

@@ -82,6 +82,46 @@ func (s *Store) Resumed(ctx context.Context, session event.SessionID) (map[event
 	return resumed, s.explain(fmt.Sprintf("read which runs of session %s were resumed", session), err)
 }
 
+// Resumption is a run that goes on with another one.
+type Resumption struct {
+	Run     event.RunID
+	Session event.SessionID
+	// Root says that the user started it, and not another run.
+	Root bool
+}
+
+// Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation.
+func (s *Store) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]Resumption, error) {
+	found := map[event.RunID][]Resumption{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var before event.RunID
+		var r Resumption
+		err := rows.Scan(&before, &r.Run, &r.Session, &r.Root)
+		found[before] = append(found[before], r)
+		return err
+	}, `SELECT former.run, run.id, run.session, run.parent_run IS NULL FROM run
+		JOIN message AS first ON first.run = run.id AND first.seq = (SELECT min(own.seq) FROM message AS own WHERE own.run = run.id)
+		JOIN message AS former ON former.id = first.parent_message AND former.run <> run.id
+		JOIN run AS before ON before.id = former.run
+		WHERE before.session = ? AND run.request_type = 'continuation' ORDER BY run.rowid`, session)
+	return found, s.explain(fmt.Sprintf("read what goes on with session %s", session), err)
+}
+
+// CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations. They have
+// asked for none themselves, and their rows count none.
+func (s *Store) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
+	turns := map[event.RunID]int{}
+	err := s.each(ctx, func(rows *sql.Rows) error {
+		var run event.RunID
+		var n int
+		err := rows.Scan(&run, &n)
+		turns[run] = n
+		return err
+	}, `SELECT run.id, count(*) FROM run JOIN message ON message.run = run.id AND message.role = 'assistant'
+		WHERE run.session = ? AND run.copied <> 0 GROUP BY run.id`, session)
+	return turns, s.explain(fmt.Sprintf("count the answers in the copies of session %s", session), err)
+}
+
 // Overview is what a list says of the runs of a session.
 type Overview struct {
 	// Runs counts all, Status is that of the latest root run.

@@ -83,7 +83,7 @@ type Run struct {
 	MaxDuration time.Duration
 	MaxTokens   int64
 	MaxCost     float64
-	// Turns is the number of requests to the model so far.
+	// Turns is the number of requests to the model so far; 0 for a copy, which has made none (see Store.CopiedTurns).
 	Turns int
 	// Usage includes the run's children, Own does not.
 	Usage, Own event.Usage

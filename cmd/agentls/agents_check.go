@@ -62,7 +62,8 @@ func (p *process) agentsCheckCommand(settings *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check files of definitions; exit code 1 where one has an error",
-		Long:  "Check files of definitions, and those in the folders named. The exit code is 1 where one of them has an error.",
+		Long: `Check files of definitions, and those in the folders named, of which files that are not read where they lie are named. The exit
+code is 1 where one of them has an error.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("name the files to check; see `%s --help`", c.CommandPath())
@@ -110,9 +111,9 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 	if err != nil {
 		return nil, err
 	}
-	files := make([]*agent.File, len(names))
+	files, folders := make([]*agent.File, len(names)), agent.StandardFolders(dirs.Config, p.home, p.dir)
 	for i, full := range p.absolute(names) {
-		files[i], _ = agent.ReadFile(full)
+		files[i], _ = agent.ReadFile(full, folders)
 	}
 	known.Registry = registry.Including(files...)
 	known.Agents = append([]string{}, known.Registry.Names()...)
@@ -124,7 +125,7 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 	return reports, nil
 }
 
-// definitionFiles are the files named, and the files of definitions in the folders named.
+// definitionFiles are the files named, and in the folders named the files of definitions and those that are not read there.
 func (p *process) definitionFiles(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -139,7 +140,8 @@ func (p *process) definitionFiles(names []string) ([]string, error) {
 			if err != nil {
 				return fmt.Errorf("look for definitions: %w", err)
 			}
-			if _, ok := agent.Detect(path); ok && !entry.IsDir() {
+			_, read := agent.Detect(path)
+			if _, unread := agent.Unread(path); (read || unread) && !entry.IsDir() {
 				files = append(files, filepath.Join(name, strings.TrimPrefix(path, full)))
 			}
 			return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/price"
+	"github.com/agentls/agentls/agentcore/store"
 )
 
 // sessionReport is one session in the output of `agentls sessions list --json`, and the beginning of that of `show`.
@@ -56,6 +57,9 @@ type runReport struct {
 	Message  string       `json:"message"`
 	Usage    event.Usage  `json:"usage"`
 	Path     string       `json:"path,omitzero"`
+	// Resumes is the run that it goes on with, and ResumedBy are those that go on with it, in whatever session.
+	Resumes   event.RunID   `json:"resumes,omitzero"`
+	ResumedBy []event.RunID `json:"resumedBy,omitzero"`
 }
 
 // transcriptReport is the output of `agentls sessions show RUN --json`.
@@ -185,15 +189,23 @@ func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				resumed, err := engine.History().Resumptions(c.Context(), info.ID)
+				if err != nil {
+					return err
+				}
 				if !asJSON {
-					return p.print(sessionText(info, tree))
+					return p.print(sessionText(info, tree, resumed))
 				}
 				report := reportOf(info)
 				report.Tree = []runReport{}
 				for _, r := range tree {
-					report.Tree = append(report.Tree, runReport{
-						r.ID, r.Parent, r.Agent, r.Role, r.Depth, r.Title, r.Model, r.Status, r.Reason, r.Created, r.Finished, r.Turns, r.Message, r.Usage, r.Path,
-					})
+					row := runReport{
+						r.ID, r.Parent, r.Agent, r.Role, r.Depth, r.Title, r.Model, r.Status, r.Reason, r.Created, r.Finished, r.Turns, r.Message, r.Usage, r.Path, r.Resumes, nil,
+					}
+					for _, later := range resumed[r.ID] {
+						row.ResumedBy = append(row.ResumedBy, later.Run)
+					}
+					report.Tree = append(report.Tree, row)
 				}
 				return p.printJSON(report)
 			})
@@ -207,8 +219,8 @@ func unknownSession(id string) error {
 	return usage("there is no session or run %q; see `agentls sessions list --all`", id)
 }
 
-// sessionText is a session with its tree of runs, for people.
-func sessionText(info history.Session, tree []history.Run) string {
+// sessionText is a session with its tree of runs, for people. resumed are those that go on with them.
+func sessionText(info history.Session, tree []history.Run, resumed map[event.RunID][]store.Resumption) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))
 	fmt.Fprintf(&b, "%s, %s to %s, %s\n", info.Status, info.Created.Local().Format("2006-01-02 15:04"), info.Updated.Local().Format("2006-01-02 15:04"), costOf(info.Usage))
@@ -246,6 +258,15 @@ func sessionText(info history.Session, tree []history.Run) string {
 			}
 			if r.Message != "" && r.Status.Final() && r.Depth > 0 {
 				said += ": " + oneLine(r.Message)
+			}
+			if r.Resumes != "" {
+				outcome += ", resumes " + string(r.Resumes)
+			}
+			for _, later := range resumed[r.ID] {
+				outcome += ", resumed by " + string(later.Run)
+				if later.Session != info.ID {
+					outcome += " of " + string(later.Session)
+				}
 			}
 			fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\t%s\n",
 				before, r.ID, oneLine(r.Agent), count(r.Turns, "turn"), made, outcome, said)
@@ -383,6 +404,7 @@ func (p *process) sessionsResumeCommand(s *settings) *cobra.Command {
 		Short: "Go on with a run that has ended, or with the latest one of a session",
 		Long: `Go on with a run that has ended, or with the latest one of a session, as a new run with its conversation. Nothing that had an
 effect is done again. Without a PROMPT the agent goes on where it left off. The folder is that of the session, unless --root names it.
+A SESSION that was gone on with before is gone on with where that ended; a RUN is the one that is named, whatever went on with it.
 What the run proposed and nobody decided on is proposed still: --write writes it with what is new. --last takes the session on
 the current folder that was last used.
 
@@ -414,11 +436,14 @@ the current folder that was last used.
 						return err
 					}
 				}
-				info, run, err := findRun(c.Context(), engine, named)
+				info, run, err := p.resumable(c.Context(), engine, named, f.quiet)
 				if err != nil {
 					return err
 				}
-				j.resume, j.agent, j.title = run.ID, run.Agent, cmp.Or(j.prompt, info.Title)
+				j.resume, j.agent = run.ID, run.Agent
+				if j.prompt == "" {
+					j.title = info.Title // of which that it goes on says nothing
+				}
 				if f.root == "" && len(info.Roots) > 0 {
 					f.root = info.Roots[0]
 				}
@@ -454,6 +479,49 @@ func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (st
 		return "", usage("nothing has run on this folder; `agentls sessions list --all` lists the sessions on other folders")
 	}
 	return string(sessions[0].ID), nil
+}
+
+// resumable finds a run by its id, or what a session has come to: its latest root run, or what has gone on with that since. Unless quiet, it
+// tells what was gone on with before.
+func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id string, quiet bool) (history.Session, history.Run, error) {
+	info, run, err := findRun(ctx, engine, id)
+	if err != nil {
+		return info, run, err
+	}
+	last, err := goneOn(ctx, engine, run)
+	if err != nil || last.Run == run.ID {
+		return info, run, err
+	}
+	named := string(run.ID) == id
+	text := fmt.Sprintf("%s was gone on with before; this goes on with the run %s of %s, which that came to", id, last.Run, last.Session)
+	if named {
+		text = fmt.Sprintf("the run %s was gone on with before; `agentls sessions resume %s` goes on with what that came to", id, last.Run)
+	}
+	if !quiet {
+		p.tell(text)
+	}
+	if named {
+		return info, run, nil
+	}
+	return findRun(ctx, engine, string(last.Run))
+}
+
+// goneOn is the newest end of what the user has gone on with a run, itself where that is nothing.
+func goneOn(ctx context.Context, engine *agentcore.Engine, run history.Run) (store.Resumption, error) {
+	last := store.Resumption{Run: run.ID, Session: run.Session}
+	for seen := map[event.RunID]bool{}; !seen[last.Run]; {
+		seen[last.Run] = true
+		all, err := engine.History().Resumptions(ctx, last.Session)
+		if err != nil {
+			return last, err
+		}
+		for _, later := range all[last.Run] {
+			if later.Root && !seen[later.Run] {
+				last = later
+			}
+		}
+	}
+	return last, nil
 }
 
 // findRun finds a run by its id, or the latest root run of a session, and the session.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -301,6 +302,18 @@ func trustedFolders(t agentcore.FolderTrust, root string) []string {
 		return nil
 	}
 	return []string{root}
+}
+
+// untrustedAgent is the error where there is no agent of a name: err, or that the folder has one, but is not trusted.
+func untrustedAgent(agents *agent.Registry, t agentcore.FolderTrust, name string, err error) error {
+	if _, unknown := agents.Find(name); unknown == nil || errors.As(unknown, new(*agent.BrokenError)) || t.Standing == permission.Trusted {
+		return err
+	}
+	file, defines := t.Defining(name)
+	if !defines {
+		return err
+	}
+	return usage("there is no agent %q yet: %s has one, but the folder %s is not trusted; `agentls trust` shows what is in it and trusts it", name, visible(file), t.Root)
 }
 
 // tellUntrusted says that something in the folder is not used.

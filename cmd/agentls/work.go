@@ -165,7 +165,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 			return err
 		}
 	}
-	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err == nil {
+	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err != nil {
+		err = untrustedAgent(engine.Agents(), trust, cmp.Or(j.agent, cfg.DefaultAgent), err)
+	} else {
 		err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)

@@ -673,7 +673,8 @@ type RunInfo struct {
 	Created time.Time `json:"created"`
 	// When it ended; absent while it has not.
 	Finished time.Time `json:"finished,omitzero"`
-	// How many requests went to the model.
+	// How many requests went to the model; of a run that a fork or an import copied, how many answers its
+	// conversation has.
 	Turns int `json:"turns" min:"0"`
 	// The largest used share of any of its limits, in percent, 0 to 100.
 	BudgetUsed int `json:"budgetUsed" min:"0"`

@@ -1112,7 +1112,7 @@ export interface RunInfo {
   created: Timestamp;
   /** When it ended; absent while it has not. */
   finished?: Timestamp;
-  /** How many requests went to the model. */
+  /** How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation has. */
   turns: number;
   /** The largest used share of any of its limits, in percent, 0 to 100. */
   budgetUsed: number;

@@ -749,7 +749,7 @@ M.commands = {
 ---@field reason? string Why it has this status.
 ---@field created agentls.Timestamp When it was created.
 ---@field finished? agentls.Timestamp When it ended; absent while it has not.
----@field turns integer How many requests went to the model.
+---@field turns integer How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation has.
 ---@field budgetUsed integer The largest used share of any of its limits, in percent, 0 to 100.
 ---@field message string What it is doing, in one line.
 ---@field usage agentls.Usage What it has cost so far.
