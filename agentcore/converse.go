@@ -58,6 +58,12 @@ type conversation struct {
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (r *run) takeTurn(c *conversation) (ended bool, err error) {
+	if c.end.reason != "" || r.turn >= r.limits.MaxTurns {
+		// Before anything of the budget is held for the last answer, or they could wait for that.
+		if err := r.awaitTasks(); err != nil {
+			return false, err
+		}
+	}
 	limit, goAhead, err := r.admit()
 	if err != nil {
 		return false, err
