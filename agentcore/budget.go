@@ -326,12 +326,14 @@ func (r *run) estimate() amount {
 // cutOff ends the run by a limit that leaves no request for a hand-over.
 func (r *run) cutOff(limit string) {
 	r.endTasks(errStarterEnded)
+	left := r.leftTasks()
 	r.turn-- // it did not take place
 	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over", r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Reason = limit
-	r.result.Output = cmp.Or(r.lastText, fmt.Sprintf("The limit of this run was reached (%s) before there was an answer.", limit))
+	nothing := fmt.Sprintf("The limit of this run was reached (%s) before there was an answer.", limit)
+	r.result.Output = cmp.Or(r.lastText, nothing) + left
 }
 
 // addUsage counts what an answer of the model used, for the run and for all above it, and stores it. Budgets count a

@@ -60,6 +60,12 @@ type conversation struct {
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (r *run) takeTurn(c *conversation) (ended bool, err error) {
+	if c.end.reason != "" || r.turn >= r.limits.MaxTurns {
+		// Before anything of the budget is held for the last answer, or they could wait for that.
+		if err := r.awaitTasks(); err != nil {
+			return false, err
+		}
+	}
 	limit, goAhead, err := r.admit()
 	if err != nil {
 		return false, err
@@ -219,12 +225,16 @@ func (r *run) judge(c *conversation, calls []model.Call, results []model.Part, a
 }
 
 // lastAnswer takes the answer of the last turn: its call that hands over, else its text. Where it has neither, since it
-// makes other calls, or one that cannot be made, the model is asked once more for a text, as far as the budget goes: it
-// has heard then that no other call is made.
+// says nothing, makes other calls, or one that cannot be made, the model is asked once more for a text, as far as the
+// budget goes: it has heard then that no other call is made. A run whose model was told often enough before is not.
 func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	calls := done.Message.Calls()
 	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
-	if len(calls) == 0 || !submits && strings.TrimSpace(done.Message.Text()) != "" {
+	spoke := strings.TrimSpace(done.Message.Text()) != ""
+	switch {
+	case len(calls) == 0 && !spoke && c.end.detail == "":
+		return r.askForText(c, done, "Your answer was empty.")
+	case len(calls) == 0, !submits && spoke:
 		return r.lastWord(c, done)
 	}
 	r.append(done.Message)
@@ -250,14 +260,20 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	if text := r.engine.redactor.Text(done.Message.Text()); strings.TrimSpace(text) != "" {
 		r.lastText = text
 	}
+	c.undone = true
+	return r.askForText(c, done, "Nothing else can be called now.")
+}
+
+// askForText asks for the last word once more, in the same turn: the turn's second request, and its last one. Where the
+// budget has nothing left for it, what was said before is the last word.
+func (r *run) askForText(c *conversation, done model.Done, why string) error {
 	if _, goAhead, err := r.budget.ask(r.ctx, amount{}, func() {}); err != nil || !goAhead {
 		if err == nil {
 			r.conclude(c.end, done.Stop)
 		}
 		return err
 	}
-	c.undone = true
-	r.append(model.UserText("Nothing else can be called now. Answer in text: results so far, what is done, what is left."))
+	r.append(model.UserText(why + " Answer in text: results so far, what is done, what is left."))
 	r.again()
 	again, err := r.query(c, "")
 	if err != nil {

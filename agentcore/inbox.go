@@ -106,6 +106,19 @@ func (b *inbox) shut() {
 	b.closed = true
 }
 
+// unheard returns the children whose ends the run has not read.
+func (b *inbox) unheard() []event.RunID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var ended []event.RunID
+	for _, m := range b.queue {
+		if m.child != "" {
+			ended = append(ended, m.child)
+		}
+	}
+	return ended
+}
+
 // unread returns what somebody has said and the run has not read.
 func (b *inbox) unread() []string {
 	b.mu.Lock()

@@ -1,6 +1,8 @@
 package agentcore_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +190,60 @@ func TestOnlyTurnOfOtherCalls(t *testing.T) {
 			}
 			if strings.Contains(told, "handed over") != (answer != "") || !strings.Contains(told, "by its limit") {
 				t.Errorf("told %q", told)
+			}
+		})
+	}
+}
+
+// Whoever says nothing in its last turn is asked once more, in the same turn. Where it says nothing then either, the
+// task is not done: a child that had other turns is partial, and one that had none has failed.
+func TestEmptyLastTurn(t *testing.T) {
+	read := script.Turn{Match: "Look.", Answer: []script.Step{call("read", `{"path":"a.txt"}`)}}
+	asked := []script.Expect{script.NoCalls(), script.Last("Your answer was empty"), script.Last("Answer in text")}
+	for name, c := range map[string]struct {
+		turns   int
+		again   string
+		outcome event.ChildStatus
+		gets    []string
+	}{
+		"answers":               {2, "It says one.", event.ChildStatusPartial, []string{"ended by: max_turns", "It says one."}},
+		"stays empty":           {2, " ", event.ChildStatusPartial, []string{"ended by: max_turns", "(it said nothing)"}},
+		"answers in one turn":   {1, "It says one.", event.ChildStatusCompleted, []string{"It says one."}},
+		"one turn, stays empty": {1, "", event.ChildStatusFailed, []string{"error: the task ended as failed", "gave no answer"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var turns []script.Turn
+			if c.turns > 1 {
+				turns = append(turns, read)
+			}
+			turns = append(turns, script.Turn{Match: "Look."}, script.Turn{
+				Match: "Look.", Expect: asked, Answer: []script.Step{script.Text(c.again)},
+			})
+			if c.again == "" {
+				turns[len(turns)-1].Answer = nil
+			}
+			child := slices.Clone(turns)
+			var gets []script.Expect
+			for _, text := range c.gets {
+				gets = append(gets, script.Result("task", text))
+			}
+			asks := task("explore", "Look.", fmt.Sprintf(`,"max_turns":%d`, c.turns))
+			w := newWorld(t, map[string]string{"a.txt": "one\n"}, slices.Concat(
+				[]script.Turn{{Match: "Go.", Answer: []script.Step{asks}}}, child,
+				[]script.Turn{{Match: "Go.", Expect: gets, Answer: []script.Step{script.Text("done")}}},
+				turns, // of the user's own run
+			)...)
+			run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+			if got := w.wait(run); got.Output != "done" {
+				t.Errorf("got %+v", got)
+			}
+			if got := w.wait(w.children(run)[0].ID); got.Outcome != c.outcome || got.Turns != c.turns {
+				t.Errorf("the child ended with %+v", got)
+			}
+			own := agentcore.RunRequest{Agent: "coder", Prompt: "Look."}
+			own.Limits.MaxTurns = c.turns
+			if got := w.wait(w.start(own)); got.Outcome != c.outcome || got.Output != strings.TrimSpace(c.again) || got.Turns != c.turns {
+				t.Errorf("the run ended with %+v", got)
 			}
 		})
 	}

@@ -108,7 +108,7 @@ type run struct {
 	unlisted    []*agent.Definition // to which it may delegate, too
 	tools       []tool.Tool         // in the order in which models see them
 	withheld    []withheld          // tools that no call of could be made, which it is told
-	spared      []string            // what it might use but for its one turn, or the lack of trust; patterns, too
+	spared      []string            // what it might use but for its one turn, the background or lack of trust; patterns, too
 	lacks       map[string][]string // by the names of its subagents, the tools that they would have to do without
 	described   sync.Once
 	description string // of those that it may delegate to, fixed when first needed

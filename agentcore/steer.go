@@ -112,7 +112,7 @@ func (r *run) mayEnd() (bool, error) {
 	if closed || owed == 0 {
 		return closed, nil
 	}
-	resume := r.waits(fmt.Sprintf("waits for %s in the background", counted(owed, "child", "children")))
+	resume := r.waitsInBackground(owed)
 	defer resume()
 	for {
 		select {
@@ -124,6 +124,31 @@ func (r *run) mayEnd() (bool, error) {
 			return false, r.ctx.Err()
 		}
 	}
+}
+
+// awaitTasks waits for the children in the background before the run's last turn, as it does where it has nothing more
+// to do, so that its last word knows what came of them. It waits until the time of the run is kept for its hand-over; what
+// they use is of its budget, and they end with that. The error is that of the run's context.
+func (r *run) awaitTasks() error {
+	owed := r.inbox.coming()
+	if owed == 0 {
+		return nil
+	}
+	resume := r.waitsInBackground(owed)
+	defer resume()
+	for r.inbox.coming() > 0 {
+		select {
+		case <-r.inbox.news:
+		case <-r.working.Done():
+			return r.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// waitsInBackground is waits for so many children.
+func (r *run) waitsInBackground(owed int) (resume func()) {
+	return r.waits(fmt.Sprintf("waits for %s in the background", counted(owed, "child", "children")))
 }
 
 func counted(n int, one, many string) string {

@@ -179,6 +179,31 @@ func (r *run) endTasks(cause error) {
 	}
 }
 
+// leftTasks names the children in the background of whose end the run has not heard, for its result: how they stand, what
+// they changed, and what they said. It is empty where there are none.
+func (r *run) leftTasks() string {
+	var b strings.Builder
+	children, _, _ := r.tasks(nil) // no id can be wrong
+	for _, id := range r.inbox.unheard() {
+		i := slices.IndexFunc(children, func(c *run) bool { return c.id == id })
+		if i < 0 {
+			continue
+		}
+		result := children[i].snapshot()
+		fmt.Fprintf(&b, "\n- %s (%s, %s): %s", children[i].definition.Slug, children[i].request.Title, id, result.Status)
+		if len(result.Files) > 0 {
+			fmt.Fprintf(&b, "; changed %s", strings.Join(result.Files, ", "))
+		}
+		if said := firstLine(result.Output); said != "" {
+			b.WriteString("; said: " + said)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n\nWhat it started in the background and had no turn left to read:" + b.String()
+}
+
 // stillRuns begins the file of a run in the background that has not ended.
 const stillRuns = "(it still runs"
 

@@ -3,6 +3,7 @@ package agentcore_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestBackgroundEndsWithItsStarter: at a limit, what runs in the background is ended before the last word, which knows of it.
+// TestBackgroundEndsWithItsStarter: at a limit of turns, what runs in the background is waited for until the time of the
+// run is kept for its hand-over, and ended then, before the last word, which knows of it.
 func TestBackgroundEndsWithItsStarter(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
@@ -135,6 +137,8 @@ func TestBackgroundEndsWithItsStarter(t *testing.T) {
 	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	request.Limits.MaxTurns = 2
 	run := w.start(request)
+	w.waitsInBackground(run)
+	w.engine.Late(run)
 	result := w.wait(run)
 	if result.Reason != "max_turns" || result.Output != "It was cut off." {
 		t.Errorf("got %+v", result)
@@ -147,6 +151,80 @@ func TestBackgroundEndsWithItsStarter(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Errorf("outputs: %v, %v", files, err)
 		}
+	}
+}
+
+// waitsInBackground reads events until the run waits for its only child in the background.
+func (w *world) waitsInBackground(run event.RunID) {
+	w.t.Helper()
+	w.until(func(e event.Event) bool {
+		change, ok := e.Body.(event.RunStatusChanged)
+		return ok && e.Run == run && change.Reason == "waits for 1 child in the background"
+	})
+}
+
+// At its limit of turns, or where it is ended since its model gets nowhere, a run waits for what runs in the background
+// before its last word, as it does at its normal end.
+func TestBackgroundIsWaitedForAtALimit(t *testing.T) {
+	read := []script.Step{call("read", `{"path":"a.txt"}`)}
+	told := map[string]string{"max_turns": "(max_turns)", "repeats": "5 times in a row"}
+	for reason, turns := range map[string][]script.Turn{
+		"max_turns": {{Match: "Go.", Answer: read}},
+		"repeats":   {{Match: "Go.", Times: 5, Answer: read}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a.txt": "one\n"}, slices.Concat([]script.Turn{
+				{Match: "Go.", Answer: []script.Step{task("general", "Look.", inBackground)}},
+				{Match: "Look.", Answer: []script.Step{script.Gate("look"), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)}},
+				{Match: "Look.", Answer: []script.Step{script.Text("Found.")}},
+			}, turns, []script.Turn{{
+				Match: "Go.", Answer: []script.Step{script.Text("It found something.")},
+				Expect: []script.Expect{
+					script.NoCalls(), before(script.Last("\n\nFound.\n</task>")), before(script.Last("changed: a.txt")),
+					script.Last(told[reason]),
+				},
+			}})...)
+			request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
+			if reason == "max_turns" {
+				request.Limits.MaxTurns = 3
+			}
+			run := w.start(request)
+			w.waitsInBackground(run)
+			w.model.Release("look")
+			if got := w.wait(run); got.Reason != reason || got.Output != "It found something." || len(got.Files) != 1 {
+				t.Errorf("got %+v", got)
+			}
+			if child := w.children(run)[0]; child.Status != event.StatusCompleted {
+				t.Errorf("the child is %+v", child)
+			}
+		})
+	}
+}
+
+// A run that has no tokens left for its last word ends what runs in the background at once, and names it in its result.
+func TestLeftInTheBackground(t *testing.T) {
+	spent := readsFor("1", 10_000)
+	spent.Match, spent.Answer = "Go.", append([]script.Step{script.Gate("go")}, spent.Answer...)
+	w := newWorld(
+		t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Look.", inBackground)}},
+		script.Turn{Match: "Look.", Answer: []script.Step{
+			script.Text("Half of it."), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+		}},
+		script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("never")}},
+		spent,
+	)
+	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
+	request.Limits.Tokens = 10_000
+	run := w.start(request)
+	w.reached("never", "go")
+	w.model.Release("go")
+	got, child := w.wait(run), w.children(run)[0]
+	want := "The limit of this run was reached (max_tokens) before there was an answer.\n\n" +
+		"What it started in the background and had no turn left to read:\n" +
+		"- general (Look., " + string(child.ID) + "): cancelled; changed a.txt; said: Half of it."
+	if got.Reason != "max_tokens" || got.Output != want || len(got.Files) != 1 {
+		t.Errorf("got %+v, want the output\n%s", got, want)
 	}
 }
 

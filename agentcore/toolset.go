@@ -110,19 +110,26 @@ func (r *run) tellWithheld() {
 	}
 }
 
-// allows reports whether the run may use a tool, and has the turns for it.
+// allows reports whether the run may use a tool, and has the turns for it, and the place where it needs one that waits
+// for it.
 func (r *run) allows(spec tool.Spec) bool {
-	return r.mightUse(spec) && (spec.Name == submitResult || !r.onlySubmits())
+	aside := r.background() && !slices.Contains(asyncSafe, ownerOf(spec.Name))
+	return r.mightUse(spec) && !aside && (spec.Name == submitResult || !r.onlySubmits())
+}
+
+// ownerOf is the tool that another one comes and goes with: bash and task have such. Each other tool is its own.
+func ownerOf(name string) string {
+	if strings.HasPrefix(name, "bash_") || strings.HasPrefix(name, "task_") {
+		return name[:len("bash")]
+	}
+	return name
 }
 
 // mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
 // use for it.
 func (r *run) mightUse(spec tool.Spec) bool {
-	name := spec.Name
-	switch {
-	case strings.HasPrefix(name, "bash_"), strings.HasPrefix(name, "task_"):
-		name = name[:len("bash")] // they come and go with it
-	case name == submitResult:
+	name := ownerOf(spec.Name)
+	if name == submitResult {
 		return r.reports() && !r.definition.Mode.Toolless()
 	}
 	switch {
@@ -137,8 +144,6 @@ func (r *run) mightUse(spec tool.Spec) bool {
 	case r.former.binds() &&
 		!slices.Contains(r.former.powers.Tools, spec.Name) && !slices.Contains(r.request.granted, name):
 		return false // what was a child has no other tools than it had, but for those that the user gives it now
-	case r.task != nil && r.task.Background && !slices.Contains(asyncSafe, name):
-		return false
 	case name == "task":
 		return len(r.subagents)+len(r.unlisted) > 0
 	case name == "statusline":

@@ -104,7 +104,7 @@ func (r *result) sarif() sarifLog {
 		Tool: sarifTool{sarifDriver{
 			Name: "agentls", Version: version(), InformationURI: "https://github.com/agentls/agentls", Rules: []sarifRule{},
 		}},
-		Invocations:        []sarifInvocation{{ExecutionSuccessful: r.complete()}},
+		Invocations:        []sarifInvocation{{ExecutionSuccessful: r.complete() && !r.leftOpen}},
 		OriginalURIBaseIDs: map[string]artifactLocation{rootID: {URI: strings.TrimSuffix(event.FileURI(r.root.Path), "/") + "/"}},
 		Results:            []sarifResult{},
 		ColumnKind:         "utf16CodeUnits",

@@ -2,9 +2,9 @@
 // subcommands run the same agents, on the same engine, from a command line.
 //
 // The exit codes are 0 for success, 1 for findings at or above --fail-on (for doctor: a failed check), 2 for
-// a command line, file, agent or model that cannot be used, 3 for a run that failed, left work of a subagent
-// undone or did not pass its --until check, 4 for a run that completed but was denied calls, 130 after an interrupt and
-// 143 after SIGTERM.
+// a command line, file, agent or model that cannot be used, 3 for a run that failed, was ended before its
+// task was done, left work of a subagent undone or did not pass its --until check, 4 for a run that completed but was
+// denied calls, 130 after an interrupt and 143 after SIGTERM.
 package main
 
 import (

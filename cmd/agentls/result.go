@@ -26,6 +26,8 @@ type result struct {
 	partial bool
 	// unmet says that a check which decides whether the task is done failed to the last.
 	unmet bool
+	// leftOpen says that a run of the user completed without its task being done.
+	leftOpen bool
 
 	denied   []deniedReport
 	findings []event.Finding  // by place
@@ -189,7 +191,7 @@ func (r *result) exitCode(failOn string) int {
 	default:
 		return exitFailed
 	}
-	if r.partial || r.unmet {
+	if r.partial || r.unmet || r.leftOpen {
 		return exitFailed
 	}
 	if failOn == "never" {

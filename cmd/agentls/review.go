@@ -35,7 +35,8 @@ A file named - is a text from standard input; --stdin-filename says which file i
 ` + formatHelp + `
 
 Exit codes: 0 no finding at or above --fail-on, 1 findings, 2 a file or option that cannot be used, 3 a run
-(of any file) that failed or an edit that could not be written, 130 interrupted.`,
+(of any file) that failed, or that a limit ended before it was done, or an edit that could not be written, 130
+interrupted.`,
 		Example: `  agentls review main.go
   agentls review --format sarif $(git ls-files '*.go') > review.sarif
   agentls review --format diff main.go | git apply`,

@@ -27,10 +27,11 @@ file it stands for.
 ` + formatHelp + `
 
 Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option that cannot be used, 3 a run that
-failed, one of its subagents that did, a check of --until that failed to the last, or an edit that could not be
-written, 4 a run that completed but was denied calls, behind which none of the same tool succeeded (--ignore-denied: 0), 130 interrupted. A subagent that was
-cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format json lists what
-was denied, and why.`,
+failed, or that a limit ended before its task was done, one of its subagents that failed, a check of --until that failed
+to the last, passes of which the last one says that the task is not done, or an edit that could not be written, 4 a run
+that completed but was denied calls, behind which none of the same tool succeeded (--ignore-denied: 0), 130 interrupted.
+A subagent that was cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format
+json lists what was denied, and why.`,
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --agent explore "How are orders priced?"
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."

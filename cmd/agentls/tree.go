@@ -103,6 +103,28 @@ func (t *tree) unmet() bool {
 	return false
 }
 
+// leftOpen reports whether the user's own run, or one per file, completed without its task being done: a limit or the
+// length of an answer cut it short, or the last of its passes says so.
+func (t *tree) leftOpen(perFile bool) bool {
+	switch {
+	case t.root == nil:
+		return false
+	case perFile:
+		return slices.ContainsFunc(t.root.children, (*node).leavesOpen)
+	}
+	return t.root.leavesOpen()
+}
+
+// leavesOpen reports whether the task of a run that completed is not done. Where passes are used up, the last one says
+// that.
+func (n *node) leavesOpen() bool {
+	last := n
+	if n.reason == "iterations" && len(n.children) > 0 {
+		last = n.children[len(n.children)-1]
+	}
+	return n.status == event.StatusCompleted && last.outcome != event.ChildStatusCompleted
+}
+
 func (n *node) unfinished() bool {
 	left := func(child *node) bool { return !n.settles(child) }
 	return n.status != event.StatusCompleted || slices.ContainsFunc(n.children, left)

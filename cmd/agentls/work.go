@@ -223,6 +223,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 		return err
 	}
 	r.unmet = request.Until != "" && w.progress.tree.unmet()
+	r.leftOpen = w.progress.tree.leftOpen(len(request.Each) > 0)
 	var refused error
 	if f.write {
 		if refused, err = r.accept(ctx, session); err != nil {
