@@ -153,7 +153,7 @@ func (a *asks) add(one *openAsk) {
 // askUser asks for one call, and waits until somebody answers, the time for it is over, or the run ends. The
 // error is that of the run's context.
 func (r *run) askUser(c *call, decision permission.Decision, detail string) (Answer, error) {
-	if !r.mayAsk(c.spec.Name) {
+	if !r.mayAsk(c.spec) {
 		return Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
 	c.line.leave()
@@ -186,14 +186,14 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 // mayAsk reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
 // it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
 // nothing else.
-func (r *run) mayAsk(toolName string) bool {
+func (r *run) mayAsk(spec tool.Spec) bool {
 	switch {
 	case r.parent == nil, r.request.pass > 0, r.config.SubagentAsk == config.AskBubble: // a pass stands for its starter
 		return true
-	case slices.Contains(r.request.granted, toolName):
+	case slices.Contains(r.request.granted, spec.Name):
 		return true
 	}
-	return toolName == "webfetch" && r.definition.Permissions == permission.Researcher
+	return spec.Effect == tool.Fetches && r.definition.Permissions == permission.Researcher
 }
 
 // newAsk makes an ask for a call that nobody knows yet.

@@ -30,6 +30,8 @@ type call struct {
 	spec      tool.Spec
 	title     string
 	arguments json.RawMessage
+	access    *tool.Access // what it reaches for; nil where its tool declares nothing
+	do        func(context.Context, tool.Host) (tool.Result, error)
 	refusal   string // why it is not carried out, empty if it is
 	started   time.Time
 	hooked    hook.Outcome // what the hooks before it said
@@ -68,7 +70,7 @@ func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
 			done(i + 1)
 			continue
 		case c.spec.Effect == tool.Delegates: // children have a queue of their own
-			if c.refusal == "" && c.spec.Name == "task" {
+			if c.refusal == "" && c.spec.Needs == tool.Subagents {
 				last = last.behind(r.session.slots.Reserve())
 				c.line = last
 			}
@@ -143,9 +145,9 @@ func (r *run) decide(asked model.Call) *call {
 	c.tool, c.spec = t, t.Spec()
 	err := r.guarded("the tool "+name, func() error {
 		c.title = t.Title(asked.Arguments)
-		arguments, err := tool.CheckWith(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
+		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
 		if err == nil {
-			c.arguments, c.title = arguments, t.Title(arguments)
+			c.take(parsed)
 		}
 		return err
 	})
@@ -153,6 +155,19 @@ func (r *run) decide(asked model.Call) *call {
 		c.refusal = "error: " + err.Error()
 	}
 	return c
+}
+
+// take makes the call what its tool has made of its arguments.
+func (c *call) take(parsed tool.Call) {
+	c.title, c.arguments, c.access, c.do = parsed.Title, parsed.Arguments, parsed.Access, parsed.Run
+}
+
+// paths are the files and folders that the call names, as the model wrote them.
+func (c *call) paths() []string {
+	if c.access == nil {
+		return nil
+	}
+	return c.access.Paths
 }
 
 // execute carries out one call: intent, action, outcome.
@@ -177,7 +192,7 @@ func (r *run) execute(c *call) model.Result {
 	case !unrefused(c.refusal, nil, &status, &text, &summary):
 	case !r.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
-	case c.spec.Effect == tool.Acts:
+	case c.spec.Effect.Outside():
 		// What acts outside may do so only when its intent would survive a crash.
 		if err := intent.Wait(r.ctx); err != nil {
 			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(), "not stored"
@@ -211,7 +226,7 @@ func (r *run) worksOn(c *call) {
 	if c.tool == nil || c.refusal != "" {
 		return
 	}
-	for _, name := range tool.AccessOf(c.spec, c.arguments).Paths {
+	for _, name := range c.paths() {
 		if path, err := r.session.view.Resolve(name); err == nil {
 			r.mu.Lock()
 			r.onFile = path

@@ -107,7 +107,7 @@ func (e *Engine) forgetOutputs() error {
 // writeCommands says in the prompt what commands see and reach.
 func (r *run) writeCommands(b *strings.Builder) {
 	otherwise := "the user is asked"
-	if !r.mayAsk("bash") {
+	if !r.mayAsk(tool.Spec{Name: "bash", Effect: tool.Executes}) {
 		otherwise = "only what a rule allows is run"
 	}
 	switch level := r.rights.sandboxLevel(); {

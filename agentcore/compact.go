@@ -222,11 +222,11 @@ func writeFiles(b *strings.Builder, what string, files map[string]bool) {
 func (r *run) noteFiles(from int) {
 	for _, m := range r.messages[:from] {
 		for _, call := range m.Calls() {
-			spec, arguments, ok := r.specOf(call)
-			if !ok || spec.Effect != tool.Reads && spec.Effect != tool.Proposes || spec.Name == "glob" || spec.Name == "grep" || spec.Name == "list" {
+			spec, access := r.accessOf(call)
+			if spec.Effect != tool.Reads && spec.Effect != tool.Proposes || access.Search {
 				continue
 			}
-			for _, name := range tool.AccessOf(spec, arguments).Paths {
+			for _, name := range access.Paths {
 				if path, err := r.session.view.Resolve(name); err == nil {
 					r.memory.read[r.session.view.Shown(path)] = true
 				}
@@ -235,18 +235,21 @@ func (r *run) noteFiles(from int) {
 	}
 }
 
-// specOf returns the tool of a call, and its arguments in the tool's own words.
-func (r *run) specOf(call model.Call) (tool.Spec, []byte, bool) {
+// accessOf returns the tool of a call that a message has, and what it reached for: nothing where it was refused.
+func (r *run) accessOf(call model.Call) (tool.Spec, tool.Access) {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
 	t := r.toolNamed(name)
 	if t == nil {
-		return tool.Spec{}, nil, false
+		return tool.Spec{}, tool.Access{}
 	}
-	arguments, err := tool.Check(t, call.Arguments)
-	return t.Spec(), arguments, err == nil
+	parsed, err := tool.Parse(t, call.Arguments, nil)
+	if err != nil || parsed.Access == nil {
+		return t.Spec(), tool.Access{}
+	}
+	return t.Spec(), *parsed.Access
 }
 
 // recallFiles makes the run one that knows whole only the files whose whole text the conversation still shows. The others it
@@ -256,18 +259,18 @@ func (r *run) recallFiles() {
 	shown := map[string]bool{}
 	for i, m := range r.messages {
 		for _, call := range m.Calls() {
-			spec, arguments, ok := r.specOf(call)
-			if !ok || spec.Name != "read" && spec.Name != "write" || i+1 == len(r.messages) {
+			_, access := r.accessOf(call)
+			if !access.Whole || i+1 == len(r.messages) {
 				continue
 			}
 			part := slices.ContainsFunc(r.messages[i+1].Parts, func(part model.Part) bool {
 				result, ok := part.(model.Result)
 				return ok && result.ID == call.ID && (result.Error || strings.Contains(result.Text, leftOut))
 			})
-			if part || spec.Name == "read" && (strings.Contains(string(arguments), `"offset"`) || strings.Contains(string(arguments), `"limit"`)) {
+			if part {
 				continue
 			}
-			for _, name := range tool.AccessOf(spec, arguments).Paths {
+			for _, name := range access.Paths {
 				if path, err := r.session.view.Resolve(name); err == nil {
 					shown[path] = true
 				}

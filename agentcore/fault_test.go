@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -47,14 +48,21 @@ func TestModelPanics(t *testing.T) {
 // probe is a tool for these tests, under the name of one that the reviewer may use.
 type probe struct {
 	tool.Tool
-	title func() string
-	run   func(context.Context) (tool.Result, error)
+	title      func() string
+	run        func(context.Context) (tool.Result, error)
+	undeclared bool // it does not say what it reaches for
 }
 
 func (p probe) Title(json.RawMessage) string { return p.title() }
 
-func (p probe) Run(ctx context.Context, _ tool.Host, _ json.RawMessage) (tool.Result, error) {
-	return p.run(ctx)
+func (p probe) Decode(arguments json.RawMessage) (tool.Call, error) {
+	made := tool.Call{Title: p.title(), Arguments: arguments, Access: &tool.Access{}, Run: func(ctx context.Context, _ tool.Host) (tool.Result, error) {
+		return p.run(ctx)
+	}}
+	if p.undeclared {
+		made.Access = nil
+	}
+	return made, nil
 }
 
 // withProbe opens the engine anew with a tool in the place of the built-in one of that name.
@@ -66,6 +74,21 @@ func (w *world) withProbe(name string, p probe) {
 	p.Tool = tools[at]
 	tools[at] = p
 	w.openWith(agentcore.Options{StateDir: w.state, Tools: tools, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
+}
+
+// A tool that does not declare what its calls reach for is denied in every mode: nothing could be decided on.
+func TestUndeclaredToolIsDenied(t *testing.T) {
+	for _, mode := range []permission.Mode{permission.Default, permission.Bypass} {
+		w := newWorld(t, nil,
+			script.Turn{Answer: []script.Step{call("todo", `{"items":[]}`)}},
+			script.Turn{Expect: []script.Expect{script.Result("todo", "denied: the tool todo does not declare what it reaches for")}, Answer: []script.Step{script.Text("done")}},
+		)
+		w.withProbe("todo", probe{undeclared: true, title: func() string { return "todo" }, run: func(context.Context) (tool.Result, error) {
+			t.Error("the call was made")
+			return tool.Result{}, nil
+		}})
+		w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", PermissionMode: mode})
+	}
 }
 
 func TestToolPanics(t *testing.T) {

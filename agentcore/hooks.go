@@ -412,7 +412,7 @@ func (r *run) callInput(e hook.Event, c *call) hook.Input {
 	in := r.hookInput(e)
 	in.Tool, in.ToolCall = c.spec.Name, string(c.id)
 	name := ""
-	if paths := tool.AccessOf(c.spec, c.arguments).Paths; len(paths) == 1 {
+	if paths := c.paths(); len(paths) == 1 {
 		if resolved, err := r.session.view.Resolve(paths[0]); err == nil && filepath.IsAbs(resolved) {
 			name = resolved
 		}

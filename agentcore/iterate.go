@@ -276,19 +276,26 @@ func (r *run) check() (*checkEnd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("put the check into a call: %w", err)
 	}
-	command := &checkCommand{Tool: bash, script: r.request.Until}
+	var result *tool.CommandResult // nil where it did not run
 	id := event.NewCallID()
 	made := r.execute(&call{
-		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: command, spec: bash.Spec(),
-		title: "check: " + firstLine(r.request.Until), arguments: arguments,
+		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: bash, spec: bash.Spec(),
+		title: "check: " + firstLine(r.request.Until), arguments: arguments, access: &tool.Access{Command: r.request.Until},
+		do: func(ctx context.Context, host tool.Host) (tool.Result, error) { // as bash does, but that the whole result is kept
+			ran, err := host.RunCommand(ctx, tool.Command{Script: r.request.Until, Why: "made by the check", Timeout: checkTime})
+			if err != nil {
+				return tool.Result{}, err
+			}
+			result = &ran
+			return tool.Result{Text: ran.Output, Summary: fmt.Sprintf("exit code %d", ran.Exit), ExitCode: &ran.Exit}, nil
+		},
 	})
 	switch {
 	case r.ctx.Err() != nil:
 		return nil, r.ctx.Err()
-	case !command.ran:
+	case result == nil:
 		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "the check could not be made: " + made.Text, Hint: "allow the command, or leave the check out"}
 	}
-	result := command.result
 	end := &checkEnd{passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut, output: cutBegin(strings.TrimSpace(result.Output), maxCheckShown)}
 	switch {
 	case result.TimedOut:
@@ -300,24 +307,6 @@ func (r *run) check() (*checkEnd, error) {
 	}
 	end.output = r.engine.redactor.Text(strings.TrimSpace(end.output))
 	return end, nil
-}
-
-// checkCommand is a call of bash that keeps the exit code.
-type checkCommand struct {
-	tool.Tool
-	script string
-	result tool.CommandResult
-	ran    bool
-}
-
-// Run implements tool.Tool.
-func (c *checkCommand) Run(ctx context.Context, host tool.Host, _ json.RawMessage) (tool.Result, error) {
-	result, err := host.RunCommand(ctx, tool.Command{Script: c.script, Why: "made by the check", Timeout: checkTime})
-	if err != nil {
-		return tool.Result{}, err
-	}
-	c.result, c.ran = result, true
-	return tool.Result{Text: result.Output, Summary: fmt.Sprintf("exit code %d", result.Exit), ExitCode: &result.Exit}, nil
 }
 
 // cutEnd and cutBegin keep so many bytes of a text, and say that there was more.

@@ -41,8 +41,15 @@ func (t mcpTool) current() (now mcp.Tool, ok bool) {
 	return now, true
 }
 
-// Run implements tool.Tool. It calls the tool in the version that was allowed.
-func (t mcpTool) Run(ctx context.Context, h tool.Host, arguments json.RawMessage) (tool.Result, error) {
+// Decode implements tool.Tool. What a server's arguments mean is its own: they name nothing that is known here.
+func (t mcpTool) Decode(arguments json.RawMessage) (tool.Call, error) {
+	return tool.Call{Title: t.Title(arguments), Arguments: arguments, Access: &tool.Access{}, Run: func(ctx context.Context, h tool.Host) (tool.Result, error) {
+		return t.call(ctx, h, arguments)
+	}}, nil
+}
+
+// call calls the tool in the version that was allowed.
+func (t mcpTool) call(ctx context.Context, h tool.Host, arguments json.RawMessage) (tool.Result, error) {
 	own := h.(host) // the tool is the engine's own
 	if t.client.server.project && !h.Trusted() {
 		return tool.Result{}, fmt.Errorf("the MCP server %s is not used: %w", t.client.server.name, errUntrustedServer)
@@ -123,26 +130,26 @@ func (t mcpResources) Title(json.RawMessage) string {
 	return "read a resource of the MCP server " + t.client.server.name
 }
 
-// Run implements tool.Tool.
-func (t mcpResources) Run(ctx context.Context, h tool.Host, arguments json.RawMessage) (tool.Result, error) {
-	if t.client.server.project && !h.Trusted() {
-		return tool.Result{}, fmt.Errorf("the MCP server %s is not used: %w", t.client.server.name, errUntrustedServer)
-	}
+// Decode implements tool.Tool.
+func (t mcpResources) Decode(arguments json.RawMessage) (tool.Call, error) {
 	var named struct {
 		URI    string `json:"uri"`
 		Cursor string `json:"cursor"`
 	}
 	if err := json.Unmarshal(arguments, &named); err != nil {
-		return tool.Result{}, err
+		return tool.Call{}, err
 	}
-	var result mcp.Result
-	var err error
-	if t.lists {
-		result, err = t.client.Resources(ctx, named.Cursor)
-	} else {
-		result, err = t.client.ReadResource(ctx, named.URI)
-	}
-	return answerOf(t.client.server, result, err)
+	return tool.Call{Title: t.Title(arguments), Arguments: arguments, Access: &tool.Access{}, Run: func(ctx context.Context, h tool.Host) (tool.Result, error) {
+		if t.client.server.project && !h.Trusted() {
+			return tool.Result{}, fmt.Errorf("the MCP server %s is not used: %w", t.client.server.name, errUntrustedServer)
+		}
+		if t.lists {
+			result, err := t.client.Resources(ctx, named.Cursor)
+			return answerOf(t.client.server, result, err)
+		}
+		result, err := t.client.ReadResource(ctx, named.URI)
+		return answerOf(t.client.server, result, err)
+	}}, nil
 }
 
 // external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was allowed of it before it changed

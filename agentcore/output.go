@@ -66,12 +66,13 @@ func (r *run) keepOutput(name string, data []byte) (string, error) {
 // runTool runs the tool of a call, no longer than the agent's definition lets it.
 func (r *run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
+	do := r.withSecrets(c)
 	if limit <= 0 {
-		return c.tool.Run(r.workContext(), host{r, c, r.layer}, r.withSecrets(c))
+		return do(r.workContext(), host{r, c, r.layer})
 	}
 	ctx, cancel := context.WithTimeout(r.workContext(), limit)
 	defer cancel()
-	result, err := c.tool.Run(ctx, host{r, c, r.layer}, r.withSecrets(c))
+	result, err := do(ctx, host{r, c, r.layer})
 	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once", limit, r.definition.Slug, c.spec.Name)
 	}

@@ -19,7 +19,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal := r.whilePlanning(c.spec); refusal != "" {
 		return refusal, nil
 	}
-	request, err := r.rights.request(c.spec, c.arguments)
+	request, err := r.rights.request(c.spec, c.access)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
 		return denied(permission.Decision{}, err.Error()), nil
@@ -56,7 +56,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 			why = "the user said no"
 		}
 		reason := strings.TrimPrefix(decision.Reason, ": ")
-		if strings.HasPrefix(request.Tool, "mcp__") { // what it is decided by are hashes
+		if c.version != "" { // what it is decided by are hashes
 			reason = strings.Replace(reason, " "+request.Call, "", 1)
 		}
 		return denied(decision, fmt.Sprintf("%s (%s)", why, reason)), nil

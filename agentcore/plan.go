@@ -52,7 +52,7 @@ func (p *plan) written() bool {
 
 // goesWithPlanning reports whether a tool changes nothing but a planning run's own records. name is that of the tool which it belongs to.
 func goesWithPlanning(spec tool.Spec, name string) bool {
-	return spec.Effect <= tool.Reads || slices.Contains(noting, name)
+	return spec.Effect <= tool.Fetches || slices.Contains(noting, name)
 }
 
 // plansForParent reports whether a child may hand over a plan: its definition says so by name.
@@ -62,8 +62,7 @@ func (r *run) plansForParent(name string) bool {
 
 // whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.
 func (r *run) whilePlanning(spec tool.Spec) string {
-	name, _, _ := strings.Cut(spec.Name, "_")
-	if goesWithPlanning(spec, spec.Name) || name == "task" {
+	if goesWithPlanning(spec, spec.Name) || spec.Effect == tool.Delegates {
 		return ""
 	}
 	for above := r; above != nil; above = above.parent {

@@ -24,7 +24,7 @@ func (r *run) preview(c *call, paths []permission.Path) (string, error) {
 		scratch.Allow(p.Name)
 	}
 	err := r.guarded("the tool "+c.spec.Name, func() error {
-		_, err := c.tool.Run(r.ctx, host{r, c, scratch}, r.withSecrets(c))
+		_, err := r.withSecrets(c)(r.ctx, host{r, c, scratch})
 		return err
 	})
 	if err != nil {

@@ -65,7 +65,8 @@ func exactly(want string) script.Expect {
 // fakeTool is a tool of the name that later tools have.
 func fakeTool(name string, effect tool.Effect) tool.Tool {
 	return tool.New(tool.Definition[struct{}]{
-		Name: name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
+		Access: tool.Internal[struct{}],
+		Name:   name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
 		Run: func(context.Context, tool.Host, struct{}) (tool.Result, error) {
 			return tool.Result{Text: "done"}, nil
 		},

@@ -356,7 +356,7 @@ func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 				result.Text, result.Error = boundedText(outcome.Text, "task_output with its id tells all of it"), outcome.Failed
 			case row.Status != "":
 				result.Text, result.Error = row.Output, row.Status != event.CallOK
-			case row.Effect == tool.Acts.String() || row.Effect == tool.Delegates.String():
+			case tool.LeavesDoubt(row.Effect):
 				result.Text = "error: the run was cut off while this call was made, and what came of it is not known. Look at what is there before you make it again."
 			}
 		}

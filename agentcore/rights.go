@@ -2,7 +2,6 @@ package agentcore
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -208,39 +207,36 @@ func homeDir() string {
 	return home
 }
 
-// effects are what the tools' effects are to a policy; rights.request knows those of commands and hosts better.
+// effects are what the tools' effects are to a policy.
 var effects = map[tool.Effect]permission.Effect{
-	tool.Reads: permission.Read, tool.Delegates: permission.Internal, tool.Notes: permission.Internal, tool.Proposes: permission.Propose, tool.Acts: permission.External,
+	tool.Reads: permission.Read, tool.Fetches: permission.Network, tool.Delegates: permission.Internal, tool.Notes: permission.Internal,
+	tool.Proposes: permission.Propose, tool.Asks: permission.Internal, tool.Acts: permission.External, tool.Executes: permission.Execute,
 }
 
 // reach is the most that a call of a tool could come to, whatever its arguments are.
 func (r *rights) reach(spec tool.Spec) permission.Action {
-	effect, level := effects[spec.Effect], permission.None
-	switch spec.Name {
-	case "bash":
-		effect, level = permission.Execute, r.sandboxLevel()
-	case "webfetch", "websearch":
-		effect = permission.Network
-	case "statusline":
-		effect = permission.Internal
+	level := permission.None
+	if spec.Effect == tool.Executes {
+		level = r.sandboxLevel()
 	}
-	return r.policy.Reach(spec.Name, effect, level, r.grants())
+	return r.policy.Reach(spec.Name, effects[spec.Effect], level, r.grants())
 }
 
-// request is a call as a policy sees it. It fails where a file that the call names can be none.
-func (r *rights) request(spec tool.Spec, arguments json.RawMessage) (permission.Request, error) {
+// request is a call as a policy sees it. It fails where a file that the call names can be none, and where its tool does not
+// declare what it reaches for: nothing could be decided on then.
+func (r *rights) request(spec tool.Spec, access *tool.Access) (permission.Request, error) {
 	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
-	access := tool.AccessOf(spec, arguments)
+	if access == nil {
+		return request, fmt.Errorf("the tool %s does not declare what it reaches for", spec.Name)
+	}
 	request.Call, request.Hosts = access.Call, access.Hosts
-	if access.Command != "" {
-		request.Effect, request.Command, request.Dir = permission.Execute, access.Command, r.session.home()
-		request.Sandbox = r.sandboxLevel()
-	}
-	if spec.Name == "statusline" {
-		request.Effect = permission.Internal // it asks by itself, for the very line, whatever was granted
-	}
-	if len(access.Hosts) > 0 || access.Network {
-		request.Effect = permission.Network
+	switch {
+	case access.Command != "":
+		request.Command, request.Dir, request.Sandbox = access.Command, r.session.home(), r.sandboxLevel()
+	case spec.Effect == tool.Executes:
+		request.Effect = permission.External // no rule of command lines knows it
+	case spec.Effect == tool.Fetches && len(access.Hosts) == 0 && !access.Network:
+		request.Effect = permission.Read // it reaches nothing, and the tool says so
 	}
 	var together []string
 	for _, name := range access.Paths {
@@ -390,11 +386,8 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 		return permission.Explanation{}, fault.Missing("tool", toolName, "see the tools of an agent with `agentls agents show`")
 	}
 	spec := t.Spec()
-	arguments, err := json.Marshal(tool.ArgumentsFor(spec, subject))
-	if err != nil {
-		return permission.Explanation{}, fmt.Errorf("put %q into a call of %s: %w", subject, name, err)
-	}
-	request, err := r.request(spec, arguments)
+	access := spec.Subject.Access(subject)
+	request, err := r.request(spec, &access)
 	if err != nil {
 		return permission.Explanation{}, fmt.Errorf("find %q: %w", subject, err)
 	}

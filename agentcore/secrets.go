@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -56,36 +57,46 @@ func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 	return m
 }
 
-// withSecrets puts the secrets of the files that an edit is about back into its arguments, where the model left
-// their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
-func (r *run) withSecrets(c *call) json.RawMessage {
+// withSecrets carries out a call with the secrets of the files that an edit is about back in its arguments, where the model
+// left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
+func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result, error) {
 	if c.spec.Effect != tool.Proposes || !secret.Holds(string(c.arguments)) {
-		return c.arguments
+		return c.do
 	}
 	var arguments any
 	decoder := json.NewDecoder(bytes.NewReader(c.arguments))
 	decoder.UseNumber()
 	if decoder.Decode(&arguments) != nil {
-		return c.arguments // the tool says what is wrong
+		return c.do // the tool says what is wrong
 	}
-	home := r.textOf(tool.AccessOf(c.spec, c.arguments).Paths)
-	restore := func(text string) string { return r.engine.redactor.Restore(text, home) }
-	if c.spec.Name == "patch" {
-		restore = r.restorePatch
+	sections := c.access.Sections
+	if len(sections) == 0 {
+		home := r.textOf(c.access.Paths)
+		arguments = eachText(arguments, func(text string) string { return r.engine.redactor.Restore(text, home) })
+	} else {
+		arguments = eachText(arguments, func(text string) string { return r.restoreSections(text, sections) })
 	}
-	restored, err := json.Marshal(eachText(arguments, restore))
+	text, err := json.Marshal(arguments)
 	if err != nil {
-		return c.arguments
+		return c.do
 	}
-	return restored
+	restored, err := c.tool.Decode(text)
+	if err != nil {
+		return c.do
+	}
+	return restored.Run
 }
 
-// restorePatch puts secrets back into each section of a patch by itself: what stands in one file must not get to another that the same
-// patch is about.
-func (r *run) restorePatch(patch string) string {
-	var restored strings.Builder
-	for _, section := range tool.PatchSections(patch) {
+// restoreSections puts secrets back into each section of a patch by itself: what stands in one file must not get to another that
+// the same patch is about.
+func (r *run) restoreSections(text string, sections []tool.PatchSection) string {
+	var whole, restored strings.Builder
+	for _, section := range sections {
+		whole.WriteString(section.Text)
 		restored.WriteString(r.engine.redactor.Restore(section.Text, r.textOf(section.Paths)))
+	}
+	if whole.String() != text {
+		return text // not what the sections are of
 	}
 	return restored.String()
 }

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,8 +61,7 @@ const (
 // keepsBack reports whether the run is not offered a tool since no call of it would be made: all are denied, or would
 // be asked for where nobody is asked. The run notes the name, to be told of it.
 func (r *run) keepsBack(spec tool.Spec) bool {
-	base, _, follows := strings.Cut(spec.Name, "_")
-	if owner := r.engine.tools[base]; follows && (base == "bash" || base == "task") && owner != nil {
+	if owner := r.engine.tools[spec.With]; owner != nil {
 		return r.keepsBack(owner.Spec())
 	}
 	why := deniedByRules
@@ -69,9 +69,9 @@ func (r *run) keepsBack(spec tool.Spec) bool {
 		why = deniedToChildren
 	}
 	switch reach := r.rights.reach(spec); {
-	case spec.Name == "bash" && !r.session.isTrusted():
+	case spec.Effect == tool.Executes && !r.session.isTrusted():
 		why = untrustedCommands
-	case reach == permission.Allow, reach == permission.Ask && r.mayAsk(spec.Name):
+	case reach == permission.Allow, reach == permission.Ask && r.mayAsk(spec):
 		return false
 	}
 	if kept := (withheld{spec.Name, why}); !slices.Contains(r.withheld, kept) {
@@ -82,8 +82,11 @@ func (r *run) keepsBack(spec tool.Spec) bool {
 
 // whyWithheld is why the run is not offered a tool that it would have otherwise, or "".
 func (r *run) whyWithheld(name string) string {
+	if t := r.engine.tools[name]; t != nil {
+		name = ownerOf(t.Spec())
+	}
 	for _, kept := range r.withheld {
-		if name == kept.name || strings.HasPrefix(name, kept.name+"_") {
+		if name == kept.name {
 			return kept.why
 		}
 	}
@@ -113,22 +116,17 @@ func (r *run) tellWithheld() {
 // allows reports whether the run may use a tool, and has the turns for it, and the place where it needs one that waits
 // for it.
 func (r *run) allows(spec tool.Spec) bool {
-	aside := r.background() && !slices.Contains(asyncSafe, ownerOf(spec.Name))
+	aside := r.background() && !slices.Contains(asyncSafe, ownerOf(spec))
 	return r.mightUse(spec) && !aside && (spec.Name == submitResult || !r.onlySubmits())
 }
 
-// ownerOf is the tool that another one comes and goes with: bash and task have such. Each other tool is its own.
-func ownerOf(name string) string {
-	if strings.HasPrefix(name, "bash_") || strings.HasPrefix(name, "task_") {
-		return name[:len("bash")]
-	}
-	return name
-}
+// ownerOf is the tool that another one comes and goes with, each other tool itself.
+func ownerOf(spec tool.Spec) string { return cmp.Or(spec.With, spec.Name) }
 
 // mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
 // use for it.
 func (r *run) mightUse(spec tool.Spec) bool {
-	name := ownerOf(spec.Name)
+	name := ownerOf(spec)
 	if name == submitResult {
 		return r.reports() && !r.definition.Mode.Toolless()
 	}
@@ -144,13 +142,15 @@ func (r *run) mightUse(spec tool.Spec) bool {
 	case r.former.binds() &&
 		!slices.Contains(r.former.powers.Tools, spec.Name) && !slices.Contains(r.request.granted, name):
 		return false // what was a child has no other tools than it had, but for those that the user gives it now
-	case name == "task":
+	}
+	switch owner := r.engine.tools[name].Spec(); owner.Needs {
+	case tool.Subagents:
 		return len(r.subagents)+len(r.unlisted) > 0
-	case name == "statusline":
-		return slices.Contains(r.definition.Tools, name) // only who is there for it: nobody else's requests carry it
-	case name == "websearch":
+	case tool.Naming:
+		return slices.Contains(r.definition.Tools, name)
+	case tool.Engine:
 		return r.config.WebsearchKind != ""
-	case name == "skill":
+	case tool.Skills:
 		return len(r.loadable()) > 0
 	}
 	return true
@@ -170,7 +170,7 @@ func (r *run) offered() []model.Tool {
 	list := make([]model.Tool, 0, len(r.tools))
 	for _, t := range r.tools {
 		spec := t.Spec()
-		if spec.Name == "task" {
+		if spec.Needs == tool.Subagents {
 			r.described.Do(func() { r.description = r.describeSubagents() })
 			spec.Description += r.description
 		}
@@ -230,7 +230,7 @@ func (r *run) onlyReads(d *agent.Definition) bool {
 	}
 	own := rights{session: r.session, config: r.config, policy: r.session.policy("", modeOf(d), policyLayers(d, r.config))}
 	acts := func(spec tool.Spec) bool {
-		if spec.Name == "statusline" && !slices.Contains(d.Tools, spec.Name) {
+		if spec.Needs == tool.Naming && !slices.Contains(d.Tools, spec.Name) {
 			return false
 		}
 		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.reach(spec) != permission.Deny
@@ -259,7 +259,7 @@ func (r *run) idles(d *agent.Definition) bool {
 	for _, name := range d.Tools {
 		t := r.engine.tools[name]
 		switch {
-		case strings.HasPrefix(name, mcp.Prefix), name == "task":
+		case strings.HasPrefix(name, mcp.Prefix), t != nil && t.Spec().Needs == tool.Subagents:
 			idle = false // that is known once it runs
 		case t != nil && child.allows(t.Spec()) && !child.keepsBack(t.Spec()):
 			idle = false

@@ -1,15 +1,18 @@
 package tool
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // Access is what a call reaches for, as its arguments name it; permissions are decided on it.
 type Access struct {
 	// Paths of files and folders, as the model wrote them.
 	Paths []string
-	// Command line, for bash.
+	// Whole says that after the call the conversation has the whole text of the files.
+	Whole bool
+	// Search says that the paths are where the call looks, not what it is about.
+	Search bool
+	// Sections are the parts of the arguments' text that are about some of the files alone; none where all of it is about all.
+	Sections []PatchSection
+	// Command line.
 	Command string
 	// Hosts, as host:port.
 	Hosts []string
@@ -19,106 +22,60 @@ type Access struct {
 	Call string
 }
 
-// AccessOf returns what a call reaches for. Broken arguments reach for nothing: the tool refuses them.
-func AccessOf(spec Spec, arguments json.RawMessage) Access {
-	var named struct {
-		Path         string `json:"path"`
-		Patch        string `json:"patch"`
-		Command      string `json:"command"`
-		URL          string `json:"url"`
-		Name         string `json:"name"`
-		SubagentType string `json:"subagent_type"`
-	}
-	if json.Unmarshal(arguments, &named) != nil {
+// Internal is the Access of calls that reach for nothing but the run's own records.
+func Internal[A any](A) Access { return Access{} }
+
+// onPath is the Access of a call on a file or folder, which may be left out.
+func onPath(path string) Access {
+	if path == "" {
 		return Access{}
 	}
-	var a Access
-	if strings.HasPrefix(spec.Name, "mcp__") {
-		return a // what a server's arguments mean is its own
-	}
-	if named.Path != "" {
-		a.Paths = append(a.Paths, named.Path)
-	}
-	switch spec.Name {
-	case "bash":
-		a.Command = named.Command
-	case "patch":
-		files, _, _ := parsePatch(named.Patch)
-		for _, file := range files {
-			a.Paths = append(a.Paths, file.path)
-			if file.moveTo != "" {
-				a.Paths = append(a.Paths, file.moveTo)
-			}
-		}
-	case "webfetch":
-		if h := hostOf(named.URL); h != "" {
-			a.Hosts = []string{h}
-		}
-	case "websearch":
-		a.Network = true
-	case "task":
-		a.Call = named.SubagentType
-	case "skill":
-		a.Call = named.Name
-	}
-	return a
+	return Access{Paths: []string{path}}
 }
 
-// PatchSections cuts a patch into the parts that are each about one file, or about one that moves, so that one of them
-// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What stands in front of
-// the first section has none, and of a broken patch the whole is one part without paths.
-func PatchSections(text string) []PatchSection {
-	files, _, faults := parsePatch(text)
-	if len(faults) > 0 {
-		return []PatchSection{{Text: text}}
-	}
-	lines := splitLines(text)
-	list := []PatchSection{{}}
-	from := 0
-	for _, file := range files {
-		// A line that is no header was miscounted: nothing is taken for a part of a file that it is not of.
-		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from || !isHeader(text[lines[file.line-1].start:]) {
-			return []PatchSection{{Text: text}}
-		}
-		at := lines[file.line-1].start
-		list[len(list)-1].Text = text[from:at]
-		from = at
-		section := PatchSection{Paths: []string{file.path}}
-		if file.moveTo != "" {
-			section.Paths = append(section.Paths, file.moveTo)
-		}
-		list = append(list, section)
-	}
-	list[len(list)-1].Text = text[from:]
-	return list
+// lookingIn is the Access of a call that looks for something below a folder, which may be left out.
+func lookingIn(path string) Access {
+	access := onPath(path)
+	access.Search = true
+	return access
 }
 
-// isHeader reports whether a text begins with the header of a section.
-func isHeader(text string) bool {
-	text = strings.TrimLeft(text, " \t")
-	return strings.HasPrefix(text, "***") || strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "--- ")
-}
+// Subject is what rules speak of where they speak of a tool's calls.
+type Subject int
 
-// PatchSection is a part of a patch.
-type PatchSection struct {
-	Text  string
-	Paths []string
-}
+// The subjects.
+const (
+	// ByNothing is that of tools of which rules name no call apart.
+	ByNothing Subject = iota
+	ByPath
+	ByCommand
+	ByAddress
+	// ByName is that of calls that name an agent or a skill.
+	ByName
+)
 
-// ArgumentsFor puts a subject, such as a command line, a path or an address, where a call of the tool has it.
-func ArgumentsFor(spec Spec, subject string) map[string]string {
-	switch spec.Name {
-	case "bash":
-		return map[string]string{"command": subject}
-	case "webfetch":
-		if !strings.Contains(subject, "://") {
-			subject = "https://" + subject
+// Access is that of a call which has the text for its subject.
+func (s Subject) Access(text string) Access {
+	switch s {
+	case ByPath:
+		return onPath(text)
+	case ByCommand:
+		return Access{Command: text}
+	case ByAddress:
+		if !strings.Contains(text, "://") {
+			text = "https://" + text
 		}
-		return map[string]string{"url": subject}
-	case "task":
-		return map[string]string{"subagent_type": subject}
-	case "skill":
-		return map[string]string{"name": subject}
+		return onAddress(text)
+	case ByName:
+		return Access{Call: text}
 	}
-	return map[string]string{"path": subject}
+	return Access{}
+}
+
+// onAddress is the Access of a call that fetches an address; of one that names no host, it reaches for nothing.
+func onAddress(address string) Access {
+	if host := hostOf(address); host != "" {
+		return Access{Hosts: []string{host}}
+	}
+	return Access{}
 }

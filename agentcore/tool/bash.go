@@ -73,7 +73,9 @@ func bashTool() Tool {
 		Name: "bash",
 		Description: "Run a bash command line in the workspace folder, each afresh; nobody can type. " +
 			"Read, search and edit files by the tools for that.",
-		Effect:  Acts,
+		Effect:  Executes,
+		Access:  func(a bashArguments) Access { return Access{Command: a.Command} },
+		Subject: ByCommand,
 		Example: bashArguments{Command: "go test ./...", TimeoutMs: 120_000, Description: "run the tests"},
 		Title: func(a bashArguments) string {
 			if a.Background {
@@ -239,6 +241,8 @@ func bashOutputTool() Tool {
 		Name:        "bash_output",
 		Description: "Get a background command's new output, and whether it has ended.",
 		Effect:      Notes,
+		Access:      Internal[bashOutputArguments],
+		With:        "bash",
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },
 		Run: func(ctx context.Context, host Host, a bashOutputArguments) (Result, error) {
@@ -264,6 +268,8 @@ func bashKillTool() Tool {
 		Name:        "bash_kill",
 		Description: "End a background command.",
 		Effect:      Notes,
+		Access:      Internal[bashKillArguments],
+		With:        "bash",
 		Example:     bashKillArguments{ID: "bash-1"},
 		Title:       func(a bashKillArguments) string { return "end " + a.ID },
 		Run: func(ctx context.Context, host Host, a bashKillArguments) (Result, error) {

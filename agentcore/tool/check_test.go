@@ -2,7 +2,6 @@ package tool
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -106,7 +105,9 @@ func (f foreign) Spec() Spec { return Spec{Name: "foreign", Schema: json.RawMess
 
 func (foreign) Title(json.RawMessage) string { return "foreign" }
 
-func (foreign) Run(context.Context, Host, json.RawMessage) (Result, error) { return Result{}, nil }
+func (foreign) Decode(arguments json.RawMessage) (Call, error) {
+	return Call{Arguments: arguments}, nil
+}
 
 func TestCheckForeignSchema(t *testing.T) {
 	tool := foreign(`{"type":"object","properties":{"maxCount":{"type":["integer","null"]},"ratio":{"type":"number"},"kind":{"anyOf":[{"type":"string","pattern":"^a"},{"type":"boolean"}]}},"required":["kind"]}`)

@@ -10,12 +10,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CheckWith is Check for a call that gets the members of defaults, a JSON object, which it does not set itself under any
-// of their names, or sets to null. The defaults are judged as if the call had them.
-func CheckWith(tool Tool, raw, defaults json.RawMessage) (json.RawMessage, error) {
-	return check(tool, raw, defaults)
-}
-
 // CheckArgument judges one argument of a tool's calls by its schema, under any of its names, and null as no value. known
 // says whether there is such an argument, and names lists those that there are. The error says what the value should be.
 func CheckArgument(tool Tool, argument string, value json.RawMessage) (known bool, names []string, err error) {

@@ -32,9 +32,17 @@ type Definition[A any] struct {
 	Effect      Effect
 	// Example is a right call, shown to a model whose call was wrong.
 	Example A
+	// With, Needs and Subject are those of the Spec.
+	With    string
+	Needs   Need
+	Subject Subject
+	// Prepare derives once from the decoded arguments what the functions below share; nil for nothing.
+	Prepare func(*A)
+	// Access is what a call reaches for. It is never left out: where it is, every call is denied.
+	Access func(A) Access
 	// Title describes a call to people; the members that could not be read are zero.
 	Title func(A) string
-	// Run is Tool.Run with the arguments decoded.
+	// Run is Call.Run.
 	Run func(ctx context.Context, host Host, arguments A) (Result, error)
 }
 
@@ -165,7 +173,9 @@ func tagList(field reflect.StructField, tag string) iter.Seq[string] {
 
 // Spec implements Tool.
 func (t *defined[A]) Spec() Spec {
-	return Spec{Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect}
+	return Spec{
+		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs, Subject: t.Subject,
+	}
 }
 
 // titleLimit is in characters.
@@ -176,6 +186,13 @@ func (t *defined[A]) Title(arguments json.RawMessage) string {
 	var a A
 	// Broken arguments still have a title: what could be decoded of them.
 	_ = json.Unmarshal(arguments, &a)
+	if t.Prepare != nil {
+		t.Prepare(&a)
+	}
+	return t.titleOf(a)
+}
+
+func (t *defined[A]) titleOf(a A) string {
 	title := t.Name
 	if t.Definition.Title != nil {
 		title = t.Definition.Title(a)
@@ -183,16 +200,26 @@ func (t *defined[A]) Title(arguments json.RawMessage) string {
 	return clip(strings.Join(strings.Fields(title), " "), titleLimit)
 }
 
-// Run implements Tool.
-func (t *defined[A]) Run(ctx context.Context, host Host, arguments json.RawMessage) (Result, error) {
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
+// Decode implements Tool.
+func (t *defined[A]) Decode(arguments json.RawMessage) (Call, error) {
 	var a A
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Result{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err, t.shape().example)
+		return Call{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err, t.shape().example)
 	}
-	return t.Definition.Run(ctx, host, a)
+	if t.Prepare != nil {
+		t.Prepare(&a)
+	}
+	call := Call{Title: t.titleOf(a), Arguments: arguments, Run: func(ctx context.Context, host Host) (Result, error) {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		return t.Run(ctx, host, a)
+	}}
+	if t.Access != nil {
+		access := t.Access(a)
+		call.Access = &access
+	}
+	return call, nil
 }
 
 func (t *defined[A]) checked() *shape { return t.shape() }

@@ -20,6 +20,8 @@ func diagnosticsTool() Tool {
 		Name:        "diagnostics",
 		Description: "Check a file as you see it, by the editor's servers and this machine's checkers.",
 		Effect:      Reads,
+		Access:      func(a diagnosticsArguments) Access { return onPath(a.Path) },
+		Subject:     ByPath,
 		Example:     diagnosticsArguments{Path: "main.go"},
 		Title:       func(a diagnosticsArguments) string { return "check " + a.Path },
 		Run:         diagnostics,

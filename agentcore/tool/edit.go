@@ -37,6 +37,8 @@ func editTool() Tool {
 		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, so include " +
 			"neighbouring lines, or set replace_all.",
 		Effect:  Proposes,
+		Access:  func(a editArguments) Access { return onPath(a.Path) },
+		Subject: ByPath,
 		Example: editArguments{Path: "main.go", OldString: &old, NewString: &new},
 		Title:   func(a editArguments) string { return "edit " + a.Path },
 		Run:     edit,

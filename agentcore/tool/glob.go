@@ -20,6 +20,8 @@ func globTool() Tool {
 		Name:        "glob",
 		Description: "Find files by name. Ignored files are left out.",
 		Effect:      Reads,
+		Access:      func(a globArguments) Access { return lookingIn(a.Path) },
+		Subject:     ByPath,
 		Example:     globArguments{Pattern: "**/*_test.go"},
 		Title: func(a globArguments) string {
 			return strings.TrimSuffix("find "+a.Pattern+" in "+a.Path, " in ")

@@ -32,6 +32,8 @@ func grepTool() Tool {
 		Name:        "grep",
 		Description: "Search the text of files as you see it. Ignored and binary files are left out.",
 		Effect:      Reads,
+		Access:      func(a grepArguments) Access { return lookingIn(a.Path) },
+		Subject:     ByPath,
 		Example:     grepArguments{Pattern: `func \w+Error\(`, Include: "*.go"},
 		Title: func(a grepArguments) string {
 			return strings.TrimSuffix("search "+a.Pattern+" in "+a.Path, " in ")

@@ -26,6 +26,8 @@ func listTool() Tool {
 		Name:        "list",
 		Description: "Show what is below a folder as a tree, without ignored files.",
 		Effect:      Reads,
+		Access:      func(a listArguments) Access { return lookingIn(a.Path) },
+		Subject:     ByPath,
 		Example:     listArguments{Path: "internal", Depth: 2},
 		Title:       func(a listArguments) string { return "list " + a.Path },
 		Run:         list,

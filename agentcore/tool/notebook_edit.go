@@ -25,6 +25,8 @@ func notebookEditTool() Tool {
 		Name:        "notebook_edit",
 		Description: "Propose a change of one cell of a Jupyter notebook.",
 		Effect:      Proposes,
+		Access:      func(a notebookArguments) Access { return onPath(a.Path) },
+		Subject:     ByPath,
 		Example:     notebookArguments{Path: "a.ipynb", CellNumber: &number, NewSource: &source},
 		Title:       func(a notebookArguments) string { return "edit notebook " + a.Path },
 		Run:         notebookEdit,

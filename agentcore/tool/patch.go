@@ -12,6 +12,16 @@ import (
 
 type patchArguments struct {
 	Patch string `json:"patch" alias:"input,patch_text,diff,patch_content"`
+
+	parsed parsedPatch
+}
+
+// parsedPatch is a patch as it was read.
+type parsedPatch struct {
+	files []*fileSection
+	notes []string
+	// faults are why it cannot be used; the files are then those that could be read.
+	faults []string
 }
 
 func patchTool() Tool {
@@ -23,15 +33,70 @@ func patchTool() Tool {
 			"+ (comes), three of context around. Where they fit several places, name a line above: @@ func parse. " +
 			"*** End of File ends a chunk at the end.",
 		Effect:  Proposes,
+		Subject: ByPath,
 		Example: patchArguments{Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn nil\n+\t\treturn err\n \t}\n*** End Patch"},
-		Title:   func(a patchArguments) string { return patchTitle(a.Patch) },
+		Prepare: func(a *patchArguments) { a.parsed.files, a.parsed.notes, a.parsed.faults = parsePatch(a.Patch) },
+		Access:  func(a patchArguments) Access { return a.parsed.access(a.Patch) },
+		Title:   func(a patchArguments) string { return a.parsed.title() },
 		Run:     patch,
 	})
 }
 
-// patchTitle names the files of a patch, which may be broken.
-func patchTitle(text string) string {
-	files, _, _ := parsePatch(text)
+// access names the files of a patch, which may be broken.
+func (p parsedPatch) access(text string) Access {
+	access := Access{Sections: p.sections(text)}
+	for _, file := range p.files {
+		access.Paths = append(access.Paths, file.path)
+		if file.moveTo != "" {
+			access.Paths = append(access.Paths, file.moveTo)
+		}
+	}
+	return access
+}
+
+// sections cuts a patch into the parts that are each about one file, or about one that moves, so that one of them
+// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What stands in front of
+// the first section has none, and of a broken patch the whole is one part without paths.
+func (p parsedPatch) sections(text string) []PatchSection {
+	if len(p.faults) > 0 {
+		return []PatchSection{{Text: text}}
+	}
+	lines := splitLines(text)
+	list := []PatchSection{{}}
+	from := 0
+	for _, file := range p.files {
+		// A line that is no header was miscounted: nothing is taken for a part of a file that it is not of.
+		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from || !isHeader(text[lines[file.line-1].start:]) {
+			return []PatchSection{{Text: text}}
+		}
+		at := lines[file.line-1].start
+		list[len(list)-1].Text = text[from:at]
+		from = at
+		section := PatchSection{Paths: []string{file.path}}
+		if file.moveTo != "" {
+			section.Paths = append(section.Paths, file.moveTo)
+		}
+		list = append(list, section)
+	}
+	list[len(list)-1].Text = text[from:]
+	return list
+}
+
+// isHeader reports whether a text begins with the header of a section.
+func isHeader(text string) bool {
+	text = strings.TrimLeft(text, " \t")
+	return strings.HasPrefix(text, "***") || strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "--- ")
+}
+
+// PatchSection is a part of a patch.
+type PatchSection struct {
+	Text  string
+	Paths []string
+}
+
+// title names the files of a patch, which may be broken.
+func (p parsedPatch) title() string {
+	files := p.files
 	if len(files) == 0 {
 		return "patch"
 	}
@@ -46,13 +111,12 @@ func patchTitle(text string) string {
 const patchProblems = 6
 
 func patch(ctx context.Context, host Host, a patchArguments) (Result, error) {
-	files, notes, faults := parsePatch(a.Patch)
-	if len(faults) > 0 {
-		return Result{}, patchError(faults)
+	if len(a.parsed.faults) > 0 {
+		return Result{}, patchError(a.parsed.faults)
 	}
 	// All of it is tried on a layer of its own first, so that what is wrong shows before anything is written.
-	plan := &patchPlan{host: host, scratch: host.Files().Fork(), broken: map[string]bool{}, notes: notes}
-	for _, file := range files {
+	plan := &patchPlan{host: host, scratch: host.Files().Fork(), broken: map[string]bool{}, notes: a.parsed.notes}
+	for _, file := range a.parsed.files {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}

@@ -33,7 +33,11 @@ func changed(t testing.TB, h *tooltest.Host, name, path, text, call string) (str
 	host := forked{h, under.Fork()}
 	builtin := tool.Builtin()
 	i := slices.IndexFunc(builtin, func(b tool.Tool) bool { return b.Spec().Name == name })
-	if _, err := builtin[i].Run(t.Context(), host, []byte(call)); err != nil {
+	made, err := builtin[i].Decode([]byte(call))
+	if err != nil {
+		return "", err
+	}
+	if _, err := made.Run(t.Context(), host); err != nil {
 		if changes := host.layer.Changes(); len(changes) > 0 {
 			t.Fatalf("%s %s was refused (%v), but changed %+v", name, call, err, changes)
 		}

@@ -291,7 +291,11 @@ func TestPatchTakenBack(t *testing.T) {
 	patch := arguments(t, "patch", "*** Begin Patch\n*** Update File: a.txt\n-a\n+A\n*** Add File: new.txt\n+x\n*** Delete File: b.txt\n*** Update File: c.txt\n*** Move to: moved.txt\n-c\n+C\n*** Update File: d.txt\n-d\n+D\n*** End Patch")
 	builtin := tool.Builtin()
 	i := slices.IndexFunc(builtin, func(b tool.Tool) bool { return b.Spec().Name == "patch" })
-	_, err := builtin[i].Run(t.Context(), host, []byte(patch))
+	made, err := builtin[i].Decode([]byte(patch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = made.Run(t.Context(), host)
 	if err == nil || !strings.Contains(err.Error(), "d.txt: changed while it was edited") || !strings.Contains(err.Error(), "Nothing of this call stayed") {
 		t.Errorf("the error is %v", err)
 	}

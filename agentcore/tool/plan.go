@@ -22,6 +22,7 @@ func planTools() []Tool {
 			Name:        "plan_enter",
 			Description: "Offer the user a plan before a large or unclear change; you only read until it is accepted.",
 			Effect:      Notes,
+			Access:      Internal[planEnterArguments],
 			Example:     planEnterArguments{Reason: "it touches the storage format"},
 			Title:       func(planEnterArguments) string { return "plan first" },
 			Run: func(ctx context.Context, host Host, a planEnterArguments) (Result, error) {
@@ -33,6 +34,7 @@ func planTools() []Tool {
 			Name:        "plan_exit",
 			Description: "Hand over the finished plan, to be accepted or not.",
 			Effect:      Notes,
+			Access:      Internal[planExitArguments],
 			Example:     planExitArguments{Plan: "# Rename the key\n\n1. config/fields.go: …"},
 			Title:       func(planExitArguments) string { return "hands over its plan" },
 			Run: func(ctx context.Context, host Host, a planExitArguments) (Result, error) {

@@ -61,6 +61,7 @@ func questionTool() Tool {
 		Name:        "question",
 		Description: "Ask the user what only they can decide. Best option first.",
 		Effect:      Notes,
+		Access:      Internal[questionArguments],
 		Example: questionArguments{Questions: []questionItem{{
 			Question: "Shall the old name stay as an alias?", Options: []optionArguments{{Label: "Yes"}, {Label: "No", Description: "callers break"}},
 		}}},

@@ -25,9 +25,15 @@ func readTool() Tool {
 		Name:        "read",
 		Description: "Read a text file, unsaved and proposed changes included, or see an image. Lines come numbered.",
 		Effect:      Reads,
-		Example:     readArguments{Path: "main.go", Offset: 1, Limit: 200},
-		Title:       func(a readArguments) string { return "read " + a.Path },
-		Run:         read,
+		Access: func(a readArguments) Access {
+			access := onPath(a.Path)
+			access.Whole = a.Offset == 0 && a.Limit == 0
+			return access
+		},
+		Subject: ByPath,
+		Example: readArguments{Path: "main.go", Offset: 1, Limit: 200},
+		Title:   func(a readArguments) string { return "read " + a.Path },
+		Run:     read,
 	})
 }
 

@@ -30,7 +30,9 @@ func reportFindingTool() Tool {
 		Name: "report_finding",
 		Description: "Show the user a problem at its place in the editor, with a fix if you are sure. " +
 			"One call each; do not repeat them in your final text.",
-		Effect: Notes,
+		Effect:  Notes,
+		Access:  func(a findingArguments) Access { return onPath(a.Path) },
+		Subject: ByPath,
 		Example: findingArguments{
 			Path: "main.go", Line: 12, Severity: "warning", Rule: "dropped-error", Message: "The error of Close is dropped, so a failed write goes unnoticed.",
 			Fix: &fixArguments{OldString: "\tf.Close()\n", NewString: "\tif err := f.Close(); err != nil {\n\t\treturn err\n\t}\n"},

@@ -18,6 +18,9 @@ func skillTool() Tool {
 		Name:        "skill",
 		Description: "Load the instructions of one of the skills that are listed above, before you begin a task of its kind.",
 		Effect:      Reads,
+		Access:      func(a skillArguments) Access { return Access{Call: a.Name} },
+		Needs:       Skills,
+		Subject:     ByName,
 		Example:     skillArguments{Name: "release-notes"},
 		Title:       func(a skillArguments) string { return "skill " + a.Name },
 		Run: func(_ context.Context, host Host, a skillArguments) (Result, error) {

@@ -108,6 +108,7 @@ func submitResultTool() Tool {
 		Name:        "submit_result",
 		Description: "End your task and hand its result to the agent that asked. Call it alone, as your last call; nothing that you say afterwards is read.",
 		Effect:      Notes,
+		Access:      Internal[submitArguments],
 		Example:     submitArguments{Summary: "Both callers pass nil; the parser never checks it.", Details: "parse.go:41 …"},
 		Title:       func(submitArguments) string { return "hands over its result" },
 		Run: func(ctx context.Context, host Host, a submitArguments) (Result, error) {

@@ -69,6 +69,8 @@ func symbolsTool() Tool {
 		Name:        "symbols",
 		Description: "Find where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
 		Effect:      Reads,
+		Access:      func(a symbolsArguments) Access { return onPath(a.Path) },
+		Subject:     ByPath,
 		Example:     symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {
 			return strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{a.Kind, "of", cmp.Or(a.Name, a.Path)}, func(s string) bool { return s == "" }), " "))

@@ -72,6 +72,9 @@ func taskTool() Tool {
 		Name:        "task",
 		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. You see its edits.",
 		Effect:      Delegates,
+		Access:      func(a taskArguments) Access { return Access{Call: a.Agent} },
+		Needs:       Subagents,
+		Subject:     ByName,
 		Example:     taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
 		Title: func(a taskArguments) string {
 			title := a.Description

@@ -43,24 +43,32 @@ func taskControlTools() []Tool {
 	return []Tool{
 		New(Definition[taskStatusArguments]{
 			Name: "task_status", Description: "See how far your tasks are (default all).", Effect: Delegates,
+			Access:  Internal[taskStatusArguments],
+			With:    "task",
 			Example: taskStatusArguments{},
 			Title:   func(a taskStatusArguments) string { return "status of tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskStatus,
 		}),
 		New(Definition[taskOutputArguments]{
 			Name: "task_output", Description: "Get a task's result, or what it has so far.", Effect: Delegates,
+			Access:  Internal[taskOutputArguments],
+			With:    "task",
 			Example: taskOutputArguments{ID: "r1", WaitMs: 60_000},
 			Title:   func(a taskOutputArguments) string { return "output of task " + a.ID },
 			Run:     taskOutput,
 		}),
 		New(Definition[taskWaitArguments]{
 			Name: "task_wait", Description: "Wait for any or all (default) of your tasks and get their results.", Effect: Delegates,
+			Access:  Internal[taskWaitArguments],
+			With:    "task",
 			Example: taskWaitArguments{IDs: []string{"r1", "r2"}, Mode: "any"},
 			Title:   func(a taskWaitArguments) string { return "wait for tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskWaits,
 		}),
 		New(Definition[taskSendArguments]{
 			Name: "task_send", Description: "Tell a running task something, for its next turn.", Effect: Delegates,
+			Access:  Internal[taskSendArguments],
+			With:    "task",
 			Example: taskSendArguments{ID: "r1", Message: "Look at cmd/ too."},
 			Title:   func(a taskSendArguments) string { return "tell task " + a.ID },
 			Run: func(ctx context.Context, host Host, a taskSendArguments) (Result, error) {
@@ -72,6 +80,8 @@ func taskControlTools() []Tool {
 		}),
 		New(Definition[taskCancelArguments]{
 			Name: "task_cancel", Description: "End a task; what it has done stays.", Effect: Delegates,
+			Access:  Internal[taskCancelArguments],
+			With:    "task",
 			Example: taskCancelArguments{ID: "r1"},
 			Title:   func(a taskCancelArguments) string { return "end task " + a.ID },
 			Run: func(ctx context.Context, host Host, a taskCancelArguments) (Result, error) {

@@ -22,6 +22,7 @@ func todoTool() Tool {
 		Name:        "todo",
 		Description: "Replace the list of work that the user sees; for three steps or more.",
 		Effect:      Notes,
+		Access:      Internal[todoArguments],
 		Example:     todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
 		Title:       func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
 		Run: func(ctx context.Context, host Host, a todoArguments) (Result, error) {

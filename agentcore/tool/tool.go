@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -18,23 +19,41 @@ type Effect int
 const (
 	// Reads changes nothing, here or elsewhere; several run in parallel.
 	Reads Effect = iota
+	// Fetches changes nothing either, but reaches the network; several run in parallel.
+	Fetches
 	// Delegates starts or follows other runs, which have rules of their own; several run in parallel.
 	Delegates
 	// Notes changes only the run's own records: findings, todos.
 	Notes
 	// Proposes changes the run's layer of proposed edits.
 	Proposes
-	// Acts changes something outside: commands.
+	// Asks changes a setting of the user's, and asks the user itself for the very change, whatever was granted.
+	Asks
+	// Acts changes something outside.
 	Acts
+	// Executes changes what a command line changes.
+	Executes
 )
+
+var effectNames = [...]string{"reads", "fetches", "delegates", "notes", "proposes", "asks", "acts", "executes"}
 
 // String is the effect's name in the store.
 func (e Effect) String() string {
-	return [...]string{"reads", "delegates", "notes", "proposes", "acts"}[e]
+	return effectNames[e]
 }
 
 // Parallel reports whether such calls run beside others of one turn.
 func (e Effect) Parallel() bool { return e <= Delegates }
+
+// Outside reports whether such a call changes something that neither the store nor the workspace's layers hold, so that its intent
+// must be durable before it starts.
+func (e Effect) Outside() bool { return e >= Asks }
+
+// LeavesDoubt reports whether nothing but looking tells what came of a call that was cut off, by the effect's name in the store.
+func LeavesDoubt(effect string) bool {
+	e := Effect(slices.Index(effectNames[:], effect))
+	return e == Delegates || e.Outside()
+}
 
 // Spec describes a tool.
 type Spec struct {
@@ -45,7 +64,29 @@ type Spec struct {
 	// Schema is the JSON Schema of the arguments.
 	Schema json.RawMessage
 	Effect Effect
+	// With is the tool that this one belongs to, and comes and goes with; empty for none.
+	With string
+	// Needs is what there must be for a run to have a use for the tool.
+	Needs Need
+	// Subject is what rules speak of where they speak of its calls.
+	Subject Subject
 }
+
+// Need is what there must be for a run to have a use for a tool.
+type Need int
+
+// The needs.
+const (
+	Nothing Need = iota
+	// Subagents that the run may start; the engine tells the model in the tool's description which.
+	Subagents
+	// Engine is one that searches the web.
+	Engine
+	// Skills that the run may load.
+	Skills
+	// Naming in the definition of the agent: nobody else's requests carry the tool.
+	Naming
+)
 
 // Tool is one capability. Implementations are stateless and safe for concurrent use; what belongs to
 // a run comes in through the Host.
@@ -53,10 +94,32 @@ type Tool interface {
 	Spec() Spec
 	// Title is the call in one line for people, such as "read main.go". Arguments may be broken.
 	Title(arguments json.RawMessage) string
-	// Run carries out one call. Arguments were checked against the schema. An error is the answer
-	// to the model, which sees "error: " and the text: say what happened and what to do instead. It
-	// stops soon after ctx ends and then returns ctx's error.
-	Run(ctx context.Context, host Host, arguments json.RawMessage) (Result, error)
+	// Decode makes a call of arguments that fit the schema; members that are missing all the same are zero. Those who have
+	// a model's arguments use [Parse].
+	Decode(arguments json.RawMessage) (Call, error)
+}
+
+// Call is one call of a tool, decoded once: what people, permissions, hooks and the tool itself see of it is the same value.
+type Call struct {
+	// Title is that of the tool for these arguments.
+	Title string
+	// Arguments are in the tool's own words.
+	Arguments json.RawMessage
+	// Access is what the call reaches for. Nil means that the tool does not declare it: such a call is denied.
+	Access *Access
+	// Run carries out the call. An error is the answer to the model, which sees "error: " and the text: say what happened
+	// and what to do instead. It stops soon after ctx ends and then returns ctx's error.
+	Run func(ctx context.Context, host Host) (Result, error)
+}
+
+// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON object or nothing,
+// which it does not set itself under any of their names, or sets to null; the defaults are judged as if the call had them.
+func Parse(t Tool, raw, defaults json.RawMessage) (Call, error) {
+	arguments, err := check(t, raw, defaults)
+	if err != nil {
+		return Call{}, err
+	}
+	return t.Decode(arguments)
 }
 
 // Result is a call's answer.

@@ -44,7 +44,9 @@ func webfetchTool() Tool {
 	return New(Definition[webfetchArguments]{
 		Name:        "webfetch",
 		Description: "Read a web page, as Markdown.",
-		Effect:      Reads,
+		Effect:      Fetches,
+		Access:      func(a webfetchArguments) Access { return onAddress(a.URL) },
+		Subject:     ByAddress,
 		Example:     webfetchArguments{URL: "https://go.dev/doc/effective_go"},
 		Title:       func(a webfetchArguments) string { return "fetch " + a.URL },
 		Run:         webfetch,

@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -332,7 +333,12 @@ func TestWebfetchHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(tool.AccessOf(tool.Spec{Name: "webfetch"}, raw).Hosts, " "); got != want {
+		fetches := slices.IndexFunc(tool.Builtin(), func(t tool.Tool) bool { return t.Spec().Name == "webfetch" })
+		call, err := tool.Builtin()[fetches].Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(call.Access.Hosts, " "); got != want {
 			t.Errorf("%s reaches %q, want %q", address, got, want)
 		}
 	}

@@ -27,7 +27,9 @@ func websearchTool() Tool {
 	return New(Definition[websearchArguments]{
 		Name:        "websearch",
 		Description: "Search the web; read what it finds with webfetch.",
-		Effect:      Reads,
+		Effect:      Fetches,
+		Access:      func(websearchArguments) Access { return Access{Network: true} },
+		Needs:       Engine,
 		Example:     websearchArguments{Query: "go os.Root symlink escapes", Count: 8},
 		Title:       func(a websearchArguments) string { return "search the web for " + a.Query },
 		Run:         websearch,

@@ -18,9 +18,15 @@ func writeTool() Tool {
 		Name:        "write",
 		Description: "Propose a new file, or the whole new text of one that you have read.",
 		Effect:      Proposes,
-		Example:     writeArguments{Path: "docs/notes.md", Content: "# Notes\n"},
-		Title:       func(a writeArguments) string { return "write " + a.Path },
-		Run:         write,
+		Access: func(a writeArguments) Access {
+			access := onPath(a.Path)
+			access.Whole = true
+			return access
+		},
+		Subject: ByPath,
+		Example: writeArguments{Path: "docs/notes.md", Content: "# Notes\n"},
+		Title:   func(a writeArguments) string { return "write " + a.Path },
+		Run:     write,
 	})
 }
 

@@ -157,12 +157,12 @@ func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, e
 		if t.Spec().Name != canonical {
 			continue
 		}
-		checked, err := tool.Check(t, json.RawMessage(arguments))
+		call, err := tool.Parse(t, json.RawMessage(arguments), nil)
 		if err != nil {
 			return tool.Result{}, err
 		}
 		defer h.layer.NextTurn()
-		return t.Run(ctx, h, checked)
+		return call.Run(ctx, h)
 	}
 	return tool.Result{}, fmt.Errorf("the tool %q is not built in", canonical)
 }

@@ -75,6 +75,7 @@ function M.config()
     handlers = handlers,
     settings = { agentls = next(o.settings) and o.settings or vim.empty_dict() },
     init_options = vim.tbl_extend('force', vim.empty_dict(), o.settings, { trusted = o.trusted }),
+    on_init = compat.watch,
     on_exit = function(code, signal, id)
       vim.schedule(function()
         require('agentls.live').forget(id)

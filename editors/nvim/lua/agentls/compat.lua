@@ -28,8 +28,19 @@ end
 
 local stopped = {}
 
+---Notes when a client is told to stop, by whomever: Neovim 0.10 tells nobody.
+function M.watch(client)
+  if M.recent then
+    return
+  end
+  local stop = client.stop
+  client.stop = function(...)
+    stopped[client.id] = true
+    return stop(...)
+  end
+end
+
 function M.stop(client)
-  stopped[client.id] = true
   if M.recent then
     client:stop()
   else
@@ -37,8 +48,7 @@ function M.stop(client)
   end
 end
 
----Whether a client was told to stop, after which its server takes no more requests. Neovim 0.10 knows it of the plugin's
----own word alone.
+---Whether a client was told to stop, after which its server takes no more requests.
 function M.stopping(client)
   return stopped[client.id] or M.recent and client:is_stopped()
 end
