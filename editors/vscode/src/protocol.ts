@@ -874,7 +874,7 @@ export interface PermissionRule {
 
 /** Limits of a run. An absent limit, and 0, mean the agent's own or the configured one. */
 export interface Limits {
-  /** Requests to the model. */
+  /** Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more. */
   maxTurns?: number;
   /** Time from creation to end. */
   timeoutMs?: Milliseconds;

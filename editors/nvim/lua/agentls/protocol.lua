@@ -611,7 +611,7 @@ M.commands = {
 
 ---Limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
 ---@class agentls.Limits
----@field maxTurns? integer Requests to the model.
+---@field maxTurns? integer Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more.
 ---@field timeoutMs? agentls.Milliseconds Time from creation to end.
 ---@field maxTokens? agentls.TokenCount Input and output tokens together, children included.
 ---@field maxCost? number US dollars, children included.
