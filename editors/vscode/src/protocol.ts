@@ -650,6 +650,8 @@ export interface ToolCallFinished extends EventHeader {
   status: CallStatus;
   /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
   exitCode?: number;
+  /** Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none. */
+  leftOut?: string;
   /** The outcome in one line, such as `120 lines`. */
   summary: string;
   /** How long it took. */

@@ -480,6 +480,7 @@ M.commands = {
 ---@field tool string The tool's canonical name.
 ---@field status agentls.CallStatus How it ended.
 ---@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
+---@field leftOut? string Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none.
 ---@field summary string The outcome in one line, such as `120 lines`.
 ---@field durationMs agentls.Milliseconds How long it took.
 
