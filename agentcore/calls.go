@@ -38,6 +38,7 @@ type call struct {
 	images    []model.Image
 	version   string             // of the tool of an MCP server that was decided on
 	exit      *int               // code of the command that it ran to its end; nil for none
+	leftOut   string             // what its command changed and may not, and why; empty for nothing
 	made      *event.CallSummary // of the result, once it has ended
 	line      *line              // for a call that starts a child
 }
@@ -215,7 +216,9 @@ func (r *run) execute(c *call) model.Result {
 	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
 	r.mu.Unlock()
 	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
-		r.session.submit(batch, r.id, event.ToolCallFinished{Call: c.id, Tool: name, Status: status, ExitCode: c.exit, Summary: summary, DurationMs: took})
+		r.session.submit(batch, r.id, event.ToolCallFinished{
+			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary, DurationMs: took,
+		})
 	})
 	text = r.afterCall(c, status, text, summary)
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK, Images: c.images}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
@@ -232,7 +233,7 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
 	spoke := strings.TrimSpace(done.Message.Text()) != ""
 	switch {
-	case len(calls) == 0 && !spoke && c.end.detail == "":
+	case len(calls) == 0 && !spoke && c.end.detail == "" && r.definition.Mode != agent.SingleShot: // which has one answer
 		return r.askForText(c, done, "Your answer was empty.")
 	case len(calls) == 0, !submits && spoke:
 		return r.lastWord(c, done)
@@ -342,8 +343,27 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	return nil
 }
 
+// doneAtItsLimit reports whether a run whose last turn a limit brought hands over that its whole task is done: then its
+// last turn came with its last word, and nothing was cut short. What a limit of time ends may be in the middle of it.
+func (r *run) doneAtItsLimit(end ending) bool {
+	if end.detail != "" || end.reason == "" || end.reason == reasonTime || !r.reports() {
+		return false
+	}
+	r.mu.Lock()
+	submitted := r.submitted
+	r.mu.Unlock()
+	if submitted == nil {
+		written, ok := tool.HandedOver(r.lastText)
+		return ok && written.Status == event.ChildStatusCompleted
+	}
+	return submitted.Status == event.ChildStatusCompleted
+}
+
 // conclude notes the agent's last word, and what cut it short: its model, a limit of the run, or that of one answer.
 func (r *run) conclude(end ending, stop model.Stop) {
+	if r.doneAtItsLimit(end) {
+		end = ending{}
+	}
 	switch {
 	case end.detail != "":
 		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended, since %s; it handed over what it had", r.definition.Slug, end.detail), "word the task differently, or choose another model")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -32,6 +33,35 @@ func TestCommandsEditNothingThatIsDenied(t *testing.T) {
 	w.finishes(coder())
 	if got := w.proposed(); got != "b.txt -old\n+new\n" {
 		t.Errorf("the hunks are %q", got)
+	}
+}
+
+// What a command changed and a rule forbids is a denial of the run: the run that started it is warned, and the event of
+// the call tells of it. What would need a question is not.
+func TestForbiddenChangeOfACommand(t *testing.T) {
+	change := bash("for f in vendor/a.txt vendor/b.txt asked/c.txt; do echo new > $f; done")
+	const told = "vendor/a.txt and 1 more file"
+	w := newTrusted(
+		t, map[string]string{"vendor/a.txt": "old\n", "vendor/b.txt": "old\n", "asked/c.txt": "old\n"},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Change it.", "")}},
+		script.Turn{Match: "Change it.", Answer: []script.Step{change}},
+		script.Turn{Match: "Change it.", Answer: []script.Step{script.Text("Changed.")}, Expect: []script.Expect{
+			script.Result("bash", "left out: vendor/a.txt: may not be changed"), script.Result("bash", "asked/c.txt: needs a question"),
+		}},
+		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}, Expect: []script.Expect{
+			script.Result("task", "warning: it was not allowed to change "+told+" by a command: "), script.NotLast("asked/c.txt"),
+		}},
+	)
+	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"}, config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	var leftOut []string
+	for _, call := range bodies[event.ToolCallFinished](w.until(ended(run))) {
+		if call.LeftOut != "" {
+			leftOut = append(leftOut, call.Tool+" "+call.LeftOut)
+		}
+	}
+	if len(leftOut) != 1 || !strings.HasPrefix(leftOut[0], "bash "+told+": ") {
+		t.Errorf("the events tell %q", leftOut)
 	}
 }
 

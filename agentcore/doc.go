@@ -17,7 +17,10 @@
 // what it has; it is completed with the reason max_turns. The same holds for a model that goes round in circles,
 // answers nothing, writes calls as text, or calls tools that are not there (recover.go): the run tells the model a few
 // times, then lets it hand over. A run has failed only where even the hand-over says nothing, or where the provider
-// failed.
+// failed. A last turn that says nothing, or calls something else, is one more request: the model is asked again for a
+// text, so that a run makes at most one request more than it has turns, but for those that a fault of the provider or
+// a conversation that is too long makes again. A child whose last turn submits that all of its task is done was not
+// cut off by its turns or tokens, and has no such reason.
 //
 // Success is more than the status: event.Outcome says how far the task is done, by the run's end, by what cut the run
 // off and by what the run handed over. Sums, trees and the list of former delegations go by that (the column succeeded
@@ -26,8 +29,9 @@
 // A run that is cancelled while the editor applies hunks drops what it has not merged; one that the end of the server
 // cuts off leaves that to the next process.
 //
-// A hand-over ends the background: a run at its limit ends its children in the background before its last word, so that
-// the last word can tell what they had.
+// A hand-over ends the background, so that the last word can tell what came of it. A run that has used up its turns, or
+// whose model gets nowhere, waits for its children in the background before its last turn, as at its normal end, until
+// its time is kept for the hand-over. One that has used up its time or its tokens ends them at once.
 //
 // # The conversation
 //

@@ -134,6 +134,7 @@ func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.Comman
 	result, err := h.run.commands.foreground(ctx, command, h.Author(command.Why))
 	if err == nil {
 		h.run.sawTests(countTests(result.Output, result.Exit != 0))
+		h.call.leftOut = h.run.noteForbidden(result.Files)
 	}
 	return result, err
 }

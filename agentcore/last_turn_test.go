@@ -248,3 +248,55 @@ func TestEmptyLastTurn(t *testing.T) {
 		})
 	}
 }
+
+// A child that hands over in its last turn that all of its task is done has done it, by a call or in text; where its
+// time ended it, or its model got nowhere, or where it does not say so, it is partial.
+func TestDoneInItsLastTurn(t *testing.T) {
+	read := call("read", `{"path":"a.txt"}`)
+	submit := func(status string) script.Step { return call("submit_result", `{"summary":"All of it."`+status+`}`) }
+	done := `,"status":"completed"`
+	for name, c := range map[string]struct {
+		limit   string
+		reads   int
+		late    bool
+		last    script.Step
+		reason  string
+		outcome event.ChildStatus
+	}{
+		"done":          {`,"max_turns":2`, 1, false, submit(done), "", event.ChildStatusCompleted},
+		"done in text":  {`,"max_turns":2`, 1, false, script.Text(`{"summary":"All of it."` + done + `}`), "", event.ChildStatusCompleted},
+		"says nothing":  {`,"max_turns":2`, 1, false, submit(""), "max_turns", event.ChildStatusPartial},
+		"in text":       {`,"max_turns":2`, 1, false, script.Text("All of it."), "max_turns", event.ChildStatusPartial},
+		"left":          {`,"max_turns":2`, 1, false, submit(`,"status":"partial"`), "max_turns", event.ChildStatusPartial},
+		"failed":        {`,"max_turns":2`, 1, false, submit(`,"status":"failed"`), "max_turns", event.ChildStatusFailed},
+		"over its time": {"", 0, true, submit(done), "timeout", event.ChildStatusPartial},
+		"in a circle":   {"", 5, false, submit(done), "repeats", event.ChildStatusPartial},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turns := []script.Turn{{Match: "Go.", Answer: []script.Step{task("explore", "Look.", c.limit)}}}
+			if c.late {
+				turns = append(turns, script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("child")}})
+			} else {
+				turns = append(turns, script.Turn{Match: "Look.", Times: c.reads, Answer: []script.Step{read}})
+			}
+			gets := []script.Expect{script.Result("task", "All of it.")}
+			if c.reason == "" {
+				gets = append(gets, script.NotLast("ended by"))
+			}
+			w := newWorld(t, map[string]string{"a.txt": "one\n"}, append(
+				turns, script.Turn{Match: "Look.", Answer: []script.Step{c.last}},
+				script.Turn{Match: "Go.", Expect: gets, Answer: []script.Step{script.Text("done")}},
+			)...)
+			run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+			if c.late {
+				w.reached("child")
+				w.engine.Late(w.children(run)[0].ID)
+			}
+			w.wait(run)
+			got := w.wait(w.children(run)[0].ID)
+			if got.Status != event.StatusCompleted || got.Reason != c.reason || got.Outcome != c.outcome {
+				t.Errorf("it ended with %+v", got)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -141,8 +142,21 @@ func (r *run) editable(path string, fix bool) error {
 	case permission.Ask:
 		return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason, Hint: "make this change with the edit tools, which ask"}
 	}
-	return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice}
+	return &forbiddenError{d.Reason, workspace.FileError{
+		Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice,
+	}}
 }
+
+// forbiddenError says that a rule or the mode of the run denies a change of a file.
+type forbiddenError struct {
+	reason  string
+	problem workspace.FileError
+}
+
+func (e *forbiddenError) Error() string { return e.problem.Error() }
+
+// Unwrap has the file's problem told as others are.
+func (e *forbiddenError) Unwrap() error { return &e.problem }
 
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
@@ -201,7 +215,36 @@ func (r *run) noteDenial(c *call, refusal string) {
 	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
 		title = "start " + title
 	}
-	text := clipped(strings.Join(strings.Fields("it was not allowed to "+title+": "+why), " "), maxDenial)
+	r.addDenial("it was not allowed to " + title + ": " + why)
+}
+
+// noteForbidden keeps which changes of a command were left out, since a rule or the mode forbids them. The model reads
+// that in the call's result. It returns them in a line, empty for none.
+func (r *run) noteForbidden(files []workspace.Taken) string {
+	why, names, more := "", "", 0
+	for _, file := range files {
+		forbidden, ok := errors.AsType[*forbiddenError](file.Problem)
+		switch {
+		case !ok:
+		case why == "":
+			why, names = forbidden.reason, r.session.view.Shown(file.Path)
+		default:
+			more++
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	if more > 0 {
+		names += " and " + counted(more, "more file", "more files")
+	}
+	r.addDenial("it was not allowed to change " + names + " by a command: " + why)
+	return names + ": " + why
+}
+
+// addDenial keeps one thing that was not allowed, once.
+func (r *run) addDenial(text string) {
+	text = clipped(strings.Join(strings.Fields(text), " "), maxDenial)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Contains(r.denials, text) {

@@ -203,7 +203,7 @@ func TestBackgroundIsWaitedForAtALimit(t *testing.T) {
 
 // A run that has no tokens left for its last word ends what runs in the background at once, and names it in its result.
 func TestLeftInTheBackground(t *testing.T) {
-	spent := readsFor("1", 10_000)
+	spent := readsFor("1", 100_000)
 	spent.Match, spent.Answer = "Go.", append([]script.Step{script.Gate("go")}, spent.Answer...)
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
@@ -215,7 +215,7 @@ func TestLeftInTheBackground(t *testing.T) {
 		spent,
 	)
 	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
-	request.Limits.Tokens = 10_000
+	request.Limits.Tokens = 100_000
 	run := w.start(request)
 	w.reached("never", "go")
 	w.model.Release("go")

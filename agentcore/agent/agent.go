@@ -42,6 +42,8 @@ func (m Mode) Toolless() bool { return m == SingleShot || m == Streaming }
 
 // Limits bound a run. Zero means the configuration's default for turns and time, and none for the rest.
 type Limits struct {
+	// MaxTurns is how many answers of the model a run may have. One that says nothing in its last turn, or calls what is
+	// not called any more, is asked once more in that turn.
 	MaxTurns int
 	Timeout  time.Duration
 	// Tokens counts input and output together.

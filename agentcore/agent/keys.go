@@ -44,7 +44,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "model.max_tokens", Type: "integer", Minimum: number(1), Doc: "As `max_tokens`."},
 	{Name: "temperature", Type: "number", Minimum: number(0), Doc: "The model's temperature. Absent means the model's own."},
 	{Name: "max_tokens", Type: "integer", Minimum: number(1), Doc: "The largest answer, in tokens."},
-	{Name: "max_turns", Type: "integer", Minimum: number(1), Doc: "The largest number of turns of a run."},
+	{Name: "max_turns", Type: "integer", Minimum: number(1), Doc: "The largest number of turns of a run, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more."},
 	{Name: "timeout", Type: "duration", Doc: "The longest time of a run, such as `\"5m\"`."},
 	{Name: "budget", Type: "table", Doc: "What a run may use up."},
 	{Name: "budget.tokens", Type: "integer", Minimum: number(1), Doc: "Input and output tokens together."},

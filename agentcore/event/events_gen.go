@@ -382,6 +382,9 @@ type ToolCallFinished struct {
 	// The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever
 	// the code: the call did what it was asked for.
 	ExitCode *int `json:"exitCode,omitempty"`
+	// Which files its command changed that a rule or the mode forbids to change, and why: these changes
+	// are not proposed. Absent where there are none.
+	LeftOut string `json:"leftOut,omitempty"`
 	// The outcome in one line, such as `120 lines`.
 	Summary string `json:"summary"`
 	// How long it took.

@@ -7,7 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// deniedReport is a call that was denied, in the output of `--format json`.
+// deniedReport is a call that was denied, or an edit by a command that was left out, in the output of `--format json`.
 type deniedReport struct {
 	Run   event.RunID `json:"run"`
 	Agent string      `json:"agent"`
@@ -41,6 +41,9 @@ func (d *denials) take(e event.Event, agent string) {
 			for i := range d.list {
 				d.list[i].Later = d.list[i].Later || d.list[i].Run == e.Run && d.list[i].Tool == body.Tool
 			}
+		}
+		if body.LeftOut != "" { // what was denied is an edit, by whatever command
+			d.list = append(d.list, deniedReport{e.Run, agent, "edit", d.titles[body.Call], "left out " + body.LeftOut, false})
 		}
 		delete(d.titles, body.Call)
 	}

@@ -52,7 +52,7 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags.BoolVar(&f.write, "write", false, "write the proposed edits to the files")
 	flags.StringVar(&f.failOn, "fail-on", failOn, "exit with 1 for findings at or above error, warning, information or hint, or never")
 	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
-	flags.IntVar(&f.maxTurns, "max-turns", 0, "greatest number of requests to the model in a run (0: the agent's own)")
+	flags.IntVar(&f.maxTurns, "max-turns", 0, "greatest number of turns of a run, each an answer of the model (0: the agent's own)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
 	flags.StringVar(&f.root, "root", "", "the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")

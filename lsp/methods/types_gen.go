@@ -356,7 +356,8 @@ type PermissionRule struct {
 
 // Limits: limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
 type Limits struct {
-	// Requests to the model.
+	// Turns, each an answer of the model. In the last one it only hands over; where it does not, it is
+	// asked once more.
 	MaxTurns int `json:"maxTurns,omitzero" min:"0"`
 	// Time from creation to end.
 	TimeoutMs int64 `json:"timeoutMs,omitzero" min:"0"`

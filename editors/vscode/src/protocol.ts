@@ -650,6 +650,8 @@ export interface ToolCallFinished extends EventHeader {
   status: CallStatus;
   /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
   exitCode?: number;
+  /** Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none. */
+  leftOut?: string;
   /** The outcome in one line, such as `120 lines`. */
   summary: string;
   /** How long it took. */
@@ -874,7 +876,7 @@ export interface PermissionRule {
 
 /** Limits of a run. An absent limit, and 0, mean the agent's own or the configured one. */
 export interface Limits {
-  /** Requests to the model. */
+  /** Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more. */
   maxTurns?: number;
   /** Time from creation to end. */
   timeoutMs?: Milliseconds;

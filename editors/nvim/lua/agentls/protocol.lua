@@ -480,6 +480,7 @@ M.commands = {
 ---@field tool string The tool's canonical name.
 ---@field status agentls.CallStatus How it ended.
 ---@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
+---@field leftOut? string Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none.
 ---@field summary string The outcome in one line, such as `120 lines`.
 ---@field durationMs agentls.Milliseconds How long it took.
 
@@ -611,7 +612,7 @@ M.commands = {
 
 ---Limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
 ---@class agentls.Limits
----@field maxTurns? integer Requests to the model.
+---@field maxTurns? integer Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more.
 ---@field timeoutMs? agentls.Milliseconds Time from creation to end.
 ---@field maxTokens? agentls.TokenCount Input and output tokens together, children included.
 ---@field maxCost? number US dollars, children included.
