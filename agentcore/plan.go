@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -55,9 +56,11 @@ func goesWithPlanning(spec tool.Spec, name string) bool {
 	return spec.Effect <= tool.Fetches || slices.Contains(noting, name)
 }
 
-// plansForParent reports whether a child may hand over a plan: its definition says so by name.
+// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans. Definitions of other tools
+// name the tool among all that there are there.
 func (r *run) plansForParent(name string) bool {
-	return name == "plan_exit" && slices.Contains(r.definition.Tools, name)
+	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
+	return plans && name == "plan_exit" && slices.Contains(r.definition.Tools, name)
 }
 
 // whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.

@@ -228,17 +228,23 @@ func TestPlanModeIsResumed(t *testing.T) {
 	}
 }
 
-// TestOnlyNamedChildrenPlan: that a definition has all tools gives its children no plan of their own.
-func TestOnlyNamedChildrenPlan(t *testing.T) {
+// TestOnlyPlanningChildrenPlan: a definition that has all tools, or names this one among all that another tool has, is no planner as a child.
+func TestOnlyPlanningChildrenPlan(t *testing.T) {
 	w := newWorld(t, nil)
 	w.with(script.New(
 		"test",
 		script.Turn{Match: "Go.", Expect: []script.Expect{script.Tools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{task("mine", "Help.", "")}},
 		script.Turn{Match: "Help.", Expect: []script.Expect{script.NoTools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("theirs", "See.", "")}},
+		script.Turn{Match: "See.", Expect: []script.Expect{script.Tools("read"), script.NoTools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{task("narrow", "Plan.", "")}},
+		script.Turn{Match: "Plan.", Expect: []script.Expect{script.Tools("plan_exit"), script.NoTools("plan_enter")}, Answer: []script.Step{script.Text("Well.")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("Well.")}},
 	), nil,
-		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}, Subagents: []string{"mine"}},
+		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}, Subagents: []string{"mine", "theirs", "narrow"}},
 		&agent.Definition{Slug: "mine", Tools: []string{"*"}, Categories: []agent.Category{agent.Subagent}},
+		&agent.Definition{Slug: "theirs", Tools: []string{"read", "plan_exit", "plan_enter"}, Categories: []agent.Category{agent.Subagent}},
+		&agent.Definition{Slug: "narrow", Tools: []string{"read", "plan_exit"}, PermissionMode: "plan", Categories: []agent.Category{agent.Subagent}},
 	)
 	w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."}))
 }

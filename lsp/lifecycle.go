@@ -138,6 +138,14 @@ func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root
 
 // initialized opens the engine beside the connection.
 func (s *Server) initialized(context.Context) error {
+	if wrong := s.client.Misannounced(); wrong != nil {
+		s.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
+		s.goes(func(ctx context.Context) {
+			if err := s.client.Log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()); err != nil && ctx.Err() == nil {
+				s.logger.Warn("the editor does not take messages for its log", "error", err)
+			}
+		})
+	}
 	s.goes(func(ctx context.Context) {
 		if err := s.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {
 			s.logger.Warn("the editor does not tell of changed settings", "error", err)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -444,7 +445,11 @@ func (p *decoder) mode(n *node) {
 }
 
 func (p *decoder) temperature(n *node) {
-	if f, ok := p.float("temperature", n); ok {
+	f, ok := p.float("temperature", n)
+	switch {
+	case ok && f > *keyIndex()["temperature"].Maximum:
+		p.expect(n, "temperature", fmt.Sprintf("a number from 0 to %g", *keyIndex()["temperature"].Maximum))
+	case ok:
 		p.def.Temperature = &f
 	}
 }
@@ -453,6 +458,31 @@ func (p *decoder) maxTokens(n *node) {
 	if i, ok := p.integer("max_tokens", n, 1); ok {
 		p.def.MaxTokens = int(i)
 	}
+}
+
+// colors are the names that every editor's plugin shows.
+var colors = []string{"red", "orange", "yellow", "green", "cyan", "blue", "purple", "magenta", "pink", "gray", "grey", "white", "black"}
+
+var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
+// color reads what is only shown, and is left out where no editor can. Other tools have names for the colours of a theme, too.
+func (p *decoder) color(n *node) {
+	s, ok := p.string("color", n)
+	if s = strings.TrimSpace(s); !ok || s == "" {
+		return
+	}
+	if slices.Contains(colors, strings.ToLower(s)) || hexColor.MatchString(s) {
+		p.def.Color = s
+		return
+	}
+	f := fault{start: n.start, end: n.end, severity: warning, key: p.keyOf(n), message: fmt.Sprintf("color is %q, which cannot be shown", short(s))}
+	f.hint = "write #rrggbb, or one of " + strings.Join(colors, ", ")
+	if p.file.loose(p.def) {
+		f.severity = information
+	} else if near := spelling.Nearest(s, colors); near != "" {
+		f.hint, f.fix = "did you mean "+near+"?", n.replace(s, near)
+	}
+	p.report(f)
 }
 
 func (p *decoder) order(n *node) {
@@ -568,6 +598,9 @@ func (p *decoder) asChild(n *node) {
 func (p *decoder) canDelegate(n *node) {
 	if b, ok := p.bool("can_delegate", n); ok {
 		p.delegates = &b
+		if b {
+			p.names("delegates", p.keyOf(n), "*", n)
+		}
 	}
 }
 

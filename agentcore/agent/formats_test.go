@@ -142,6 +142,7 @@ default_prefix: false
 
 Do {{a}} for {{team}}.
 `, `x id=1 title=The X for=[primary subagent] mode=planning model=openai/gpt-5 temperature=0.5 max_tokens=100 turns=5 timeout=1m30s tokens=1000 cost=0.25 child={{2 1m0s 5 0} [tester] explore} tools=[read mcp__a__b] not=[bash write] options=1 to=[explore] permissions=planner rules=[{bash git * ask}] permission=plan context=summary reminder=Read only. skills=[go-style] mcp=[{a [run x] map[K:v]  map[]} {b [] map[] http://localhost map[]}] hooks=[{Stop  [a b] 2s} {PreToolUse bash [sh -c a | b] 0s}] aliases=[y] icon=● color=red order=-1 unlisted=true variables=map[a:b] bare=true | When | Do {{a}} for {{team}}.
+14:72-14:78 warning as_child.subagents: the agent cannot delegate: its tools lack task
 `},
 		{"names of tools", "", head("tools: [Read, search_files, apply_patch, mcp__x__y, '*']\n"), is + "tools=[read grep patch mcp__x__y *] | d | Do.\n"},
 		{"no tools", "", head("tools: []\n"), is + "tools=[] | d | Do.\n"},
@@ -210,7 +211,7 @@ Hello {{naem}}.
 	}
 	want := []string{
 		"1:1 warning description", "2:7 error name", "3:12 error category", "4:7 error mode", "5:9 error tools", "6:12 error max_turns",
-		"7:10 error timeout", "8:14 error temperature", "9:1 warning tolls", "10:9 error skills", "11:13 error subagents",
+		"7:10 error timeout", "8:14 error temperature", "9:1 warning tolls", "10:9 error skills", "11:13 warning subagents", "11:13 error subagents",
 		"12:8 error model", "13:8 error color", "14:10 error visible", "15:12 warning as_child.max_turn", "16:9 error budget",
 		"17:16 error rules.0.tool", "17:27 error rules.0.action", "17:35 error rules.1", "18:8 error hooks", "19:11 error aliases", "21:7 error prompt",
 	}
@@ -331,7 +332,8 @@ func TestJSON(t *testing.T) {
 "SystemPrompt": "Do {{a}} {{b}} {{current_time}}.", "PromptVariables": {"b": "3"}, "UseDefaultSystemPrefix": false, "ExecutionMode": "SingleShot", "MaxIterations": 40, "Timeout": "00:05:30",
 "CanSpawnSubagents": true, "AllowedSubagentTypes": [], "Tools": {"Mode": "OnlyThese", "ToolList": ["read"], "Overrides": {"read": {"MaxOutputLength": 5, "Timeout": "00:00:02", "DefaultArguments": {"limit": 1}}}},
 "IconEmoji": "o", "Color": "#8B5CF6", "DisplayOrder": 3, "IsVisible": false, "CreatedAt": "now"}]}}`, "x id=g title=The X for=[primary] mode=single_shot model=openai/m temperature=0.7 max_tokens=9 turns=40 timeout=5m30s tools=[read] options=1 to=[*] icon=o color=#8B5CF6 order=3 unlisted=true variables=map[a:1 b:3] bare=true | d | Do {{a}} {{b}} {{current_time}}.\n" +
-			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
+			"1:13-1:31 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n4:22-4:26 warning CanSpawnSubagents: the agent cannot delegate: in the mode single_shot it has no tools\n" +
+			"4:123-4:129 warning Tools.Overrides.read: these options change nothing: the agent has no tool read\n5:78-5:89 information CreatedAt: agentls does not use CreatedAt\n"},
 		{
 			"modes of tools", "", `{"Agents": {"Custom": [{"Slug": "a", "SystemPrompt": "p", "Tools": {"Mode": "None"}}, {"Slug": "b", "SystemPrompt": "p", "Tools": {"Mode": "AllExcept", "ToolList": ["bash"]}}, {"Slug": "c", "SystemPrompt": "p", "Tools": {"Mode": "Some"}}]}}`,
 			"a for=[primary] tools=[] to=[] | a | p\nb for=[primary] not=[bash] to=[] | b | p\nunusable c for=[primary] to=[] | c | p\n1:230-1:236 error Tools.Mode: Tools.Mode is \"Some\"\n",

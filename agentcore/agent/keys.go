@@ -19,8 +19,8 @@ type KeyInfo struct {
 	Values []string
 	// Names says what the value, or each element, names: "tool", "agent", "skill", "model", or nothing.
 	Names string
-	// Minimum is the smallest number; it counts for "integer" and "number" where it is not nil.
-	Minimum *float64
+	// Minimum is the smallest number and Maximum the largest; they count for "integer" and "number" where they are not nil.
+	Minimum, Maximum *float64
 	// Required keys must be in every definition.
 	Required bool
 }
@@ -40,9 +40,9 @@ var nativeKeys = []KeyInfo{
 	{Name: "model", Type: "string", Names: "model", Doc: "`provider/model`, a preset, `inherit` for the parent's, or a table of inline settings. Absent means the configuration's choice."},
 	{Name: "model.provider", Type: "string", Doc: "The provider."},
 	{Name: "model.model", Type: "string", Doc: "The model's name at the provider."},
-	{Name: "model.temperature", Type: "number", Minimum: number(0), Doc: "As `temperature`."},
+	{Name: "model.temperature", Type: "number", Minimum: number(0), Maximum: number(2), Doc: "As `temperature`."},
 	{Name: "model.max_tokens", Type: "integer", Minimum: number(1), Doc: "As `max_tokens`."},
-	{Name: "temperature", Type: "number", Minimum: number(0), Doc: "The model's temperature. Absent means the model's own."},
+	{Name: "temperature", Type: "number", Minimum: number(0), Maximum: number(2), Doc: "The model's temperature. Absent means the model's own."},
 	{Name: "max_tokens", Type: "integer", Minimum: number(1), Doc: "The largest answer, in tokens."},
 	{Name: "max_turns", Type: "integer", Minimum: number(1), Doc: "The largest number of turns of a run, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more."},
 	{Name: "timeout", Type: "duration", Doc: "The longest time of a run, such as `\"5m\"`."},
@@ -89,7 +89,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "hooks.*.*.timeout", Type: "duration", Doc: "The longest time. Default: one minute."},
 	{Name: "aliases", Type: "strings", Doc: "Other names that are accepted for it."},
 	{Name: "icon", Type: "string", Doc: "One character for lists."},
-	{Name: "color", Type: "string", Doc: "A colour's name or `#rrggbb`."},
+	{Name: "color", Type: "string", Doc: "`#rrggbb`, or a colour's name: " + strings.Join(colors, ", ") + "."},
 	{Name: "order", Type: "integer", Doc: "Its place in lists, the smallest first."},
 	{Name: "visible", Type: "boolean", Doc: "`false` leaves it out of lists; it can still be started by name."},
 	{Name: "prompt", Type: "string", Doc: "The system prompt. In Markdown it is the text below the frontmatter."},
@@ -129,7 +129,7 @@ var setters = map[string]func(*decoder, *node){
 	"hooks":            (*decoder).hooks,
 	"aliases":          (*decoder).aliases,
 	"icon":             text1(func(d *Definition) *string { return &d.Icon }),
-	"color":            text1(func(d *Definition) *string { return &d.Color }),
+	"color":            (*decoder).color,
 	"order":            (*decoder).order,
 	"visible":          func(p *decoder, n *node) { p.not("visible", n, &p.def.Unlisted) },
 	"prompt":           text1(func(d *Definition) *string { return &d.Prompt }),

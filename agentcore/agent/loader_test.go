@@ -284,6 +284,7 @@ func TestLoaderSeesAgentsBesideEachOther(t *testing.T) {
 		"project/agents/c.md:5 error the delegation never ends: c → a → b → c",
 		"user/agents/broken.md:5 error timeout is \"soon\"",
 		"user/agents/d.md:5 error there is no agent \"nobody\"",
+		"user/agents/notask.md:5 warning the agent cannot delegate: task is taken away from its tools",
 		"user/agents/self.md:5 error the delegation never ends: self → self",
 		"user/agents/x1.md:2 warning x is also defined in " + filepath.Join(dir, "user/agents/x2.md") + ":2:7, which counts, so this definition is not used",
 		"user/agents/x2.md:2 information the alias e of x stands for the agent e (" + filepath.Join(dir, "user/agents/e.md") + ":2:7)",

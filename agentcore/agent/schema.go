@@ -17,6 +17,7 @@ type schema struct {
 	Type        any      `json:"type,omitempty"` // a string or a list of strings
 	Enum        []string `json:"enum,omitempty"`
 	Minimum     *float64 `json:"minimum,omitempty"`
+	Maximum     *float64 `json:"maximum,omitempty"`
 	Pattern     string   `json:"pattern,omitempty"`
 	Required    []string `json:"required,omitempty"`
 	Items       *schema  `json:"items,omitempty"`
@@ -108,7 +109,7 @@ func (s *schema) describe(k KeyInfo) {
 	s.Description = k.Doc
 	switch k.Type {
 	case "integer", "number", "boolean", "string":
-		s.Type, s.Enum, s.Minimum = k.Type, k.Values, k.Minimum
+		s.Type, s.Enum, s.Minimum, s.Maximum = k.Type, k.Values, k.Minimum, k.Maximum
 	case "duration":
 		s.Type, s.Pattern = "string", `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)`
 	case "strings":

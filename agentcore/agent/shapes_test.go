@@ -37,7 +37,7 @@ func TestShapesOfJSON(t *testing.T) {
 		{"opencode's", "", `{"agent": {"x": {"description": "d", "mode": "subagent", "prompt": "Do.", "tools": {"write": false}, "permission": {"bash": {"git push *": "deny", "*": "ask"}}}}, "theme": "t"}`, is + "not=[write] rules=[{bash git push* deny} {bash * ask}] | d | Do.\n1:164-1:171 information theme: agentls does not use the key theme of this file\n"},
 		{
 			"in lower case", "", `{"agents": {"custom": [{"name": "X", "slug": "x", "systemPrompt": "p", "canSpawnSubagents": true, "tools": {"mode": "OnlyThese", "toolList": ["read"]}}], "defaultAgentSlug": "x"}}`,
-			"x title=X for=[primary] tools=[read] to=[*] | X | p\n1:155-1:173 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n",
+			"x title=X for=[primary] tools=[read] to=[*] | X | p\n1:93-1:97 warning CanSpawnSubagents: the agent cannot delegate: its tools lack task\n1:155-1:173 information DefaultAgentSlug: agentls does not use DefaultAgentSlug of this file\n",
 		},
 		{"roles in lower case", "", `{"agentRoles": {"defaultMaxIterations": 4, "roles": [{"roleId": "x", "systemPrompt": "p"}]}}`, "x for=[primary subagent] turns=4 to=[] | x | p\n"},
 		{"an agent that is named custom", "", `{"agents": {"custom": {"category": "primary", "description": "d", "prompt": "p"}}}`, "custom for=[primary] | d | p\n"},

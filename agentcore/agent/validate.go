@@ -69,6 +69,7 @@ func (f *File) Validate(k Known) {
 	for _, d := range f.Definitions {
 		v.rename(d)
 		v.prompt(d)
+		v.idle(d)
 	}
 	v.unseen()
 	if k.Agents != nil {
@@ -369,12 +370,61 @@ func (v *validator) rename(d *Definition) {
 	if d.ToolOptions != nil {
 		options := map[string]ToolOptions{}
 		for _, tool := range slices.Sorted(maps.Keys(d.ToolOptions)) {
-			for _, name := range names[tool] {
+			for _, name := range v.optional(d, tool) {
 				options[name] = d.ToolOptions[tool]
 			}
 		}
 		d.ToolOptions = options
 	}
+}
+
+// idle warns of what the definition says about tools that the agent does not have: options of theirs, and whom it delegates to.
+func (v *validator) idle(d *Definition) {
+	told := false
+	for _, n := range v.named {
+		switch {
+		case n.def != d || v.ResolveTool == nil:
+		case n.what == "option":
+			has := func(name string) bool {
+				return d.Allows(name) || strings.HasPrefix(name, "mcp__") && slices.ContainsFunc(d.Tools, func(t string) bool { return strings.HasPrefix(t, "mcp__") })
+			}
+			names := v.optional(d, n.name)
+			if len(names) == 0 && len(v.tools[d][n.name]) == 0 || slices.ContainsFunc(names, has) {
+				continue // that there is none was told
+			}
+			v.reportOf(d, fault{
+				start: n.place.start, end: n.place.end, severity: warning, key: n.key,
+				message: fmt.Sprintf("these options change nothing: the agent has no tool %s", short(n.name)), hint: "add it to its tools, or take the options out",
+			})
+		case (n.what == "subagent" || n.what == "child" || n.what == "delegates") && !d.Allows(taskTool) && !told:
+			told = true
+			f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key, message: "the agent cannot delegate: "}
+			switch {
+			case d.Mode.Toolless():
+				f.message += fmt.Sprintf("in the mode %s it has no tools", d.Mode)
+				f.hint = "choose another mode, or let it not delegate"
+			case d.Tools != nil && !slices.Contains(d.Tools, taskTool) && !slices.Contains(d.Tools, "*"):
+				f.message += "its tools lack " + taskTool
+				f.hint = "add " + taskTool + " to its tools, or let it not delegate"
+			default:
+				f.message += taskTool + " is taken away from its tools"
+				f.hint = "leave it " + taskTool + ", or let it not delegate"
+			}
+			v.reportOf(d, f)
+		}
+	}
+}
+
+// taskTool is the tool by which agents delegate.
+const taskTool = "task"
+
+// optional are the tools that options below a name are for. They are looked up by a tool's name alone, and so a pattern of MCP tools
+// has none.
+func (v *validator) optional(d *Definition, name string) []string {
+	if name == "*" {
+		return v.Tools
+	}
+	return slices.DeleteFunc(slices.Clone(v.tools[d][name]), func(t string) bool { return strings.ContainsAny(t, "*?[") })
 }
 
 // claudeModels are names of models that are known to Claude Code alone.

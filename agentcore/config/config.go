@@ -1,6 +1,10 @@
 package config
 
 import (
+	"maps"
+	"net"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,6 +145,39 @@ func (p Provider) Key(getenv func(string) string) (string, bool) {
 	}
 	key := strings.TrimSpace(getenv(p.KeyEnv))
 	return key, key != ""
+}
+
+// Unlisted are the providers, by name, of which no model is known and none is named in the configuration, and that nothing finds by a key or on
+// this machine: no run takes one by itself.
+func (c *Config) Unlisted() []string {
+	named := map[string]bool{}
+	name := func(model string) {
+		provider, _, _ := strings.Cut(model, "/")
+		named[provider] = true
+	}
+	name(c.DefaultModel)
+	name(c.SmallModel)
+	for _, preset := range c.Presets {
+		name(preset.Model)
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		p := c.Providers[name]
+		if len(p.Models) == 0 && p.KeyEnv == "" && name != p.Kind && !named[name] && !OnLoopback(p.BaseURL) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// OnLoopback reports whether an address is this machine's own.
+func OnLoopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Preset is a named set of model settings: [presets.NAME].

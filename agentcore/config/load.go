@@ -78,6 +78,12 @@ func Check(text []byte, layer Layer, name string) []Problem {
 	l.begin(layer, name)
 	l.text(text)
 	l.finish()
+	for _, name := range l.config.Unlisted() { // who loads it may name its models elsewhere
+		key := "providers." + quoteKey(name)
+		l.origin, l.count = l.config.origins[key], 0
+		l.tell(SeverityWarning, key, place{l.origin.Line, min(1, l.origin.Line)}, "no model of it is known, so that it is taken only where one is named",
+			`add models = ["…"], or name one as `+name+"/MODEL")
+	}
 	return l.problems
 }
 

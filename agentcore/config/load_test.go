@@ -485,6 +485,34 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestUnlistedProviders: of which no run takes a model by itself is told where it stands, and only there.
+func TestUnlistedProviders(t *testing.T) {
+	const box = "[providers.box]\nkind = 'openai'\nbase_url = 'http://box.example/v1'\n"
+	for name, test := range map[string]struct {
+		text string
+		want bool
+	}{
+		"nothing names a model":    {"max_depth = 1\n" + box, true},
+		"it lists some":            {"max_depth = 1\n" + box + "models = ['m']\n", false},
+		"a key leads to it":        {"max_depth = 1\n" + box + "key_env = 'BOX'\n", false},
+		"a preset has one":         {"max_depth = 1\n" + box + "[presets.x]\nmodel = 'box/m'\n", false},
+		"it is the default":        {"default_model = 'box/m'\n" + box, false},
+		"it is for small tasks":    {"small_model = 'box/m'\n" + box, false},
+		"another is the default":   {"default_model = 'boxes/m'\n" + box, true},
+		"it is on this machine":    {"max_depth = 1\n" + strings.Replace(box, "box.example", "localhost:1", 1), false},
+		"it is on this machine, 6": {"max_depth = 1\n" + strings.Replace(box, "box.example", "[::1]:1", 1), false},
+		"it is a vendor's":         {"max_depth = 1\n[providers.openai]\nbase_url = 'http://x'\nkey_env = ''\n", false},
+	} {
+		told := Check([]byte(test.text), LayerUser, "f")
+		if (len(told) == 1) != test.want || len(told) > 1 || test.want && (told[0].Key != "providers.box" || told[0].Line != 2 || told[0].Severity != SeverityWarning || told[0].Hint == "") {
+			t.Errorf("%s: %v", name, told)
+		}
+		if cfg, p := (sources{user: test.text}).load(); len(p) > 0 || slices.Equal(cfg.Unlisted(), []string{"box"}) != test.want {
+			t.Errorf("%s: loaded, these are unlisted: %v; %v", name, cfg.Unlisted(), p)
+		}
+	}
+}
+
 func BenchmarkLoad(b *testing.B) {
 	s := sources{
 		user:    "max_depth = 4\n[providers.local]\nkind = 'openai'\nbase_url = 'http://localhost:1/v1'\n[[permission]]\ntool = 'bash'\npattern = 'git status*'\naction = 'allow'\n",

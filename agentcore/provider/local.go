@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -84,12 +83,12 @@ type localServer struct {
 func (l *LocalServers) candidates(cfg *config.Config) []localServer {
 	var list []localServer
 	for _, name := range cfg.ProviderNames() {
-		if p := cfg.Providers[name]; p.KeyEnv == "" && onLoopback(p.BaseURL) {
+		if p := cfg.Providers[name]; p.KeyEnv == "" && config.OnLoopback(p.BaseURL) {
 			list = append(list, localServer{name, p})
 		}
 	}
 	if _, set := cfg.Providers[Ollama]; !set && l.hasOllama() {
-		if p, _ := Named(cfg, Ollama, l.Getenv); onLoopback(p.BaseURL) { // one that is elsewhere has to be set up
+		if p, _ := Named(cfg, Ollama, l.Getenv); config.OnLoopback(p.BaseURL) { // one that is elsewhere has to be set up
 			list = append(list, localServer{Ollama, p})
 		}
 	}
@@ -140,15 +139,4 @@ func (l *LocalServers) hasOllama() bool {
 		}
 	}
 	return false
-}
-
-// onLoopback reports whether an address is this machine's own.
-func onLoopback(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -95,6 +95,11 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 			result.Detail = "has no key"
 			result.Hint = "set " + provider.KeyEnv + " to use it"
 		}
+		if slices.Contains(cfg.Unlisted(), name) {
+			result.Outcome = checkWarning
+			result.Detail = "no model of it is known, so that it is taken only where one is named; it " + result.Detail
+			result.Hint = `add models = ["…"] to [providers.` + name + "], or name one as " + name + "/MODEL"
+		}
 		switch at := withoutPassword(provider.BaseURL); {
 		case provider.BaseURL == "":
 		case err != nil: // which says at its end what to do

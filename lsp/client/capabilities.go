@@ -2,6 +2,8 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"go.lsp.dev/protocol"
@@ -40,6 +42,27 @@ func (c *Client) KnowsProtocol() bool { return c.experimental().Agentls != nil }
 
 // Announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
 func (c *Client) Announced() methods.Support { return said(c.experimental().Agentls) }
+
+// Misannounced says what is wrong with what the client says under experimental.agentls, so that nothing of it counts; nil where it says
+// nothing there, or what it says is right.
+func (c *Client) Misannounced() error {
+	var other struct {
+		Agentls json.RawMessage `json:"agentls"`
+	}
+	if len(c.caps.Experimental) == 0 || json.Unmarshal(c.caps.Experimental, &other) != nil || len(other.Agentls) == 0 {
+		return nil
+	}
+	err := json.Unmarshal(other.Agentls, new(methods.Support))
+	if err == nil {
+		return nil
+	}
+	is := "it is no object"
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		is = fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("nothing that the editor announces in capabilities.experimental.agentls counts: %s; expected an object with version, a string such as %q, "+
+		"and beside it true or false for what the editor answers", is, methods.Version)
+}
 
 func (c *Client) experimental() Experimental {
 	var known Experimental

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -46,7 +47,7 @@ func (p *play) lend(args []string) error {
 	return nil
 }
 
-// announce adds members to what the profile announces under experimental.agentls.
+// announce adds members to what the profile announces under experimental.agentls: true, or what stands behind a = as JSON.
 func (p *play) announce(args []string) error {
 	var capabilities map[string]any
 	if err := json.Unmarshal(p.profile.Capabilities, &capabilities); err != nil {
@@ -62,8 +63,11 @@ func (p *play) announce(args []string) error {
 	}
 	own := member(member(capabilities, "experimental"), "agentls")
 	own["version"] = "0.1.0"
-	for _, name := range args {
-		own[name] = true
+	for _, member := range args {
+		name, value, given := strings.Cut(member, "=")
+		if own[name] = true; given {
+			own[name] = json.RawMessage(value)
+		}
 	}
 	var err error
 	p.profile.Capabilities, err = json.Marshal(capabilities)

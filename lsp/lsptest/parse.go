@@ -1,6 +1,7 @@
 package lsptest
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -31,6 +32,13 @@ func parseLine(text string) (line, error) {
 		case rest == "":
 			return l, nil
 		case rest[0] == '{' || rest[0] == '[':
+			decoder := json.NewDecoder(strings.NewReader(rest))
+			// What is no JSON may be once captured values stand in it.
+			if err := decoder.Decode(new(json.RawMessage)); err == nil {
+				if behind := strings.TrimSpace(rest[decoder.InputOffset():]); behind != "" {
+					return l, fmt.Errorf("there is %q behind the JSON, which ends the line; a comment has a line of its own", behind)
+				}
+			}
 			l.args = append(l.args, rest)
 			return l, nil
 		case rest[0] == '"':

@@ -79,7 +79,7 @@ func TestParseLine(t *testing.T) {
 	if l.isFor("helix") || !l.isFor("rich") {
 		t.Error("the condition is the wrong way round")
 	}
-	for _, bad := range []string{`open "x`, `[rich open x`} {
+	for _, bad := range []string{`open "x`, `[rich open x`, `init {"a": 1} # why`, `settings [1] {}`} {
 		if _, err := parseLine(bad); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

@@ -32,11 +32,18 @@ func (p *play) do(l line) error {
 		"encoding": {1, 3, p.setEncoding}, "init": {1, 1, p.setInit}, "settings": {1, 1, p.setSettings},
 		"env": {1, -1, p.setEnv}, "announce": {1, -1, p.announce}, "file": {3, 3, p.makeFile},
 	}
+	// isJSON looks at an argument before the editor sends it.
+	isJSON := func(args []string) error {
+		if at := jsonArgument[l.verb]; at > 0 && len(args) >= at && !json.Valid([]byte(args[at-1])) {
+			return fmt.Errorf("%s is no JSON", args[at-1])
+		}
+		return nil
+	}
 	if v, ok := setup[l.verb]; ok && !(l.verb == "settings" && p.editor != nil) {
 		if p.editor != nil {
 			return errors.New("it has to stand before the server is used")
 		}
-		if err := need(v.least, v.most); err != nil {
+		if err := errors.Join(need(v.least, v.most), isJSON(args)); err != nil {
 			return err
 		}
 		return v.do(args)
@@ -78,7 +85,7 @@ func (p *play) do(l line) error {
 	if !ok {
 		return errors.New("there is no such verb")
 	}
-	if err := need(v.least, v.most); err != nil {
+	if err := errors.Join(need(v.least, v.most), isJSON(args)); err != nil {
 		return err
 	}
 	if acts[l.verb] {
@@ -86,6 +93,9 @@ func (p *play) do(l line) error {
 	}
 	return v.do(args)
 }
+
+// jsonArgument is which argument of a verb, from 1, is JSON, where it is there.
+var jsonArgument = map[string]int{"init": 1, "settings": 1, "command": 2, "request": 2, "notify": 2, "begin": 3}
 
 // acts are verbs behind which edits may come.
 var acts = map[string]bool{
