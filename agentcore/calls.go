@@ -43,9 +43,9 @@ type call struct {
 	line      *line              // for a call that starts a child
 }
 
-// carryOut executes the calls of one turn and returns their results in the order of the calls: calls that
+// makeCalls executes the calls of one turn and returns their results in the order of the calls: calls that
 // read or delegate run beside each other, the others one after the other.
-func (r *run) carryOut(asked []model.Call) ([]model.Part, error) {
+func (r *run) makeCalls(asked []model.Call) ([]model.Part, error) {
 	calls := make([]*call, len(asked))
 	for i, a := range asked {
 		calls[i] = r.decide(a)

@@ -186,7 +186,7 @@ func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err err
 	if cut {
 		made = calls[:len(calls)-1]
 	}
-	results, err := r.carryOut(made)
+	results, err := r.makeCalls(made)
 	if err != nil {
 		return false, err
 	}
@@ -290,7 +290,7 @@ func (r *run) submit(done model.Done, results []model.Part) error {
 	if done.Stop == model.StopLength && at == len(calls)-1 && !whole(calls[at]) {
 		return nil
 	}
-	made, err := r.carryOut(calls[at : at+1])
+	made, err := r.makeCalls(calls[at : at+1])
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (r *run) mergeLayer() bool {
 	merge := func() { report, err = r.layer.Merge() }
 	if r.parent != nil {
 		merge()
-	} else if !r.session.merge(r.ctx, merge) {
+	} else if !r.session.unlessHeld(r.ctx, merge) {
 		return false
 	}
 	r.engine.crash.Reach(crash.Merging)

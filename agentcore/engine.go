@@ -389,10 +389,10 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, account: account{title: title}, created: time.Now().UTC(),
 		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
-		stored: map[event.HunkID]struct{}{}, budget: newBudget(), errands: newErrands(e.ctx),
+		durable: map[event.HunkID]struct{}{}, budget: newBudget(), errands: newErrands(e.ctx),
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
-	s.proposal = view.NewSession(workspace.SessionOptions{ID: s.proposalID, Changed: s.hunksChanged})
+	s.proposal = view.NewProposal(workspace.ProposalOptions{ID: s.proposalID, Changed: s.hunksChanged})
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()

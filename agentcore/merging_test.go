@@ -12,21 +12,21 @@ func TestMergesWaitForAcceptedHunks(t *testing.T) {
 		s := &Session{}
 		release := s.HoldMerges()
 		merged, done := false, make(chan bool)
-		go func() { done <- s.merge(t.Context(), func() { merged = true }) }()
+		go func() { done <- s.unlessHeld(t.Context(), func() { merged = true }) }()
 		synctest.Wait()
 		if merged {
 			t.Error("merged while hunks are taken")
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()
-		if s.merge(stopped, func() { t.Error("a stopped run merged while hunks are taken") }) {
+		if s.unlessHeld(stopped, func() { t.Error("a stopped run merged while hunks are taken") }) {
 			t.Error("a stopped run counts as merged")
 		}
 		release()
 		if !<-done || !merged {
 			t.Error("not merged afterwards")
 		}
-		if !s.merge(stopped, func() {}) {
+		if !s.unlessHeld(stopped, func() {}) {
 			t.Error("a stopped run was not merged when nobody held the merges")
 		}
 	})

@@ -28,7 +28,7 @@ func (s *Session) Hunks() []workspace.Hunk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(hunks, func(h workspace.Hunk) bool {
-		_, durable := s.stored[h.ID]
+		_, durable := s.durable[h.ID]
 		return h.Waits() && !durable
 	})
 }
@@ -93,9 +93,9 @@ func (s *Session) hunksStored(hunks []workspace.Hunk) {
 	defer s.mu.Unlock()
 	for _, h := range hunks {
 		if h.Waits() {
-			s.stored[h.ID] = struct{}{}
+			s.durable[h.ID] = struct{}{}
 		} else {
-			delete(s.stored, h.ID)
+			delete(s.durable, h.ID)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (s *Session) storePlaces() {
 }
 
 // Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone or
-// are in conflict (see [workspace.Session.Accepted]).
+// are in conflict (see [workspace.Proposal.Accepted]).
 func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
 	parents := map[event.RunID]event.RunID{}
 	var list []workspace.Hunk

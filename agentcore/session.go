@@ -27,7 +27,7 @@ type Session struct {
 	created    time.Time
 	continued  bool // it goes on with what former sessions left, and is left to the next one
 	proposalID event.ProposalID
-	proposal   *workspace.Session
+	proposal   *workspace.Proposal
 	asks       asks
 	starts     sessionStarts
 	slots      *slot.Pool // of the children that are at work
@@ -57,8 +57,8 @@ type Session struct {
 	remarks  map[remark][]*openFinding // the same by what they say
 	// proposing is the author of the latest hunks, the proposal's run on the wire.
 	proposing workspace.Author
-	// stored are the hunks that wait for the user and would survive a crash; no other is shown.
-	stored map[event.HunkID]struct{}
+	// durable are the hunks that wait for the user and would survive a crash; no other is shown.
+	durable map[event.HunkID]struct{}
 	// unbounded counts the hunks that were settled since the old ones were last removed.
 	unbounded int
 }
@@ -67,7 +67,7 @@ type Session struct {
 func (s *Session) View() *workspace.View { return s.view }
 
 // Proposal returns the edits that the session's runs propose.
-func (s *Session) Proposal() *workspace.Session { return s.proposal }
+func (s *Session) Proposal() *workspace.Proposal { return s.proposal }
 
 // ProposalID names the session's proposal.
 func (s *Session) ProposalID() event.ProposalID { return s.proposalID }
@@ -156,8 +156,8 @@ func (s *Session) HoldMerges() (release func()) {
 	}
 }
 
-// merge calls do while nobody holds the merges. It reports false where ctx ended before that.
-func (s *Session) merge(ctx context.Context, do func()) bool {
+// unlessHeld calls do while nobody holds the merges. It reports false where ctx ended before that.
+func (s *Session) unlessHeld(ctx context.Context, do func()) bool {
 	for {
 		s.merging.RLock()
 		applying := s.applying

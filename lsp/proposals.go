@@ -54,7 +54,7 @@ const (
 )
 
 // accepting is the decision to take hunks.
-type accepting struct{ proposal *workspace.Session }
+type accepting struct{ proposal *workspace.Proposal }
 
 func (d accepting) edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure) {
 	return d.proposal.Edits(ids)

@@ -64,7 +64,7 @@ func nothingToUndo(run event.RunID) error {
 }
 
 // undoing is the decision to take accepted hunks back.
-type undoing struct{ proposal *workspace.Session }
+type undoing struct{ proposal *workspace.Proposal }
 
 func (d undoing) edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure) {
 	return d.proposal.UndoEdits(ids)

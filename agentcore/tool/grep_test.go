@@ -31,7 +31,7 @@ func searching(t testing.TB, dir string) readingHost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := view.NewSession(workspace.SessionOptions{ID: event.NewProposalID()})
+	session := view.NewProposal(workspace.ProposalOptions{ID: event.NewProposalID()})
 	t.Cleanup(func() {
 		session.Close()
 		if err := view.Close(); err != nil {

@@ -13,9 +13,9 @@ type anchor struct {
 	closing bool
 	seq     uint64
 	marks   map[*Mark]struct{}
-	piles   map[*Session]*pile
+	piles   map[*Proposal]*pile
 	// incoming are the files that sessions want to move here.
-	incoming map[*Session]*anchor
+	incoming map[*Proposal]*anchor
 	// expected are texts that the editor would show if it took the edits that were computed last.
 	expected []expectation
 }
@@ -37,7 +37,7 @@ func (v *View) anchor(path string, c content) *anchor {
 }
 
 func newAnchor(path string, c content) *anchor {
-	return &anchor{path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}), piles: make(map[*Session]*pile)}
+	return &anchor{path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}), piles: make(map[*Proposal]*pile)}
 }
 
 // release forgets an anchor that nothing is tied to. The lock is held.

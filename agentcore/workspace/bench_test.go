@@ -27,7 +27,7 @@ func BenchmarkSetDocument(b *testing.B) {
 			path := filepath.Join(dir, "a")
 			text := numbered(size.lines)
 			v.SetDocument(path, text, 0)
-			s := v.NewSession(SessionOptions{Changed: func([]Hunk) {}})
+			s := v.NewProposal(ProposalOptions{Changed: func([]Hunk) {}})
 			if size.hunks > 0 {
 				lines := Lines(text)
 				for i := range size.hunks {
@@ -52,7 +52,7 @@ func BenchmarkMerge(b *testing.B) {
 	path := filepath.Join(dir, "a")
 	text := numbered(10_000)
 	v.SetDocument(path, text, 0)
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	for i := range b.N {
 		layer := s.Fork()
 		write(b, layer, path, strings.Replace(text, "line 500 ", fmt.Sprintf("line %d ", -i), 1), "")
@@ -65,7 +65,7 @@ func BenchmarkFork(b *testing.B) {
 	for _, files := range []int{0, 100, 1000} {
 		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) {
 			v, dir := open(b, nil)
-			layer := v.NewSession(SessionOptions{}).Fork()
+			layer := v.NewProposal(ProposalOptions{}).Fork()
 			for i := range files {
 				f := newLayerFile(patch{}.write(newText("text\n"), Author{}))
 				layer.set(filepath.Join(dir, fmt.Sprint(i)), f)

@@ -16,7 +16,7 @@ func TestBlankNewFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	s := v.NewSession(SessionOptions{ID: "p"})
+	s := v.NewProposal(ProposalOptions{ID: "p"})
 	l := s.Fork()
 	if _, err := l.Write(path, "one\n", "", Author{}); err != nil {
 		t.Fatal(err)

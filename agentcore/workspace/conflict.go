@@ -8,7 +8,7 @@ import (
 
 // Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for them,
 // and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a hunk that is in no conflict, is not known, or whose file is gone.
-func (s *Session) Sides(id event.HunkID) (Conflict, bool) {
+func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *hunk) sides() (base, ours string) {
 
 // Overwrite opens hunks in conflict again, as the user chose: each now replaces what stands at its lines by the agent's text
 // for them. Hunks that are open stay as they are; any other comes back as a failure.
-func (s *Session) Overwrite(ids []event.HunkID) []HunkFailure {
+func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	v := s.view
 	defer v.notices.run()
 	s.reread(ids)

@@ -9,7 +9,7 @@ import (
 )
 
 // conflicted opens a file, has an agent edit it, and then the user type over the same line.
-func conflicted(t *testing.T) (*View, *Session, string, Hunk) {
+func conflicted(t *testing.T) (*View, *Proposal, string, Hunk) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txt")
@@ -25,7 +25,7 @@ func conflicted(t *testing.T) (*View, *Session, string, Hunk) {
 			t.Error(err)
 		}
 	})
-	s := v.NewSession(SessionOptions{ID: "p"})
+	s := v.NewProposal(ProposalOptions{ID: "p"})
 	v.SetDocument(path, "one\ntwo\nthree\n", 1)
 	l := s.Fork()
 	f, err := l.Read(path)

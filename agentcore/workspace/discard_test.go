@@ -65,7 +65,7 @@ func TestClosedBeforeWhatWasTypedWasSaved(t *testing.T) {
 	v.SetDocument(p.path, five, 0)
 	v.SetDocument(p.path, "one\ntwo\nthree mine\nmore\nfour\nfive\n", 1) // nobody looks at it yet
 	p.version = 1
-	p.Session = v.NewSession(SessionOptions{ID: "p1"})
+	p.Proposal = v.NewProposal(ProposalOptions{ID: "p1"})
 	t.Cleanup(p.Close)
 	layer := p.Fork()
 	write(t, layer, p.path, "one\ntwo\nmore\nfour\nfive\n", "")

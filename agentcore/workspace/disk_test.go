@@ -99,7 +99,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	for name, want := range map[string]ErrorKind{"out/new": Outside, "outfile": Outside, "hidden": Protected} {
 		if _, err := layer.Write(filepath.Join(dir, name), "x", "", Author{}); kind(err) != want {
@@ -185,7 +185,7 @@ func TestResolve(t *testing.T) {
 
 func TestWalkEnds(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": "", "b/c": ""})
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error

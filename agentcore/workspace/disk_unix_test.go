@@ -16,7 +16,7 @@ func TestPipesAreNotOpened(t *testing.T) {
 	if _, err := v.Read(filepath.Join(dir, "pipe")); kind(err) != NotRegular {
 		t.Errorf("got %v", err)
 	}
-	entries, err := v.NewSession(SessionOptions{}).Fork().List(dir)
+	entries, err := v.NewProposal(ProposalOptions{}).Fork().List(dir)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("got %+v, %v", entries, err)
 	}

@@ -115,7 +115,7 @@ func TestProtectedByRestored(t *testing.T) {
 
 type protectedWorld struct {
 	view    *View
-	session *Session
+	session *Proposal
 	dir     string
 }
 
@@ -131,7 +131,7 @@ func newProtectedWorld(t *testing.T) protectedWorld {
 			t.Error(err)
 		}
 	})
-	return protectedWorld{view, view.NewSession(SessionOptions{}), dir}
+	return protectedWorld{view, view.NewProposal(ProposalOptions{}), dir}
 }
 
 func (w protectedWorld) path(rel string) string { return filepath.Join(w.dir, filepath.FromSlash(rel)) }

@@ -21,7 +21,7 @@ type pile struct {
 
 // expectation is a text that the editor would show if it took hunks, and the changes that lead there.
 type expectation struct {
-	session *Session
+	session *Proposal
 	// undo says that the hunks are accepted ones which the text would lack.
 	undo    bool
 	ids     []event.HunkID
@@ -108,7 +108,7 @@ func (h *hunk) change() change {
 // move carries the hunks along a change of the file. from is the text that their lines refer to: the
 // previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
 // lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last save.
-func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Session) {
+func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
 	p.valid = false
 	exact := taken != nil && taken.session == s && !taken.undo
 	p.moveUndos(from, next, changes, taken, lost, s)

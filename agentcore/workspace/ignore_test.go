@@ -78,7 +78,7 @@ func TestIgnoreAgainstGit(t *testing.T) {
 	}
 	v, dir := open(t, files)
 	repository(t, dir)
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	compare := func(ignores map[string]string) {
 		t.Helper()
@@ -140,7 +140,7 @@ func TestIgnoreOfTheRepositoryAround(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer v.Close()
-		layer := v.NewSession(SessionOptions{}).Fork()
+		layer := v.NewProposal(ProposalOptions{}).Fork()
 		if got, want := walked(t, layer, dir, WalkOptions{}), gitFiles(t, dir); !slices.Equal(got, want) || len(got) < 2 {
 			t.Errorf("%s: we list %q, git lists %q", start, got, want)
 		}
@@ -152,7 +152,7 @@ func TestIgnoreOfTheRepositoryAround(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	if got := walked(t, v.NewSession(SessionOptions{}).Fork(), filepath.Join(top, "sub"), WalkOptions{}); len(got) != 10 {
+	if got := walked(t, v.NewProposal(ProposalOptions{}).Fork(), filepath.Join(top, "sub"), WalkOptions{}); len(got) != 10 {
 		t.Errorf("got %q", got)
 	}
 }
@@ -163,7 +163,7 @@ func TestIgnoreOfALinkedWorkTree(t *testing.T) {
 	})
 	put(t, filepath.Join(dir, "w", ".git"), "gitdir: "+filepath.Join(dir, "main", ".git", "worktrees", "w")+"\n")
 	put(t, filepath.Join(dir, ".gitignore"), "a\n") // of no repository that w belongs to
-	got := walked(t, v.NewSession(SessionOptions{}).Fork(), dir, WalkOptions{})
+	got := walked(t, v.NewProposal(ProposalOptions{}).Fork(), dir, WalkOptions{})
 	if want := []string{".gitignore", "w/a"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -181,7 +181,7 @@ func TestWildmatchStaysQuick(t *testing.T) {
 
 func TestWalkShowsLayersAndObeysThem(t *testing.T) {
 	v, dir := open(t, map[string]string{"a.go": "a\n", "gone.go": "g\n", "sub/b.go": "bb\n", ".gitignore": "*.log\n", "x.log": "", "sub/y.log": ""})
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	parent := s.Fork()
 	write(t, parent, filepath.Join(dir, "new/deep/c.go"), "ccc\n", "")
 	file, err := parent.Read(filepath.Join(dir, "gone.go"))

@@ -22,7 +22,7 @@ import (
 // any goroutine. Its lock is not held while files are read.
 type Layer struct {
 	view    *View
-	session *Session
+	session *Proposal
 	parent  *Layer // nil above the session
 
 	mu sync.Mutex
@@ -102,7 +102,7 @@ func occupied(path string, moved, other *text) Conflict {
 	return Conflict{Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(), OursPath: path}
 }
 
-func newLayer(v *View, s *Session, parent *Layer) *Layer {
+func newLayer(v *View, s *Proposal, parent *Layer) *Layer {
 	return &Layer{
 		view: v, session: s, parent: parent, followed: v.renames.len(),
 		files: make(map[string]*layerFile), moved: make(map[string]string), dropped: make(map[string]uint64),

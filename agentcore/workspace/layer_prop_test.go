@@ -99,7 +99,7 @@ func TestLayersWithMovesAtRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer v.Close()
-		s := v.NewSession(SessionOptions{ID: "p"})
+		s := v.NewProposal(ProposalOptions{ID: "p"})
 		defer s.Close()
 		layers := []*Layer{s.Fork()}
 		check := func(what string) {
@@ -219,7 +219,7 @@ func TestThreeForks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer v.Close()
-		s := v.NewSession(SessionOptions{ID: "p"})
+		s := v.NewProposal(ProposalOptions{ID: "p"})
 		defer s.Close()
 		parent := s.Fork()
 		mover := rapid.IntRange(-1, 2).Draw(t, "mover")

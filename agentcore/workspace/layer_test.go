@@ -22,7 +22,7 @@ func kind(err error) ErrorKind {
 
 func TestWriteIsRefused(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": "a\n", "dir/b": "b\n", "bin": "\x00", ".env": "KEY=1\n", ".git/config": "c\n", "dir/.vscode/tasks.json": "{}"})
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	write(t, layer, filepath.Join(dir, "made/x"), "x\n", "")
 	v.SetDocument("untitled:1", "u\n", 1)
@@ -83,7 +83,7 @@ func TestWriteIsRefused(t *testing.T) {
 func TestLayerSeesWhatIsBelow(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	if _, ok := layer.Seen(path); ok {
 		t.Error("seen before it was read")
@@ -126,7 +126,7 @@ func TestLayerSeesWhatIsBelow(t *testing.T) {
 func TestSeenFromTheNextTurnOn(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	old, err := layer.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestSeenFromTheNextTurnOn(t *testing.T) {
 func TestChildrenMerge(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	parent := s.Fork()
 	write(t, parent, path, "ONE\ntwo\nthree\nfour\nfive\n", "parent")
 	first, second := parent.Fork(), parent.Fork()
@@ -203,7 +203,7 @@ func TestChildrenMerge(t *testing.T) {
 
 func TestMergeThatCannotRead(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": "a\n", "b": "b\n"})
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	write(t, layer, filepath.Join(dir, "a"), "A\n", "")
 	write(t, layer, filepath.Join(dir, "b"), "B\n", "")
@@ -225,7 +225,7 @@ func TestConcurrentUse(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
 	var told sync.Map
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	s.options.Changed = func(hunks []Hunk) {
 		for _, h := range hunks {
 			told.Store(h.ID, h.State)
@@ -301,7 +301,7 @@ func TestMergesBesideEachOther(t *testing.T) {
 	for range 20 {
 		v, dir := open(t, map[string]string{"a": strings.Join(lines, "")})
 		path := filepath.Join(dir, "a")
-		s := v.NewSession(SessionOptions{})
+		s := v.NewProposal(ProposalOptions{})
 		parent := s.Fork()
 		var group sync.WaitGroup
 		for i := range children {
@@ -352,7 +352,7 @@ func TestMergesBesideEachOther(t *testing.T) {
 func TestDeletedTwice(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	old, err := layer.Read(path)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 type moves struct {
 	*testing.T
 	view    *View
-	session *Session
+	session *Proposal
 	dir     string
 	told    map[event.HunkID]Hunk
 }
@@ -22,7 +22,7 @@ type moves struct {
 func newMoves(t *testing.T, files map[string]string) *moves {
 	m := &moves{T: t, told: map[event.HunkID]Hunk{}}
 	m.view, m.dir = open(t, files)
-	m.session = m.view.NewSession(SessionOptions{ID: "p", Changed: func(hunks []Hunk) {
+	m.session = m.view.NewProposal(ProposalOptions{ID: "p", Changed: func(hunks []Hunk) {
 		for _, h := range hunks {
 			m.told[h.ID] = h
 		}

@@ -23,7 +23,7 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer view.Close()
-	session := view.NewSession(SessionOptions{})
+	session := view.NewProposal(ProposalOptions{})
 	defer session.Close()
 	layer := session.Fork()
 	path := func(name string) string { return filepath.Join(root, name) }

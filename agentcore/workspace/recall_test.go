@@ -10,7 +10,7 @@ import (
 func TestRecall(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five, "b": five})
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	for _, path := range []string{a, b} {
 		if _, err := layer.Read(path); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRecall(t *testing.T) {
 func TestKnownUnderANewName(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	read, err := layer.Read(a)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ type shownFile struct {
 }
 
 // origin returns where the editor has the file that the session shows at a path. The lock is held.
-func (s *Session) origin(path string) string {
+func (s *Proposal) origin(path string) string {
 	if b := s.view.anchors[path]; b != nil {
 		if a := b.incoming[s]; a != nil {
 			if p := a.piles[s]; p != nil && p.moving() != nil && p.moving().moveTo == path {
@@ -62,7 +62,7 @@ func (s *Session) origin(path string) string {
 
 // look reads files that the session shows, and brings what is anchored there up to date. It returns with the view's lock
 // held; the caller runs the notices when it is not.
-func (s *Session) look(paths ...string) []shownFile {
+func (s *Proposal) look(paths ...string) []shownFile {
 	v := s.view
 	for {
 		files := make([]shownFile, len(paths))
@@ -100,7 +100,7 @@ func (s *Session) look(paths ...string) []shownFile {
 }
 
 // pile returns the session's hunks of a file. The lock is held.
-func (s *Session) pile(a *anchor) *pile {
+func (s *Proposal) pile(a *anchor) *pile {
 	p := a.piles[s]
 	if p == nil {
 		p = &pile{}
@@ -111,7 +111,7 @@ func (s *Session) pile(a *anchor) *pile {
 
 // place moves a file that the session shows, as a layer did. from has just been looked at, and is tied to a. The lock is
 // held.
-func (s *Session) place(a *anchor, from, to shownFile, movers []Author) (*Conflict, []event.HunkID) {
+func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Conflict, []event.HunkID) {
 	v := s.view
 	p := s.pile(a)
 	own := p.text(a.text)
@@ -186,7 +186,7 @@ func (s *Session) place(a *anchor, from, to shownFile, movers []Author) (*Confli
 }
 
 // unmove makes a new file of one that the session moves, since its old path gets another text. The lock is held.
-func (s *Session) unmove(a *anchor, p *pile) []event.HunkID {
+func (s *Proposal) unmove(a *anchor, p *pile) []event.HunkID {
 	h, own := p.moving(), p.text(a.text)
 	b := s.view.anchors[h.moveTo]
 	authors := authorsOf(p.patch(a.text).hunks, []*hunk{h})
@@ -219,16 +219,16 @@ func sign(hunks []*hunk, authors []Author) {
 }
 
 // link lets the anchor of a path know of a file that a session wants to move there. The lock is held.
-func (v *View) link(s *Session, a, b *anchor) {
+func (v *View) link(s *Proposal, a, b *anchor) {
 	if b.incoming == nil {
-		b.incoming = make(map[*Session]*anchor)
+		b.incoming = make(map[*Proposal]*anchor)
 	}
 	b.incoming[s] = a
 	v.anchors[b.path] = b
 }
 
 // unlink undoes link. The lock is held.
-func (v *View) unlink(s *Session, a *anchor, path string) {
+func (v *View) unlink(s *Proposal, a *anchor, path string) {
 	if b := v.anchors[path]; b != nil && b.incoming[s] == a {
 		delete(b.incoming, s)
 		v.release(b)
@@ -236,7 +236,7 @@ func (v *View) unlink(s *Session, a *anchor, path string) {
 }
 
 // await links a file that the editor said it moved back, unless another one is to go there. The lock is held.
-func (v *View) await(s *Session, a *anchor, path string) {
+func (v *View) await(s *Proposal, a *anchor, path string) {
 	b := v.anchors[path]
 	if b == nil {
 		b = newAnchor(path, content{})
@@ -247,7 +247,7 @@ func (v *View) await(s *Session, a *anchor, path string) {
 }
 
 // takenAgain returns the old paths of accepted moves at which something is by now.
-func (s *Session) takenAgain(ids []event.HunkID) []string {
+func (s *Proposal) takenAgain(ids []event.HunkID) []string {
 	var paths []string
 	s.view.mu.Lock()
 	for _, id := range ids {
@@ -427,7 +427,7 @@ func (v *View) join(a, b *anchor) {
 		b.marks[m] = struct{}{}
 	}
 	piles := a.piles
-	a.marks, a.piles, a.expected = make(map[*Mark]struct{}), make(map[*Session]*pile), nil
+	a.marks, a.piles, a.expected = make(map[*Mark]struct{}), make(map[*Proposal]*pile), nil
 	for s, p := range piles {
 		if h := p.mover(); h != nil {
 			if target := v.anchors[h.moveTo]; target != nil {

@@ -429,7 +429,7 @@ func TestRestoreMoves(t *testing.T) {
 	}
 	later := *m
 	later.told = map[event.HunkID]Hunk{}
-	later.session = m.view.NewSession(SessionOptions{ID: "q", Changed: func(hunks []Hunk) {
+	later.session = m.view.NewProposal(ProposalOptions{ID: "q", Changed: func(hunks []Hunk) {
 		for _, h := range hunks {
 			later.told[h.ID] = h
 		}

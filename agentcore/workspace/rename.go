@@ -11,7 +11,7 @@ import (
 type rename struct {
 	from, to string
 	layer    *Layer
-	session  *Session
+	session  *Proposal
 	// editor says that the editor renamed a file or a folder with all that is in it, and not an agent a file.
 	editor bool
 }

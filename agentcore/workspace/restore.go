@@ -17,7 +17,7 @@ import (
 //
 // Moves are open where their file is at the old path, accepted where just that text is at the new one, and in conflict where
 // something is at both.
-func (s *Session) Restore(hunks []Hunk) {
+func (s *Proposal) Restore(hunks []Hunk) {
 	v := s.view
 	defer v.notices.run()
 	paths := make(map[string][]Hunk)
@@ -65,7 +65,7 @@ func (v *View) seen(path string) content {
 	return c
 }
 
-func (s *Session) restore(path string, c content, hunks []Hunk, targets map[string]content) {
+func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content) {
 	to := "" // where the file was moved to meanwhile
 	for _, r := range hunks {
 		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" && targets[r.MoveTo].text.stamp() == r.Stamp {
@@ -124,7 +124,7 @@ func (h *Hunk) authors() []Author {
 }
 
 // restoreMove adopts a hunk that moves the file; made says that the file is there already. The lock is held.
-func (s *Session) restoreMove(a *anchor, p *pile, h *hunk, target content, made bool) {
+func (s *Proposal) restoreMove(a *anchor, p *pile, h *hunk, target content, made bool) {
 	h.before, h.after = "", ""
 	if p.mover() != nil {
 		h.settle(event.StateSuperseded, "the file was to be moved elsewhere before")
@@ -153,7 +153,7 @@ func (h *hunk) same(g *hunk) bool {
 
 // restoreUndo adopts an accepted hunk. It reports false where its text is not there, but what it replaced. The lock is
 // held.
-func (s *Session) restoreUndo(a *anchor, p *pile, r Hunk) bool {
+func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	h := &hunk{id: r.ID, authors: r.authors()}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
 	if r.MoveTo != "" {
@@ -346,10 +346,10 @@ func onlyPlace(x *Index, lines string) (int, bool) {
 	return found, found >= 0
 }
 
-// Left returns what another process needs to go on with the session by [Session.Restore]: the open hunks and the
+// Left returns what another process needs to go on with the session by [Proposal.Restore]: the open hunks and the
 // conflicts, and the accepted hunks that can be undone, as what an undo would take back now, in the order in which they were
 // accepted. Accepted hunks in conflict are left out: their lines are nowhere.
-func (s *Session) Left() []Hunk {
+func (s *Proposal) Left() []Hunk {
 	v := s.view
 	v.mu.Lock()
 	var hunks []Hunk

@@ -16,7 +16,7 @@ import (
 func TestSavedLayer(t *testing.T) {
 	v, dir := open(t, map[string]string{"edit": five, "delete": "gone\n", "empty": "x\n", "back": "b\n", "clash": five})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	if changed, dropped, now := layer.SavedSince(0); len(changed)+len(dropped) != 0 || now != 0 {
 		t.Errorf("an empty layer has %v, %v, %d", changed, dropped, now)
@@ -90,7 +90,7 @@ func TestSavedLayer(t *testing.T) {
 func TestSavedFixes(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	path := filepath.Join(dir, "a")
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	author := Author{Run: "r1", Agent: "a", Reason: "the same", Finding: "f1"}
 	for _, step := range []struct {

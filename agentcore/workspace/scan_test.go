@@ -82,7 +82,7 @@ func TestScanIsWalkAndRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	names := []string{"a.go", "sub/b.go", "sub/deep/d.go", "many/f07", "z/e.go", "new.go", "new/deep/f.go", "sub/new.tmp", "out/new", "a/c"}
 	for round := range 60 {
-		s := v.NewSession(SessionOptions{})
+		s := v.NewProposal(ProposalOptions{})
 		layer := s.Fork()
 		for range random.IntN(6) {
 			path := filepath.Join(dir, names[random.IntN(len(names))])
@@ -131,7 +131,7 @@ func TestScanEnds(t *testing.T) {
 		files[fmt.Sprintf("d%d/f%03d", i/20, i)] = "x\n"
 	}
 	v, dir := open(t, files)
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	all := func(string) bool { return true }
 	n := 0
 	for range Scan(t.Context(), layer, dir, all, func(string, []byte) int { return 1 }) {
@@ -199,7 +199,7 @@ func TestIgnoredAgainstCheckIgnore(t *testing.T) {
 	v, dir := open(t, files)
 	repository(t, dir)
 	environment := gitEnvironment(t)
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	random := rand.New(rand.NewPCG(9, 10))
 	for round := range len(lists) + 60 {
 		ignores := map[string]string{}
@@ -241,7 +241,7 @@ func TestIgnoredAgainstCheckIgnore(t *testing.T) {
 // TestScanPanics: a panic over one file is the caller's, who can answer for it, and the scan ends.
 func TestScanPanics(t *testing.T) {
 	v, dir := open(t, map[string]string{"a/one": "x", "b/two": "x", "c/three": "x"})
-	layer := v.NewSession(SessionOptions{}).Fork()
+	layer := v.NewProposal(ProposalOptions{}).Fork()
 	read := func(path string, _ []byte) string {
 		if filepath.Base(path) == "two" {
 			panic("injected")

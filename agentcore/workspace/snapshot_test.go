@@ -31,7 +31,7 @@ func snapped(t *testing.T) (layer *Layer, snapshot Snapshot, path func(string) s
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := view.NewSession(SessionOptions{})
+	session := view.NewProposal(ProposalOptions{})
 	t.Cleanup(func() {
 		session.Close()
 		if err := view.Close(); err != nil {

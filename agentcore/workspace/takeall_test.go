@@ -58,7 +58,7 @@ func TestTakeAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			session := view.NewSession(SessionOptions{})
+			session := view.NewProposal(ProposalOptions{})
 			defer func() {
 				session.Close()
 				if err := view.Close(); err != nil {

@@ -66,7 +66,7 @@ func (h *hunk) merged(next *text, start, end int, home string, homeAt int) *hunk
 }
 
 // remember keeps a hunk that was just accepted for an undo. The lock is held.
-func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
+func (s *Proposal) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 	r := h.reverse
 	if r == nil || r.settled() {
 		return
@@ -87,7 +87,7 @@ func (s *Session) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 }
 
 // findUndo returns an accepted hunk that can be undone, or is in conflict. The lock is held.
-func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
+func (s *Proposal) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
 	for _, a := range s.view.anchors {
 		if p := a.piles[s]; p != nil {
 			for _, u := range p.undos {
@@ -101,7 +101,7 @@ func (s *Session) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
 }
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
-func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, lost loss, s *Session) {
+func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
 	if taken != nil && taken.session != s {
 		taken = nil
 	}
@@ -203,7 +203,7 @@ func overlap(sorted []*hunk) bool {
 }
 
 // publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is held.
-func (s *Session) publishUndos(a *anchor, p *pile) []Hunk {
+func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 	var changed []Hunk
 	p.undos = slices.DeleteFunc(p.undos, func(u *undo) bool {
 		back := u.settled()
@@ -251,7 +251,7 @@ func (a *anchor) accepted(u *undo) Hunk {
 }
 
 // keep remembers a settled hunk, and reports whether that is news. The lock is held.
-func (s *Session) keep(h Hunk) (news bool) {
+func (s *Proposal) keep(h Hunk) (news bool) {
 	if i := slices.IndexFunc(s.kept, func(known Hunk) bool { return known.ID == h.ID }); i >= 0 {
 		news = s.kept[i].State != h.State || s.kept[i].Detail != h.Detail
 		s.kept[i] = h
@@ -264,9 +264,9 @@ func (s *Session) keep(h Hunk) (news bool) {
 // Accepted returns the accepted hunks that can be undone, in the order of their paths and lines: where they stand now,
 // with Before as what stands there and After as what an undo would bring back. Their state is that of the undo:
 // open, or conflict where the lines were changed since, and Current then holds what stands there. An
-// open one whose lines are back elsewhere is refused by [Session.UndoEdits] all the same. Create says that the
+// open one whose lines are back elsewhere is refused by [Proposal.UndoEdits] all the same. Create says that the
 // undo makes the file again, Delete that it takes it away. There are at most the last 1000 of the session.
-func (s *Session) Accepted() []Hunk {
+func (s *Proposal) Accepted() []Hunk {
 	v := s.view
 	v.mu.Lock()
 	var hunks []Hunk
@@ -291,7 +291,7 @@ func (s *Session) Accepted() []Hunk {
 // shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
 // same lines are undone from the newest to the oldest. A hunk whose lines were changed since, that would bring lines which are
 // back already, or that cannot be undone any more, comes back as a failure. It reads files that are not open from disk.
-func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
+func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
 	s.reread(ids)
@@ -331,7 +331,7 @@ func (s *Session) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 }
 
 // whyNotUndone says why there is no undo of a hunk. The lock is held.
-func (s *Session) whyNotUndone(id event.HunkID) string {
+func (s *Proposal) whyNotUndone(id event.HunkID) string {
 	if _, _, h := s.find(id); h != nil {
 		return "it was not accepted"
 	}
@@ -347,7 +347,7 @@ func (s *Session) whyNotUndone(id event.HunkID) string {
 
 // undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an older
 // one has to go before it. The edit is nil where nothing can be undone. The lock is held.
-func (a *anchor) undoEdit(s *Session, undos []*undo) (*FileEdit, []HunkFailure) {
+func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure) {
 	var left []*undo
 	home, reason := "", ""
 	for _, u := range undos {
@@ -476,10 +476,10 @@ func newest(list []*undo) (group, left []*undo) {
 	return group, left
 }
 
-// ConfirmUndo tells the editor's answer to the edits of [Session.UndoEdits]. Where it applied them the hunks are
+// ConfirmUndo tells the editor's answer to the edits of [Proposal.UndoEdits]. Where it applied them the hunks are
 // rejected with the detail "undone", but still stand until the next text of their file, or [View.Recheck], lacks them; where
 // that text has them they are accepted again. Where it did not, they stay with the reason.
-func (s *Session) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
+func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
 	v := s.view
 	defer v.notices.run()
 	v.mu.Lock()

@@ -243,7 +243,7 @@ func TestUndoRefusedByTheEditor(t *testing.T) {
 func TestUndoOfFiles(t *testing.T) {
 	v, dir := open(t, map[string]string{"old": "old\n"})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	defer s.Close()
 	layer := s.Fork()
 	write(t, layer, at("new"), "new\n", "")
@@ -355,7 +355,7 @@ func TestUndoAtRandom(t *testing.T) {
 			shown = text
 		}
 		show(shown)
-		s := v.NewSession(SessionOptions{})
+		s := v.NewProposal(ProposalOptions{})
 		defer s.Close()
 		original := shown
 		for range rapid.IntRange(1, 3).Draw(t, "runs") {
@@ -423,7 +423,7 @@ func TestUndoAtRandom(t *testing.T) {
 func TestMoveAfterRestart(t *testing.T) {
 	again := func(m *moves, left []Hunk) {
 		m.session.Close()
-		m.session = m.view.NewSession(m.session.options)
+		m.session = m.view.NewProposal(m.session.options)
 		m.session.Restore(left)
 	}
 	t.Run("proposed", func(t *testing.T) {

@@ -156,7 +156,7 @@ type Hunk struct {
 	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
 	// for hunks that were settled before.
 	Stamp Stamp
-	// Place is what [Session.Restore] finds the hunk by in another process.
+	// Place is what [Proposal.Restore] finds the hunk by in another process.
 	Place Place
 }
 

@@ -70,7 +70,7 @@ func TestProposal(t *testing.T) {
 	v, dir := open(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n"})
 	path := filepath.Join(dir, "a.txt")
 	var changed []Hunk
-	s := v.NewSession(SessionOptions{ID: "p", Changed: func(hunks []Hunk) { changed = append(changed, hunks...) }})
+	s := v.NewProposal(ProposalOptions{ID: "p", Changed: func(hunks []Hunk) { changed = append(changed, hunks...) }})
 	defer s.Close()
 	layer := s.Fork()
 	write(t, layer, path, "one\nTWO\nthree\nfour\nfive\n", "capitals")

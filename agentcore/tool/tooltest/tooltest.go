@@ -31,7 +31,7 @@ type Host struct {
 	t       testing.TB
 	root    string
 	view    *workspace.View
-	session *workspace.Session
+	session *workspace.Proposal
 	layer   *workspace.Layer
 
 	mu          sync.Mutex
@@ -80,7 +80,7 @@ func New(t testing.TB, files map[string]string) *Host {
 	if h.view, err = workspace.Open([]workspace.Root{{Path: root, Name: "project"}}, workspace.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	h.session = h.view.NewSession(workspace.SessionOptions{ID: event.NewProposalID()})
+	h.session = h.view.NewProposal(workspace.ProposalOptions{ID: event.NewProposalID()})
 	h.layer = h.session.Fork()
 	t.Cleanup(func() {
 		h.session.Close()
@@ -171,7 +171,7 @@ func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, e
 func (h *Host) View() *workspace.View { return h.view }
 
 // Session is the session whose layer the run's lies on.
-func (h *Host) Session() *workspace.Session { return h.session }
+func (h *Host) Session() *workspace.Proposal { return h.session }
 
 // Files implements tool.Host.
 func (h *Host) Files() *workspace.Layer { return h.layer }

@@ -32,7 +32,14 @@ wait('the server to be attached', function()
   return client and client.initialized
 end)
 
+-- ask sends a request, as soon as the server has told the editor that it answers such ones.
 local function ask(method, params)
+  wait('the server to offer ' .. method, function()
+    if vim.fn.has('nvim-0.11') == 1 then
+      return client:supports_method(method, buffer)
+    end
+    return client.supports_method(method, { bufnr = buffer })
+  end)
   local answers, fault = vim.lsp.buf_request_sync(buffer, method, params, 60000)
   check(answers, '%s: %s', method, fault)
   local answer = answers[client.id] or {}

@@ -9,25 +9,25 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// keptHunks is how many settled hunks a session remembers.
+// keptHunks is how many settled hunks a proposal remembers.
 const keptHunks = 1000
 
-// SessionOptions say who a session is for.
-type SessionOptions struct {
-	// ID names the session's proposal.
+// ProposalOptions say whom a proposal is for.
+type ProposalOptions struct {
+	// ID names it.
 	ID event.ProposalID
 	// Changed gets every hunk that is new or whose state or text changed, sorted by path and line; a hunk
 	// that only moved is left out. It is called without locks held, one call at a time and in order, on
-	// the goroutine of whoever changed something; it must not block, and may call the session.
+	// the goroutine of whoever changed something; it must not block, and may call the proposal.
 	Changed func([]Hunk)
 }
 
-// Session is a proposal: the layer above what the editor shows that the runs of one conversation merge
+// Proposal is what one session proposes: the layer above what the editor shows that the runs of one conversation merge
 // their edits into. Its hunks have stable ids. Its state belongs to its view's lock; its methods may be
 // called from any goroutine.
-type Session struct {
+type Proposal struct {
 	view    *View
-	options SessionOptions
+	options ProposalOptions
 	closed  atomic.Bool
 	// kept are hunks that are settled, oldest first.
 	kept []Hunk
@@ -35,19 +35,19 @@ type Session struct {
 	undoable []event.HunkID
 }
 
-// NewSession makes an empty session. It is ended by [Session.Close].
-func (v *View) NewSession(options SessionOptions) *Session {
-	return &Session{view: v, options: options}
+// NewProposal makes an empty proposal. It is ended by [Proposal.Close].
+func (v *View) NewProposal(options ProposalOptions) *Proposal {
+	return &Proposal{view: v, options: options}
 }
 
-// ID names the session's proposal.
-func (s *Session) ID() event.ProposalID { return s.options.ID }
+// ID is that of its options.
+func (s *Proposal) ID() event.ProposalID { return s.options.ID }
 
-// Fork makes a layer for a run above the session.
-func (s *Session) Fork() *Layer { return newLayer(s.view, s, nil) }
+// Fork makes a layer for a run above the proposal.
+func (s *Proposal) Fork() *Layer { return newLayer(s.view, s, nil) }
 
-// Close forgets the session's hunks; Changed is not called any more, unless it is just being called.
-func (s *Session) Close() {
+// Close forgets the hunks; Changed is not called any more, unless it is just being called.
+func (s *Proposal) Close() {
 	s.closed.Store(true)
 	v := s.view
 	v.mu.Lock()
@@ -60,9 +60,9 @@ func (s *Session) Close() {
 	s.kept, s.undoable = nil, nil
 }
 
-// Hunks returns the session's hunks in the order of their paths and lines: the open ones and the conflicts
+// Hunks returns the hunks in the order of their paths and lines: the open ones and the conflicts
 // of all files, and the newest of those that are settled, whose lines are the last ones that they had.
-func (s *Session) Hunks() []Hunk {
+func (s *Proposal) Hunks() []Hunk {
 	v := s.view
 	v.mu.Lock()
 	hunks := slices.Clone(s.kept)
@@ -97,7 +97,7 @@ func byPlace(a, b Hunk) int {
 }
 
 // Hunk returns one hunk.
-func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
+func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 	s.view.mu.Lock()
 	if a, _, h := s.find(id); h != nil {
 		found, shown := a.hunk(h), a.text
@@ -116,7 +116,7 @@ func (s *Session) Hunk(id event.HunkID) (Hunk, bool) {
 }
 
 // find returns a hunk that is not settled. The lock is held.
-func (s *Session) find(id event.HunkID) (*anchor, *pile, *hunk) {
+func (s *Proposal) find(id event.HunkID) (*anchor, *pile, *hunk) {
 	for _, a := range s.view.anchors {
 		if p := a.piles[s]; p != nil {
 			for _, h := range p.hunks {
@@ -181,7 +181,7 @@ func joinAuthors(authors []Author) Author {
 
 // publish takes out what is settled, tells what changed, and forgets an empty pile. The lock is held; the
 // caller runs the notices when it is not.
-func (s *Session) publish(a *anchor, p *pile) {
+func (s *Proposal) publish(a *anchor, p *pile) {
 	p.valid = false
 	changed := s.publishUndos(a, p)
 	batch := s.view.clock.Add(1)
@@ -224,16 +224,16 @@ func (s *Session) publish(a *anchor, p *pile) {
 	})
 }
 
-// drop forgets a session's pile in a file if it is empty. The lock is held.
-func (v *View) drop(a *anchor, s *Session) {
+// drop forgets a proposal's pile in a file if it is empty. The lock is held.
+func (v *View) drop(a *anchor, s *Proposal) {
 	if p := a.piles[s]; p != nil && len(p.hunks) == 0 && len(p.undos) == 0 {
 		delete(a.piles, s)
 		v.release(a)
 	}
 }
 
-// content returns a file as the session layer shows it.
-func (s *Session) content(path string) (content, error) {
+// content returns a file as the proposal shows it.
+func (s *Proposal) content(path string) (content, error) {
 	v := s.view
 	defer v.notices.run()
 	f := s.look(path)[0]
@@ -257,9 +257,9 @@ func (s *Session) content(path string) (content, error) {
 	return c, nil
 }
 
-// merge brings a layer's edits of a file into the session. On an error, which is a *FileError, the file cannot be read
+// merge brings a layer's edits of a file into the proposal. On an error, which is a *FileError, the file cannot be read
 // and nothing is merged.
-func (s *Session) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
+func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
 	v := s.view
 	defer v.notices.run()
 	paths := []string{path}
@@ -319,9 +319,9 @@ func uniqueIDs(ids []event.HunkID) []event.HunkID {
 	return unique
 }
 
-// stack puts the hunks over, which make next of what the session shows, on those of a file, and returns which of them are
+// stack puts the hunks over, which make next of what the proposal shows, on those of a file, and returns which of them are
 // new or changed. The lock is held, and the caller publishes.
-func (s *Session) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
+func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
 	var ids []event.HunkID
 	var hunks []*hunk
 	for _, c := range compose(a.text, shown, next, p.patch(a.text).hunks, over) {
@@ -366,7 +366,7 @@ func (s *Session) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []e
 // Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
 // now, one FileEdit a file, sorted by path. A hunk that is a conflict, is settled or is not known comes back
 // as a failure. It reads files that are not open from disk.
-func (s *Session) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
+func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
 	s.reread(ids)
@@ -404,7 +404,7 @@ func (s *Session) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 }
 
 // whySettled says why a hunk is not open. The lock is held.
-func (s *Session) whySettled(id event.HunkID) string {
+func (s *Proposal) whySettled(id event.HunkID) string {
 	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
 	if i < 0 {
 		return "there is no such hunk"
@@ -417,7 +417,7 @@ func (s *Session) whySettled(id event.HunkID) string {
 }
 
 // reread brings the files of hunks up to date.
-func (s *Session) reread(ids []event.HunkID) {
+func (s *Proposal) reread(ids []event.HunkID) {
 	v := s.view
 	paths := make(map[string]bool)
 	v.mu.Lock()
@@ -441,7 +441,7 @@ func (s *Session) reread(ids []event.HunkID) {
 }
 
 // edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
-func (a *anchor) edit(s *Session, hunks []*hunk) (e FileEdit) {
+func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 	e = s.fileEdit(a)
 	expected := expectation{session: s}
 	lines := slices.DeleteFunc(slices.Clone(hunks), func(h *hunk) bool { return h.moveTo != "" })
@@ -469,7 +469,7 @@ func (a *anchor) edit(s *Session, hunks []*hunk) (e FileEdit) {
 }
 
 // fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
-func (s *Session) fileEdit(a *anchor) FileEdit {
+func (s *Proposal) fileEdit(a *anchor) FileEdit {
 	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
 	if doc := s.view.docs[a.path]; doc != nil {
 		e.Version = doc.version
@@ -488,7 +488,7 @@ func (a *anchor) expect(e expectation) {
 // Confirm tells the editor's answer to the edits of hunks. Where it applied them they are accepted, but
 // count as proposed until the next text of their file, or [View.Recheck], shows them; where the text then
 // lacks them they are open again. Where it did not, they stay open with the reason.
-func (s *Session) Confirm(ids []event.HunkID, applied bool, reason string) {
+func (s *Proposal) Confirm(ids []event.HunkID, applied bool, reason string) {
 	v := s.view
 	defer v.notices.run()
 	v.mu.Lock()
@@ -511,7 +511,7 @@ func (s *Session) Confirm(ids []event.HunkID, applied bool, reason string) {
 }
 
 // Reject settles hunks, open ones and conflicts, without applying them.
-func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
+func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 	v := s.view
 	defer v.notices.run()
 	v.mu.Lock()
@@ -542,7 +542,7 @@ func (s *Session) Reject(ids []event.HunkID) []HunkFailure {
 }
 
 // publishAll publishes what changed in several files. The lock is held.
-func (s *Session) publishAll(piles map[*anchor]*pile) {
+func (s *Proposal) publishAll(piles map[*anchor]*pile) {
 	for a, p := range piles {
 		s.publish(a, p)
 	}
@@ -571,7 +571,7 @@ func (v *View) verify(a *anchor) {
 }
 
 // Remark gives open hunks and conflicts another detail; what is settled meanwhile is left as it is.
-func (s *Session) Remark(ids []event.HunkID, detail string) {
+func (s *Proposal) Remark(ids []event.HunkID, detail string) {
 	v := s.view
 	defer v.notices.run()
 	v.mu.Lock()

@@ -18,7 +18,7 @@ import (
 // machine drives one file of a session at random and checks what must hold after each step.
 type machine struct {
 	view    *View
-	session *Session
+	session *Proposal
 	layer   *Layer
 	path    string
 	open    bool
@@ -261,7 +261,7 @@ func (m *machine) Restart(t *rapid.T) {
 	before, left := standing(), m.session.Left()
 	m.session.Close()
 	clear(m.told)
-	m.session = m.view.NewSession(m.session.options)
+	m.session = m.view.NewProposal(m.session.options)
 	m.session.Restore(left)
 	m.layer = m.session.Fork()
 	if after := standing(); !reflect.DeepEqual(before, after) {
@@ -436,7 +436,7 @@ func TestSessionAtRandom(t *testing.T) {
 		}
 		defer v.Close()
 		m := &machine{view: v, path: path, told: map[event.HunkID]Hunk{}}
-		m.session = v.NewSession(SessionOptions{Changed: func(hunks []Hunk) {
+		m.session = v.NewProposal(ProposalOptions{Changed: func(hunks []Hunk) {
 			for _, h := range hunks {
 				m.told[h.ID] = h
 			}

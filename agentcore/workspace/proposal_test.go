@@ -14,7 +14,7 @@ const five = "one\ntwo\nthree\nfour\nfive\n"
 
 // proposal is a session with one file that is open, and what Changed told of it.
 type proposal struct {
-	*Session
+	*Proposal
 	t       *testing.T
 	path    string
 	version int32
@@ -26,7 +26,7 @@ func propose(t *testing.T, shown string, texts ...string) *proposal {
 	v, dir := open(t, map[string]string{"a.txt": shown})
 	p := &proposal{t: t, path: filepath.Join(dir, "a.txt")}
 	v.SetDocument(p.path, shown, 0)
-	p.Session = v.NewSession(SessionOptions{ID: "p1", Changed: func(hunks []Hunk) { p.changed = append(p.changed, hunks) }})
+	p.Proposal = v.NewProposal(ProposalOptions{ID: "p1", Changed: func(hunks []Hunk) { p.changed = append(p.changed, hunks) }})
 	t.Cleanup(p.Close)
 	layer := p.Fork()
 	for _, text := range texts {
@@ -134,7 +134,7 @@ func TestHunksOfSeveralWrites(t *testing.T) {
 
 func TestAcceptSeveralFiles(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": "a\n", "b": "b\nb\n", "old": "old\n"})
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write(t, layer, at("a"), "A\n", "why a")
@@ -226,7 +226,7 @@ func TestEditorThatDoesNotTakeEdits(t *testing.T) {
 func TestCreatedFileThatAppears(t *testing.T) {
 	v, dir := open(t, nil)
 	path := filepath.Join(dir, "new")
-	s := v.NewSession(SessionOptions{})
+	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	write(t, layer, path, "mine\n", "")
 	merge(t, layer)
@@ -254,7 +254,7 @@ func TestCreatedFileThatAppearsBlank(t *testing.T) {
 	v, dir := open(t, nil)
 	path := filepath.Join(dir, "new")
 	var told []Hunk
-	s := v.NewSession(SessionOptions{Changed: func(hunks []Hunk) { told = append(told, hunks...) }})
+	s := v.NewProposal(ProposalOptions{Changed: func(hunks []Hunk) { told = append(told, hunks...) }})
 	layer := s.Fork()
 	write(t, layer, path, "mine\n", "")
 	merge(t, layer)
@@ -295,7 +295,7 @@ func TestRestore(t *testing.T) {
 
 func TestSessionsAreApart(t *testing.T) {
 	p := propose(t, five, "one\ntwo\nTHREE\nfour\nfive\n")
-	other := p.view.NewSession(SessionOptions{})
+	other := p.view.NewProposal(ProposalOptions{})
 	if file, err := other.Fork().Read(p.path); err != nil || file.Text != five {
 		t.Errorf("got %+v, %v", file, err)
 	}
