@@ -137,7 +137,7 @@ func (r *run) decide(asked model.Call) *call {
 		for _, o := range r.offered() {
 			known = append(known, o.Name)
 		}
-		c.refusal = fmt.Sprintf("error: there is no tool %q here; the tools are %s", asked.Name, strings.Join(known, ", "))
+		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.whyNoTasks(name), strings.Join(known, ", "))
 		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
 			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name, near, strings.Join(known, ", "))
 		}
@@ -259,6 +259,9 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	case err != nil && r.workContext().Err() != nil && errors.Is(err, context.Canceled):
 		return r.cancelled()
 	case err != nil:
+		if refusal, ok := errors.AsType[*deniedError](err); ok {
+			return event.CallDenied, refusal.Error(), firstLine(refusal.why)
+		}
 		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())
 	}
 	c.exit = result.ExitCode

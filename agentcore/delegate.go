@@ -3,6 +3,7 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -105,10 +107,39 @@ func (h host) startable(name string) (*agent.Definition, error) {
 	r := h.run
 	d, err := findChild(r.engine.Agents(), name)
 	if err != nil || !r.starts(d) {
-		slugs := strings.Join(r.subagentSlugs(), ", ")
-		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s", name, slugs)
+		slugs := r.subagentSlugs()
+		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s. %s",
+			name, strings.Join(slugs, ", "), r.whyNotStarted(name, d, err))
 	}
 	return d, nil
+}
+
+// whyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
+// open to the run.
+func (r *run) whyNotStarted(name string, d *agent.Definition, err error) string {
+	broken, isBroken := errors.AsType[*agent.BrokenError](err)
+	idle := false
+	if d != nil {
+		_, idle = r.lacks[d.Slug] // its tools were looked at, behind all other reasons
+	}
+	switch {
+	case isBroken:
+		return "There is one, and it is broken: " + broken.Error() + ". Tell the user"
+	case err != nil:
+		if near := spelling.Nearest(name, r.subagentSlugs()); near != "" {
+			return "There is none of that name; did you mean " + near + "?"
+		}
+		return "There is none of that name"
+	case d.Is(agent.Hidden):
+		return "That one is agentls's own"
+	case !d.Is(agent.Subagent):
+		return "That one is no subagent: only the user starts it"
+	case !r.reaches(d):
+		return "That one is not open to " + r.parent.definition.Slug + ", which started you"
+	case idle:
+		return "That one would have none of its tools here"
+	}
+	return "That one is not among the subagents that the definition of " + r.definition.Slug + " names"
 }
 
 // formerTask is a task of the session that has ended, and now goes on.
@@ -160,7 +191,7 @@ func (r *run) moreTools(definition *agent.Definition, names []string) (more []st
 
 // askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
 // could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
-// is. The error is for the model, or that of ctx.
+// is. The error is for the model, a deniedError where the answer is no, or that of ctx.
 func (h host) askForTools(ctx context.Context, child *run) error {
 	names, slug := child.request.granted, child.definition.Slug
 	if len(names) == 0 {
@@ -184,7 +215,7 @@ func (h host) askForTools(ctx context.Context, child *run) error {
 		return err
 	case !answer.Allow:
 		why := cmp.Or(answer.Reason, "the user said no")
-		return fmt.Errorf("allowed_tools: %s does not get %s: %s; leave them out", slug, tools, why)
+		return &deniedError{fmt.Sprintf("allowed_tools: %s does not get %s: %s", slug, tools, why), "leave them out"}
 	}
 	return ctx.Err()
 }

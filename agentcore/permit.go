@@ -191,6 +191,11 @@ func unrefused(refusal string, err error, status *event.CallStatus, text, summar
 	return err == nil && refusal == ""
 }
 
+// deniedError is the error of a call that turned out to be denied while it was made.
+type deniedError struct{ why, advice string }
+
+func (e *deniedError) Error() string { return denied(permission.Decision{Advice: e.advice}, e.why) }
+
 // denied is what the model is told of a call that may not be made: why, and what to do instead.
 func denied(decision permission.Decision, why string) string {
 	text := "denied: " + strings.TrimSuffix(why, ".")

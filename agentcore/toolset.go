@@ -210,6 +210,21 @@ func (r *run) starts(d *agent.Definition) bool {
 	return slices.ContainsFunc(r.subagents, same) || slices.ContainsFunc(r.unlisted, same)
 }
 
+// whyNoTasks says why a run has none of the tools to delegate by that its definition has, behind "there is no tool
+// here"; empty for another tool or reason.
+func (r *run) whyNoTasks(name string) string {
+	named := r.definition.SubagentsAt(r.depth)
+	switch {
+	case ownerOf(name) != "task" || !r.definition.Allows("task") || named != nil && len(named) == 0:
+		return ""
+	case r.depth >= r.config.MaxDepth:
+		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself", r.config.MaxDepth)
+	case r.background():
+		return ", since a task in the background does not delegate: do it yourself"
+	}
+	return ""
+}
+
 // findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
 // these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
 // that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.

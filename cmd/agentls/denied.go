@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -71,11 +74,39 @@ func (r *result) refusal(folder string, trusted bool) error {
 		}
 		text += fmt.Sprintf("%s (%s)", d.Call, d.Reason)
 	}
-	hint := "allow them by rules in config.toml (see `agentls permissions --help`)"
+	hint := hintOf(undone)
 	if !trusted {
 		hint = "`agentls trust " + folder + "` lets commands run in this folder; else " + hint
 	}
 	return fmt.Errorf("%s; %s, or write --ignore-denied", visible(text), hint)
+}
+
+// byDefinition finds in the reason of a denial the rule of a definition: its own, or the named set that it has.
+var byDefinition = regexp.MustCompile(`deny .+? \((?:agent ([a-z0-9-]+)|built-in [a-z]+)\)`)
+
+// hintOf says where the rules stand that denied calls: no rule of a configuration lifts a deny of a definition.
+func hintOf(calls []deniedReport) string {
+	var definitions []string
+	others := false
+	for _, d := range calls {
+		found := byDefinition.FindStringSubmatch(d.Reason)
+		if found == nil {
+			others = true
+			continue
+		}
+		if name := cmp.Or(found[1], d.Agent); !slices.Contains(definitions, name) {
+			definitions = append(definitions, name)
+		}
+	}
+	var hints []string
+	for _, name := range definitions {
+		hints = append(hints, fmt.Sprintf("the definition of %s denies it: change its `permissions`, "+
+			"in the file that `agentls agents show %s` names, or take another agent", name, name))
+	}
+	if others {
+		hints = append(hints, "allow them by rules in config.toml (see `agentls permissions --help`)")
+	}
+	return strings.Join(hints, "; ")
 }
 
 // maxDenied is how many denied calls are named.
