@@ -213,9 +213,13 @@ func (r *run) starts(d *agent.Definition) bool {
 // whyNoTasks says why a run has none of the tools to delegate by that its definition has, behind "there is no tool
 // here"; empty for another tool or reason.
 func (r *run) whyNoTasks(name string) string {
+	t := r.engine.tools[name]
+	if t == nil || t.Spec().Effect != tool.Delegates {
+		return ""
+	}
 	named := r.definition.SubagentsAt(r.depth)
 	switch {
-	case ownerOf(name) != "task" || !r.definition.Allows("task") || named != nil && len(named) == 0:
+	case !r.definition.Allows(ownerOf(t.Spec())) || named != nil && len(named) == 0:
 		return ""
 	case r.depth >= r.config.MaxDepth:
 		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself", r.config.MaxDepth)
