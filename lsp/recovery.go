@@ -51,9 +51,7 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 		return
 	}
 	resumable := slices.DeleteFunc(slices.Clone(runs), func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
-	r.mu.Lock()
-	r.left = resumable
-	r.mu.Unlock()
+	r.offer(resumable)
 	told, logged := notice(resumable), "agentls: "+interruptedText(runs)
 	if len(resumable) == 0 {
 		told = logged + " It had not begun, so that there is nothing to resume: start it anew."
@@ -68,6 +66,13 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 		return // it asks for them
 	}
 	r.server.tell(ctx, protocol.MessageTypeWarning, told)
+}
+
+// offer has runs resumed by whoever wants to. The list stays the caller's, who may read it while runs are resumed.
+func (r *recovery) offer(runs []agentcore.Interrupted) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = slices.Clone(runs)
 }
 
 // notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
