@@ -87,7 +87,7 @@ func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 
 // tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom comes back by itself,
 // and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks for those below it.
-func (r *run) tellUnreachable(failed error) {
+func (r *spec) tellUnreachable(failed error) {
 	var dial *net.OpError
 	var known *model.Error
 	if r.parent != nil || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {

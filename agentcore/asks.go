@@ -186,7 +186,7 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (Ans
 // mayAsk reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
 // it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
 // nothing else.
-func (r *run) mayAsk(spec tool.Spec) bool {
+func (r *spec) mayAsk(spec tool.Spec) bool {
 	switch {
 	case r.parent == nil, r.request.pass > 0, r.config.SubagentAsk == config.AskBubble: // a pass stands for its starter
 		return true
@@ -197,7 +197,7 @@ func (r *run) mayAsk(spec tool.Spec) bool {
 }
 
 // newAsk makes an ask for a call that nobody knows yet.
-func (r *run) newAsk(c *call, title, detail string) *openAsk {
+func (r *spec) newAsk(c *call, title, detail string) *openAsk {
 	redacted := r.engine.redactor.Text
 	a := &openAsk{answered: make(chan Answer, 1), Ask: Ask{
 		ID: event.NewAskID(), Session: r.session.ID, Run: r.id, Agent: r.pathOfAgents(), Tool: c.spec.Name,
@@ -213,7 +213,7 @@ func (r *run) newAsk(c *call, title, detail string) *openAsk {
 }
 
 // openAsk makes an ask known. awaitAnswer and resolveAsk have to follow.
-func (r *run) openAsk(a *openAsk, c *call) store.Ask {
+func (r *spec) openAsk(a *openAsk, c *call) store.Ask {
 	row := store.Ask{
 		ID: a.ID, Session: a.Session, Run: r.id, Call: c.id, Tool: a.Tool, Title: a.Title, Arguments: c.validArguments(),
 		State: store.AskOpen, Opened: a.Created, Deadline: a.Expires,
@@ -250,7 +250,7 @@ func (r *run) awaitAnswer(a *openAsk, row *store.Ask) (answer Answer, err error)
 }
 
 // resolveAsk stores and tells what came of an ask. The batch holds what else is to be stored with that.
-func (r *run) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.Batch) {
+func (r *spec) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.Batch) {
 	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope), cmp.Or(strings.Join(answer.Chosen, ", "), answer.Reason)
 	row.Decision = string(permission.Deny)
 	if answer.Allow {
@@ -261,7 +261,7 @@ func (r *run) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.B
 }
 
 // grant remembers an answer for calls like this one.
-func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Grant {
+func (r *spec) grant(answer Answer, rules []permission.Rule, c *call) []store.Grant {
 	if len(rules) == 0 {
 		rules = []permission.Rule{{Tool: c.spec.Name, Pattern: ""}} // a denial of what cannot be named is one of the tool
 	}
@@ -292,7 +292,7 @@ func (r *run) grant(answer Answer, rules []permission.Rule, c *call) []store.Gra
 }
 
 // pathOfAgents names a run by the agents above it.
-func (r *run) pathOfAgents() string {
+func (r *spec) pathOfAgents() string {
 	names := []string{r.definition.Slug}
 	for p := r.parent; p != nil; p = p.parent {
 		names = append(names, p.definition.Slug)

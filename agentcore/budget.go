@@ -252,7 +252,7 @@ func (r *run) takeBudget() error {
 }
 
 // spent is the error of a run for which there is nothing left.
-func (r *run) spent(what string) error {
+func (r *spec) spent(what string) error {
 	if r.parent == nil {
 		return &fault.Error{
 			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the session has used up its budget of %s", what),
@@ -277,7 +277,7 @@ func (r *run) timeForChild() (rest time.Duration, limited bool) {
 }
 
 // timeAllowed is the run's limit of time as it begins, which may be long after it was made. 0 is none.
-func (r *run) timeAllowed() time.Duration {
+func (r *spec) timeAllowed() time.Duration {
 	allowed := r.limits.Timeout
 	if r.parent == nil {
 		return allowed

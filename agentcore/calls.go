@@ -93,7 +93,7 @@ func (r *run) makeCalls(asked []model.Call) ([]model.Part, error) {
 }
 
 // listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how many it had until then.
-func (r *run) listInOrder(calls []*call, before int) {
+func (r *shared) listInOrder(calls []*call, before int) {
 	var made []event.CallSummary
 	for _, c := range calls {
 		if c.made != nil {
@@ -276,7 +276,7 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 }
 
 // cancelled is the outcome of a call that was ended with its run, or so that the run can hand over.
-func (r *run) cancelled() (status event.CallStatus, text, summary string) {
+func (r *resources) cancelled() (status event.CallStatus, text, summary string) {
 	if r.late() {
 		text = "error: the call was ended, since the time of this run is nearly over"
 		return event.CallCancelled, text, "ended for the hand-over"

@@ -129,7 +129,7 @@ func (r *run) writeCommands(b *strings.Builder) {
 
 // untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
 // full sandbox, since what it runs is the workspace's own.
-func (r *run) untrusted(request permission.Request) string {
+func (r *spec) untrusted(request permission.Request) string {
 	if request.Command == "" || r.session.isTrusted() {
 		return ""
 	}

@@ -92,7 +92,7 @@ func (r *run) compact(room int64) (bool, error) {
 }
 
 // size is that of a whole request, in bytes.
-func (r *run) size() int64 { return r.memory.head + sizeOf(r.messages) }
+func (r *conversation) size() int64 { return r.memory.head + sizeOf(r.messages) }
 
 // keptFrom returns the index from which the last turns stay: a few, as long as they are no larger than budget, in bytes, but
 // at least the last one. A turn begins with the model's message, so that calls and results stay together.
@@ -111,7 +111,7 @@ func keptFrom(messages []model.Message, budget int64) int {
 }
 
 // between returns the messages in front of from that are not pinned.
-func (r *run) between(from int) []model.Message {
+func (r *conversation) between(from int) []model.Message {
 	var list []model.Message
 	for i, m := range r.messages[:from] {
 		if !r.memory.pinned[i] {
@@ -236,7 +236,7 @@ func (r *run) noteFiles(from int) {
 }
 
 // accessOf returns the tool of a call that a message has, and what it reached for: nothing where it was refused.
-func (r *run) accessOf(call model.Call) (tool.Spec, tool.Access) {
+func (r *spec) accessOf(call model.Call) (tool.Spec, tool.Access) {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
@@ -284,7 +284,7 @@ func (r *run) recallFiles() {
 const leftOut = "bytes left out"
 
 // dropResults takes the texts of the oldest results in front of from out until the request has no more than target bytes.
-func (r *run) dropResults(from int, target int64) {
+func (r *conversation) dropResults(from int, target int64) {
 	surplus := r.size() - target
 	for i := 0; i < from && surplus > 0; i++ {
 		surplus -= r.dropImages(i)
@@ -301,7 +301,7 @@ func (r *run) dropResults(from int, target int64) {
 
 // shrinkResults cuts the largest results until the request has no more than target bytes, if that helps. Those of the last turn
 // are left for it: the model has not seen them.
-func (r *run) shrinkResults(target int64) {
+func (r *conversation) shrinkResults(target int64) {
 	for limit := 32 << 10; limit >= 512 && r.size() > target; limit /= 2 {
 		for i := range r.messages {
 			r.mapResults(i, func(text string) string { return clip(text, limit) })
@@ -310,7 +310,7 @@ func (r *run) shrinkResults(target int64) {
 }
 
 // dropImages takes the images out of the results in a message and returns what that saves, in bytes as [sizeOf] counts.
-func (r *run) dropImages(i int) int64 {
+func (r *conversation) dropImages(i int) int64 {
 	before := sizeOf(r.messages[i : i+1])
 	m := model.Message{Role: r.messages[i].Role, Parts: slices.Clone(r.messages[i].Parts)}
 	for j, part := range m.Parts {
@@ -329,7 +329,7 @@ func (r *run) dropImages(i int) int64 {
 }
 
 // mapResults changes the texts of the results in a message. The message is made anew: a request may still hold the old one.
-func (r *run) mapResults(i int, change func(string) string) {
+func (r *conversation) mapResults(i int, change func(string) string) {
 	m := r.messages[i]
 	if m.Role != model.RoleTool {
 		return

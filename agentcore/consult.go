@@ -49,15 +49,21 @@ func (r *run) consult(slug, title, asking string) (string, error) {
 func (r *run) hidden(definition *agent.Definition, title string, of *budget) *run {
 	now := time.Now().UTC()
 	return &run{
-		id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
-		config: r.config, skills: r.skills, request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
-		limits: definition.LimitsAt(1), layer: r.layer, rights: r.rights, created: now, started: now, status: event.StatusRunning,
-		ctx: r.ctx, turn: 1, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()}, budget: of,
+		spec: spec{
+			id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
+			config: r.config, skills: r.skills, request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
+			limits: definition.LimitsAt(1), created: now,
+		},
+		conversation: conversation{turn: 1},
+		shared: shared{
+			started: now, status: event.StatusRunning, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()},
+		},
+		resources: resources{layer: r.layer, rights: r.rights, ctx: r.ctx, budget: of},
 	}
 }
 
 // takes gives a hidden run its model.
-func (r *run) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
+func (r *spec) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
 
 // answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
 func (r *run) answers(whole context.Context, asking string, ask func(context.Context, query) (model.Done, error)) (string, error) {

@@ -21,8 +21,8 @@ import (
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.tellUnpriced()
-	c := conversation{tools: r.offered()}
-	r.memory.begin(provider.Window(r.config, r.model), r.system, c.tools)
+	r.offering = r.offered()
+	r.memory.begin(provider.Window(r.config, r.model), r.system, r.offering)
 	r.takeOver()
 	r.notePrompt()
 	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
@@ -31,7 +31,7 @@ func (r *run) converse() error {
 			return err
 		}
 		r.showProgress()
-		ended, err := r.takeTurn(&c)
+		ended, err := r.takeTurn()
 		if err != nil || ended {
 			return err
 		}
@@ -51,17 +51,9 @@ func (r *run) notePrompt() {
 	r.record(store.Batch{Prompts: []store.Prompt{prompt}})
 }
 
-// conversation is what a run has to know of its former turns beside the messages.
-type conversation struct {
-	tools  []model.Tool
-	lapses lapses
-	end    ending // why the coming turn is the last one
-	undone bool   // whether calls of the last turn were left undone
-}
-
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
-func (r *run) takeTurn(c *conversation) (ended bool, err error) {
-	if c.end.reason != "" || r.turn >= r.limits.MaxTurns {
+func (r *run) takeTurn() (ended bool, err error) {
+	if r.ending.reason != "" || r.turn >= r.limits.MaxTurns {
 		// Before anything of the budget is held for the last answer, or they could wait for that.
 		if err := r.awaitTasks(); err != nil {
 			return false, err
@@ -75,22 +67,22 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 		r.cutOff(limit)
 		return true, nil
 	}
-	if c.end.reason == "" {
-		c.end.reason = limit
+	if r.ending.reason == "" {
+		r.ending.reason = limit
 	}
-	r.lastTurn = c.end.reason != ""
+	r.lastTurn = r.ending.reason != ""
 	if r.lastTurn {
 		r.endTasks(errStarterEnded)
 		r.inbox.shut()
 	}
 	r.readInbox()
 	if r.lastTurn && !r.onlyTurn() { // that one was told at its beginning
-		r.append(model.UserText(handOver(c.end, r.offers(submitResult))))
+		r.append(model.UserText(handOver(r.ending, r.offers(submitResult))))
 	}
 	if err := r.makeRoom(); err != nil {
 		return false, err
 	}
-	done, err := r.answer(c)
+	done, err := r.answer()
 	if err != nil && !r.lastTurn && r.late() {
 		return false, nil // the next turn is the hand-over, for which there is time
 	}
@@ -105,15 +97,15 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	case done.Stop == model.StopRefused:
 		return false, &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
 	case r.lastTurn:
-		return true, r.lastAnswer(c, done)
+		return true, r.lastAnswer(done)
 	case len(calls) > 0:
 		if strings.TrimSpace(text) != "" {
 			r.lastText = text
 		}
-		return r.followCalls(c, done)
+		return r.followCalls(done)
 	}
 	wrong := r.recall(done, text)
-	if wrong.reason == "" || wrong.unsure && c.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
+	if wrong.reason == "" || wrong.unsure && r.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
 		r.append(done.Message)
 		r.lastText = text
 		if ended, err := r.mayStop(); err != nil || !ended {
@@ -125,16 +117,16 @@ func (r *run) takeTurn(c *conversation) (ended bool, err error) {
 	if strings.TrimSpace(text) != "" { // providers refuse an empty message
 		r.append(done.Message)
 	}
-	if c.lapses.bad(wrong.reason, strings.TrimSpace(text)) {
+	if r.lapses.bad(wrong.reason, strings.TrimSpace(text)) {
 		r.append(model.UserText(wrong.message))
 	} else {
-		c.end = ending{wrong.reason, c.lapses.detailOf(wrong.reason, r.model.Name())}
+		r.ending = ending{wrong.reason, r.lapses.detailOf(wrong.reason, r.model.Name())}
 	}
 	return false, nil
 }
 
 // answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a turn.
-func (r *run) answer(c *conversation) (model.Done, error) {
+func (r *run) answer() (model.Done, error) {
 	r.attempt = 1
 	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
 	r.idle("waiting for "+r.model.Name(), 0)
@@ -142,15 +134,15 @@ func (r *run) answer(c *conversation) (model.Done, error) {
 	if r.lastTurn && r.offers(submitResult) {
 		only = submitResult
 	}
-	return r.query(c, only)
+	return r.query(only)
 }
 
 // query asks the model for the turn's answer. Of the last turn's calls only those of the named tool are made, "" for
 // none.
-func (r *run) query(c *conversation, only string) (model.Done, error) {
+func (r *run) query(only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
-			System: r.system, Messages: r.messages, Tools: c.tools, MaxTokens: r.sampling.MaxTokens,
+			System: r.system, Messages: r.messages, Tools: r.offering, MaxTokens: r.sampling.MaxTokens,
 			Temperature: r.sampling.Temperature, NoCalls: r.lastTurn && only == "", Only: only, Run: string(r.id),
 		}
 		began := time.Now()
@@ -173,12 +165,12 @@ func (r *run) query(c *conversation, only string) (model.Done, error) {
 
 // followCalls carries out the calls of an answer and puts their results into the conversation. It reports true when the run has
 // handed over by one of them.
-func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err error) {
+func (r *run) followCalls(done model.Done) (ended bool, err error) {
 	calls := done.Message.Calls()
 	r.append(done.Message)
-	as := c.lapses.repeats(calls)
+	as := r.lapses.repeats(calls)
 	if as.times >= as.limit {
-		c.end = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, as.times)}
+		r.ending = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, as.times)}
 		r.append(model.Message{Role: model.RoleTool, Parts: uncalled(calls, "this call was not made again, since nothing new can come of it")})
 		return false, nil
 	}
@@ -201,42 +193,42 @@ func (r *run) followCalls(c *conversation, done model.Done) (ended bool, err err
 	if r.parent == nil {
 		r.mergeLayer()
 	}
-	r.judge(c, calls, results, as, cut)
+	r.judge(calls, results, as, cut)
 	return false, nil
 }
 
 // judge looks at a turn of calls for what a model does not get out of by itself.
-func (r *run) judge(c *conversation, calls []model.Call, results []model.Part, as repetition, cut bool) {
-	if c.lapses.did(calls, results, as) {
+func (r *run) judge(calls []model.Call, results []model.Part, as repetition, cut bool) {
+	if r.lapses.did(calls, results, as) {
 		r.append(model.UserText(fmt.Sprintf("You have made the same call %d times, and nothing new came of it. Take another way, or give your final answer.", as.times)))
 	}
 	if cut {
-		if !c.lapses.bad("length", "") {
-			c.end = ending{"length", c.lapses.detailOf("length", r.model.Name())}
+		if !r.lapses.bad("length", "") {
+			r.ending = ending{"length", r.lapses.detailOf("length", r.model.Name())}
 		}
 		return
 	}
-	c.lapses.good()
-	if c.lapses.broken++; slices.ContainsFunc(calls, r.callable) {
-		c.lapses.broken = 0
+	r.lapses.good()
+	if r.lapses.broken++; slices.ContainsFunc(calls, r.callable) {
+		r.lapses.broken = 0
 	}
-	if c.lapses.broken >= brokenTurns {
-		c.end = ending{"broken_calls", fmt.Sprintf("in %d turns in a row, %s called only tools that there are not, or with arguments that are not JSON", brokenTurns, r.model.Name())}
+	if r.lapses.broken >= brokenTurns {
+		r.ending = ending{"broken_calls", fmt.Sprintf("in %d turns in a row, %s called only tools that there are not, or with arguments that are not JSON", brokenTurns, r.model.Name())}
 	}
 }
 
 // lastAnswer takes the answer of the last turn: its call that hands over, else its text. Where it has neither, since it
 // says nothing, makes other calls, or one that cannot be made, the model is asked once more for a text, as far as the
 // budget goes: it has heard then that no other call is made. A run whose model was told often enough before is not.
-func (r *run) lastAnswer(c *conversation, done model.Done) error {
+func (r *run) lastAnswer(done model.Done) error {
 	calls := done.Message.Calls()
 	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
 	spoke := strings.TrimSpace(done.Message.Text()) != ""
 	switch {
-	case len(calls) == 0 && !spoke && c.end.detail == "" && r.definition.Mode != agent.SingleShot: // which has one answer
-		return r.askForText(c, done, "Your answer was empty.")
+	case len(calls) == 0 && !spoke && r.ending.detail == "" && r.definition.Mode != agent.SingleShot: // which has one answer
+		return r.askForText(done, "Your answer was empty.")
 	case len(calls) == 0, !submits && spoke:
-		return r.lastWord(c, done)
+		return r.lastWord(done)
 	}
 	r.append(done.Message)
 	results := uncalled(calls, "this call was not made, since this is the last turn of the run")
@@ -248,10 +240,10 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
 	if r.handedOver() {
 		r.lastText = r.snapshot().Output
-		if _, err := r.goOn(c.end.reason); err != nil {
+		if _, err := r.goOn(r.ending.reason); err != nil {
 			return err
 		}
-		end := c.end
+		end := r.ending
 		if r.onlyTurn() {
 			end = ending{}
 		}
@@ -261,26 +253,26 @@ func (r *run) lastAnswer(c *conversation, done model.Done) error {
 	if text := r.engine.redactor.Text(done.Message.Text()); strings.TrimSpace(text) != "" {
 		r.lastText = text
 	}
-	c.undone = true
-	return r.askForText(c, done, "Nothing else can be called now.")
+	r.undone = true
+	return r.askForText(done, "Nothing else can be called now.")
 }
 
 // askForText asks for the last word once more, in the same turn: the turn's second request, and its last one. Where the
 // budget has nothing left for it, what was said before is the last word.
-func (r *run) askForText(c *conversation, done model.Done, why string) error {
+func (r *run) askForText(done model.Done, why string) error {
 	if _, goAhead, err := r.budget.ask(r.ctx, amount{}, func() {}); err != nil || !goAhead {
 		if err == nil {
-			r.conclude(c.end, done.Stop)
+			r.conclude(r.ending, done.Stop)
 		}
 		return err
 	}
 	r.append(model.UserText(why + " Answer in text: results so far, what is done, what is left."))
 	r.again()
-	again, err := r.query(c, "")
+	again, err := r.query("")
 	if err != nil {
 		return err
 	}
-	return r.lastWord(c, again)
+	return r.lastWord(again)
 }
 
 // submit carries out the first call of an answer that hands over, if it is whole, and puts its result into its place.
@@ -305,16 +297,16 @@ func handsOver(call model.Call) bool {
 }
 
 // onlyTurn reports whether the run has no other turn. It is told so at its beginning.
-func (r *run) onlyTurn() bool { return r.limits.MaxTurns == 1 }
+func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
 
 // lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
 // this is another, has failed where nothing was said before either.
-func (r *run) lastWord(c *conversation, done model.Done) error {
+func (r *run) lastWord(done model.Done) error {
 	text := r.engine.redactor.Text(done.Message.Text())
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
 		r.append(m)
 	}
-	end, calls, wrong := c.end, len(done.Message.Calls()), lapse{}
+	end, calls, wrong := r.ending, len(done.Message.Calls()), lapse{}
 	if calls == 0 || strings.TrimSpace(text) == "" {
 		wrong = r.recall(done, text)
 	}
@@ -322,12 +314,12 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	switch {
 	case wrong.reason == "" || wrong.unsure:
 		r.lastText = text
-		if own && !c.undone {
+		if own && !r.undone {
 			end = ending{} // it had nothing more to do
 		}
 	case r.lastText != "":
 	case end.detail != "" || own:
-		r.lastText = strings.TrimSpace(cmp.Or(text, c.lapses.said))
+		r.lastText = strings.TrimSpace(cmp.Or(text, r.lapses.said))
 		failed := &fault.Error{Kind: fault.Kind(wrong.reason), Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
 		if end.detail != "" {
 			failed.Kind, failed.Detail = fault.Kind(end.reason), end.detail
@@ -336,7 +328,7 @@ func (r *run) lastWord(c *conversation, done model.Done) error {
 	default:
 		r.lastText = strings.TrimSpace(text)
 	}
-	if _, err := r.goOn(c.end.reason); err != nil {
+	if _, err := r.goOn(r.ending.reason); err != nil {
 		return err
 	}
 	r.conclude(end, done.Stop)

@@ -116,7 +116,7 @@ func (h host) startable(name string) (*agent.Definition, error) {
 
 // whyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
 // open to the run.
-func (r *run) whyNotStarted(name string, d *agent.Definition, err error) string {
+func (r *spec) whyNotStarted(name string, d *agent.Definition, err error) string {
 	broken, isBroken := errors.AsType[*agent.BrokenError](err)
 	idle := false
 	if d != nil {
@@ -176,7 +176,7 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 
 // moreTools are those of the tools that a task names which the child's definition does not have: the user is asked for
 // them, and they come on top of its own.
-func (r *run) moreTools(definition *agent.Definition, names []string) (more []string, err error) {
+func (r *spec) moreTools(definition *agent.Definition, names []string) (more []string, err error) {
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
 		switch {
@@ -249,7 +249,7 @@ func (r *run) taskState() tool.TaskState {
 }
 
 // writeTask tells a child its place: what is expected of it, and within what.
-func (r *run) writeTask(b *strings.Builder) {
+func (r *spec) writeTask(b *strings.Builder) {
 	if r.task == nil {
 		return
 	}

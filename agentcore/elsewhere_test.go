@@ -99,7 +99,7 @@ func TestEndedRunsAreForgotten(t *testing.T) {
 	e := &Engine{runs: map[event.RunID]*run{}}
 	for i := range keptRuns + 1 {
 		id := event.RunID(fmt.Sprint(i))
-		e.runs[id] = &run{id: id}
+		e.runs[id] = &run{spec: spec{id: id}}
 		e.retire(id)
 	}
 	if _, err := e.run("0"); err == nil || len(e.runs) != keptRuns {

@@ -145,7 +145,7 @@ func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
 
 // hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the name by which scripts for
 // Claude Code look for it.
-func (r *run) hookVariables(h *lifecycleHook) []string {
+func (r *spec) hookVariables(h *lifecycleHook) []string {
 	dir := cmp.Or(h.dir, r.session.home())
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }

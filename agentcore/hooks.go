@@ -65,7 +65,7 @@ type hooks struct {
 
 // newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher cannot be read guards
 // all calls.
-func (r *run) newHooks() *hooks {
+func (r *spec) newHooks() *hooks {
 	h := &hooks{turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}}
 	add := func(of lifecycleHook, matcher string) {
 		var err error
@@ -107,7 +107,7 @@ func (r *run) newHooks() *hooks {
 
 // definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of those above a run that one of
 // these goes on with.
-func (r *run) definitionsAbove() []*agent.Definition {
+func (r *spec) definitionsAbove() []*agent.Definition {
 	var list []*agent.Definition
 	if r.parent != nil {
 		list = append(r.parent.definitionsAbove(), r.parent.definition)

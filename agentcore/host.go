@@ -140,7 +140,7 @@ func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.Comman
 }
 
 // sawTests notes what a command told of tests, where it told anything.
-func (r *run) sawTests(count testCount) {
+func (r *shared) sawTests(count testCount) {
 	if !count.seen {
 		return
 	}

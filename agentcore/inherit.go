@@ -126,7 +126,7 @@ func (r *run) summaryOf(text string) (string, error) {
 }
 
 // writeInherited puts what a child knows of the conversation into its task.
-func (r *run) writeInherited(b *strings.Builder) {
+func (r *spec) writeInherited(b *strings.Builder) {
 	if text := strings.TrimSpace(r.inherited.text); text != "" {
 		fmt.Fprintf(b, "\n\nWhat %s and its user said so far, for you to know; your task is the one above.\n%s", r.parent.definition.Slug, text)
 	}

@@ -59,7 +59,7 @@ func (q *RunRequest) readIterations() error {
 func (q *RunRequest) iterates() bool { return q.Iterations > 1 }
 
 // reports reports whether the run hands its result to the run that started it.
-func (r *run) reports() bool { return r.task != nil || r.request.pass > 0 }
+func (r *spec) reports() bool { return r.task != nil || r.request.pass > 0 }
 
 // passEnd is what came of one pass.
 type passEnd struct {
@@ -198,7 +198,7 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 }
 
 // passText tells a pass its place, and what the last one leaves.
-func (r *run) passText(i int, before []passEnd, said []string) string {
+func (r *spec) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\n<pass>\nThis is pass %d of at most %d at this task, each by an agent that starts afresh; you see the edits of those before. ", i, r.request.Iterations)
 	if r.request.Until != "" {
@@ -247,7 +247,7 @@ func (p passEnd) line() string {
 }
 
 // passesText lists the passes: the run's result so far.
-func (r *run) passesText(ends []passEnd, verdict string) string {
+func (r *spec) passesText(ends []passEnd, verdict string) string {
 	var b strings.Builder
 	for i, end := range ends {
 		fmt.Fprintf(&b, "## Pass %d of %d: %s\n\n%s\n\n", i+1, r.request.Iterations, end.line(), cmp.Or(strings.TrimSpace(end.result.Output), "(it said nothing)"))

@@ -159,7 +159,7 @@ func (r *run) asking(ctx context.Context, spec langserver.Server, path string) (
 }
 
 // textsFor are the texts that the run sees where the disk has something else, of files that the server knows, and that of the file in question.
-func (r *run) textsFor(spec langserver.Server, path string) []langserver.Text {
+func (r *resources) textsFor(spec langserver.Server, path string) []langserver.Text {
 	layer := r.layer.Fork() // the run has not read them
 	var texts []langserver.Text
 	seen := map[string]bool{}

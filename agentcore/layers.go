@@ -86,7 +86,7 @@ func (r *run) dropLayer() {
 	r.submitRows(batch)
 }
 
-func (r *run) submitRows(batch store.Batch) {
+func (r *spec) submitRows(batch store.Batch) {
 	if len(batch.LayerFiles)+len(batch.LayerFilesRemoved) > 0 {
 		r.session.submit(batch, r.id)
 	}

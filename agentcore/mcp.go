@@ -124,7 +124,7 @@ func (r *run) serversOf() []mcpServer {
 }
 
 // findServers collects the servers of the configuration or of the run's parent, and those that its definition brings.
-func (r *run) findServers() []mcpServer {
+func (r *spec) findServers() []mcpServer {
 	configured, problems := configuredServers(r.config)
 	list := configured
 	if r.parent != nil {
@@ -182,15 +182,15 @@ func matchesTool(entry, name string) bool {
 }
 
 // bringsServer reports whether the run's definition names an MCP server.
-func (r *run) bringsServer(name string) bool {
+func (r *spec) bringsServer(name string) bool {
 	return slices.ContainsFunc(r.definition.MCPServers, func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
 }
 
 // mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends in "__*".
-func (r *run) mayUse(name string) bool { return r.mightUseNamed(name) && !r.onlySubmits() }
+func (r *spec) mayUse(name string) bool { return r.mightUseNamed(name) && !r.onlySubmits() }
 
 // mightUseNamed is mayUse for a run with turns enough.
-func (r *run) mightUseNamed(name string) bool {
+func (r *spec) mightUseNamed(name string) bool {
 	d := r.definition
 	among := func(entries []string) bool {
 		return slices.ContainsFunc(entries, func(entry string) bool {
@@ -212,7 +212,7 @@ func (r *run) mightUseNamed(name string) bool {
 	return true
 }
 
-func (r *run) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name + "__*") }
+func (r *spec) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name + "__*") }
 
 // spareServer notes which tools of a server that is not started the run may use otherwise.
 func (r *run) spareServer(name string) {
@@ -304,7 +304,7 @@ func (r *run) startServers() error {
 }
 
 // tellOfServer tells what is wrong with a server: to each run of the user, and once to all that work for them.
-func (r *run) tellOfServer(server mcpServer, text, hint string) {
+func (r *spec) tellOfServer(server mcpServer, text, hint string) {
 	if r.session.mcp.tells(server, text) || r.parent == nil {
 		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP server %s %s", server.name, text), hint)
 	}
@@ -329,7 +329,7 @@ func (r *run) toolsOfServer(client *mcpClient, catalog *mcp.Catalog) []tool.Tool
 }
 
 // toolNamed is a tool that the run has, built in or of an MCP server, by its canonical name; nil where there is none.
-func (r *run) toolNamed(name string) tool.Tool {
+func (r *spec) toolNamed(name string) tool.Tool {
 	if t := r.engine.tools[name]; t != nil {
 		return t
 	}

@@ -154,7 +154,7 @@ func (t mcpResources) Decode(arguments json.RawMessage) (tool.Call, error) {
 
 // external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was allowed of it before it changed
 // counts no more. Rules of the configuration name no version. changed says to the user why he is asked again; empty where it is the first time.
-func (r *run) external(c *call, request *permission.Request) (changed string) {
+func (r *resources) external(c *call, request *permission.Request) (changed string) {
 	t, ok := c.tool.(mcpTool)
 	if !ok {
 		return ""

@@ -66,7 +66,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 }
 
 // unreachable returns why one of the hosts of a call is refused whatever the user answers, or nil.
-func (r *run) unreachable(hosts []string) *network.Refusal {
+func (r *spec) unreachable(hosts []string) *network.Refusal {
 	allowed, err := network.Parse(r.config.NetworkAllow)
 	if err != nil {
 		return nil // the connection itself tells what is wrong with the configuration
@@ -130,7 +130,7 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 
 // editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
 // Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
-func (r *run) editable(path string, fix bool) error {
+func (r *resources) editable(path string, fix bool) error {
 	paths, err := r.rights.paths(path, true, nil)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (e *forbiddenError) Unwrap() error { return &e.problem }
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
 // Nothing else is let through, or a file that becomes a link to one of those later would be, too.
-func (r *run) allow(paths []permission.Path) {
+func (r *resources) allow(paths []permission.Path) {
 	guarded := func(p permission.Path) bool { return p.Protected != "" || permission.Secret(filepath.ToSlash(p.Name)) }
 	if !slices.ContainsFunc(paths, guarded) {
 		return
@@ -214,7 +214,7 @@ const (
 
 // noteDenial keeps what was not done, and why, for the run that started this one and for the user: a child ends well
 // without it, and nobody would know. The advice that follows the reason is the child's own.
-func (r *run) noteDenial(c *call, refusal string) {
+func (r *shared) noteDenial(c *call, refusal string) {
 	why, _, _ := strings.Cut(strings.TrimPrefix(refusal, "denied: "), ". ")
 	title := c.title
 	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
@@ -248,7 +248,7 @@ func (r *run) noteForbidden(files []workspace.Taken) string {
 }
 
 // addDenial keeps one thing that was not allowed, once.
-func (r *run) addDenial(text string) {
+func (r *shared) addDenial(text string) {
 	text = clipped(strings.Join(strings.Fields(text), " "), maxDenial)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -258,7 +258,7 @@ func (r *run) addDenial(text string) {
 }
 
 // denialWarnings are the denials for the run's result. The lock is held.
-func (r *run) denialWarnings() []string {
+func (r *shared) denialWarnings() []string {
 	list := r.denials
 	if more := len(list) - maxDenials; more > 0 {
 		list = append(slices.Clip(list[:maxDenials]), fmt.Sprintf("%d more calls were denied", more))

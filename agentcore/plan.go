@@ -58,7 +58,7 @@ func goesWithPlanning(spec tool.Spec, name string) bool {
 
 // plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans. Definitions of other tools
 // name the tool among all that there are there.
-func (r *run) plansForParent(name string) bool {
+func (r *spec) plansForParent(name string) bool {
 	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
 	return plans && name == "plan_exit" && slices.Contains(r.definition.Tools, name)
 }

@@ -41,7 +41,7 @@ func (r *run) preview(c *call, paths []permission.Path) (string, error) {
 
 // writeChange adds what happens to one file: the lines that come and go, below its name where that says more than the
 // paths of the question do.
-func (r *run) writeChange(b *strings.Builder, change workspace.Change, named bool) {
+func (r *spec) writeChange(b *strings.Builder, change workspace.Change, named bool) {
 	name := permission.Visible(r.session.view.Relative(change.Path))
 	switch before := change.Before; {
 	case change.After == nil:

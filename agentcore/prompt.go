@@ -39,7 +39,7 @@ func (r *run) systemPrompt() string {
 }
 
 // ownPrompt is the definition's prompt with its variables filled in.
-func (r *run) ownPrompt() string {
+func (r *spec) ownPrompt() string {
 	template, _ := agent.ParseTemplate(r.definition.Prompt) // its problems were told when it was loaded
 	names := template.Names()
 	if len(names) == 0 {
@@ -54,7 +54,7 @@ func (r *run) ownPrompt() string {
 }
 
 // variables are the values of agent.Builtins. Those that cost a look at a file are only there if they are used.
-func (r *run) variables(used func(string) bool) map[string]string {
+func (r *spec) variables(used func(string) bool) map[string]string {
 	created := r.created.Local()
 	subagents := r.subagentSlugs()
 	values := map[string]string{
@@ -114,7 +114,7 @@ func (r *run) variables(used func(string) bool) map[string]string {
 }
 
 // selection is the text of the lines that the request is about.
-func (r *run) selection(path string) string {
+func (r *spec) selection(path string) string {
 	c := r.request.Context
 	if c.StartLine < 1 {
 		return ""
@@ -162,7 +162,7 @@ func duration(d time.Duration) string {
 }
 
 // writeSkills puts in the skills that the definition names, and the list of the others for the skill tool.
-func (r *run) writeSkills(b *strings.Builder) {
+func (r *spec) writeSkills(b *strings.Builder) {
 	for _, name := range r.definition.Skills {
 		s, err := r.skills.Find(name)
 		if err != nil {
@@ -192,7 +192,7 @@ func (r *run) writeSkills(b *strings.Builder) {
 }
 
 // loadable are the skills that are not in the prompt already.
-func (r *run) loadable() []*skill.Skill {
+func (r *spec) loadable() []*skill.Skill {
 	return slices.DeleteFunc(r.skills.List(), func(s *skill.Skill) bool {
 		return slices.Contains(r.definition.Skills, s.Name)
 	})
@@ -230,12 +230,12 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 }
 
 // limitsInWords are those that the run can keep an eye on.
-func (r *run) limitsInWords() string {
+func (r *spec) limitsInWords() string {
 	return fmt.Sprintf("%s, %s", counted(r.limits.MaxTurns, "turn", "turns"), duration(r.limits.Timeout))
 }
 
 // writeMissing tells the run which tools it does without that its definition, or its task, may count on.
-func (r *run) writeMissing(b *strings.Builder) {
+func (r *spec) writeMissing(b *strings.Builder) {
 	if slices.Contains(r.definition.Tools, "websearch") && r.config.WebsearchKind == "" {
 		b.WriteString("no websearch: the user has set up no search engine; fetch pages whose address you know, " +
 			"and follow their links\n")
@@ -262,7 +262,7 @@ func (r *run) writeMissing(b *strings.Builder) {
 }
 
 // userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of its own.
-func (r *run) userPrompt() string {
+func (r *spec) userPrompt() string {
 	var b strings.Builder
 	if r.definition.Reminder != "" {
 		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", r.definition.Reminder)

@@ -126,7 +126,7 @@ func (e *Engine) openSessions() []*Session {
 }
 
 // shownQuestion is a question as people may see it: without secrets, and hidden characters made visible.
-func (r *run) shownQuestion(q tool.Question) tool.Question {
+func (r *spec) shownQuestion(q tool.Question) tool.Question {
 	shown := func(text string) string {
 		return r.engine.redactor.Text(permission.Visible(strings.Join(strings.Fields(text), " ")))
 	}

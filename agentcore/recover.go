@@ -140,7 +140,7 @@ type lapse struct {
 }
 
 // recall looks whether an answer without calls is a last word.
-func (r *run) recall(done model.Done, text string) lapse {
+func (r *spec) recall(done model.Done, text string) lapse {
 	if strings.TrimSpace(text) == "" {
 		if done.Stop == model.StopLength {
 			return lapse{reason: "empty_answer", message: "Your answer was cut off at the length limit before it said anything. Think less at once: call a tool, or give your final answer in text."}
@@ -174,7 +174,7 @@ func whole(call model.Call) bool {
 }
 
 // callable reports whether a call names a tool of the run, with arguments that are JSON.
-func (r *run) callable(call model.Call) bool {
+func (r *spec) callable(call model.Call) bool {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical

@@ -23,7 +23,7 @@ func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
 }
 
 // handedOver reports whether the model has given its result.
-func (r *run) handedOver() bool {
+func (r *shared) handedOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.submitted != nil {

@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -18,15 +17,11 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/provider"
-	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // RunRequest asks for a run.
@@ -80,97 +75,6 @@ type Context struct {
 	StartLine, EndLine int
 	// Finding is the finding that the prompt is about, if any.
 	Finding *event.Finding
-}
-
-// run is one agent at work. Its goroutine alone owns the conversation; other goroutines cancel it, wait
-// for done, or read what mu guards.
-type run struct {
-	id          event.RunID
-	engine      *Engine
-	session     *Session
-	parent      *run
-	depth       int
-	definition  *agent.Definition
-	config      *config.Config
-	skills      *skill.Set
-	request     RunRequest
-	model       model.Model
-	preset      provider.Sampling // of the preset that the model was chosen by, for children that inherit it
-	sampling    provider.Sampling
-	limits      agent.Limits
-	task        *tool.Task // of the run that started it; nil for one of the user, or one per file
-	former      *former    // what it goes on with; nil for a run that begins anew
-	inherited   inheritance
-	mode        permission.Mode
-	budget      *budget
-	price       *price.Price        // of an answer of the model, nil where it is unknown
-	subagents   []*agent.Definition // to which it may delegate, as it is told
-	unlisted    []*agent.Definition // to which it may delegate, too
-	tools       []tool.Tool         // in the order in which models see them
-	withheld    []withheld          // tools that no call of could be made, which it is told
-	spared      []string            // what it might use but for its one turn, the background or lack of trust; patterns, too
-	lacks       map[string][]string // by the names of its subagents, the tools that they would have to do without
-	described   sync.Once
-	description string // of those that it may delegate to, fixed when first needed
-	layer       *workspace.Layer
-	rights      rights
-	clock       clock
-	commands    commands
-	hooks       *hooks
-	place       *place
-	inbox       *inbox
-	plan        plan
-	output      string // the file for the result of a run in the background, empty for others
-	servers     []mcpServer
-	// foundServers guards servers, which are found when first needed, also by a child.
-	foundServers sync.Once
-	expanded     string // what a command of an MCP server made of the prompt; empty for none
-	created      time.Time
-
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	// working is ctx but for the hand-over: it ends when it is time for that.
-	working     context.Context
-	stopWorking context.CancelCauseFunc
-	done        chan struct{} // closed when the end is durable
-
-	// Owned by the run's goroutine.
-	system   string
-	messages []model.Message
-	turn     int
-	attempt  int // of the turn, from 1
-	memory   memory
-	touched  map[string]bool // files that the run proposed to change; true for those that it made
-	lastText string
-	lastTurn bool   // whether the turn is the last one, so that nothing is called but submit_result
-	passes   passes // of an iterated run
-
-	// Shared between the goroutines of its calls and of its children, each with its own lock.
-	summed summed
-	waited waitList
-	rows   layerRows
-	noting sync.Mutex // while what it has not read is looked at and handed to the store
-
-	mu        sync.Mutex
-	status    event.Status
-	waitsFor  string    // what it waits for, in words; empty while it does not
-	started   time.Time // zero while it waits for a place
-	result    event.RunResult
-	own       event.Usage // what of the result's usage is not the children's
-	todos     []event.Todo
-	activity  []string
-	onFile    string             // the file that its newest call on one names
-	children  []*run             // to which it delegated, in order
-	submitted *event.ChildResult // what the model handed over as its result
-	conflicts []string           // of its merge, for the run that started it
-	tests     testCount          // of the last command that ran tests
-	// carriedOut are the results of the first calls of the turn, up to the last change, which all have ended.
-	carriedOut []model.Part
-	denials    []string // calls that were not made, and why
-	last       event.RunProgress
-	prompt     store.PromptID // of its system prompt; empty before it has one
-	takenOver  int64          // tokens of what it began with, about
-	finished   time.Time
 }
 
 // Start checks the request and starts a run in the session. It reads the files of the context, so that a
@@ -256,8 +160,13 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
 	}
 	r := &run{
-		id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills, request: request,
-		task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(), done: make(chan struct{}), inbox: newInbox(), touched: map[string]bool{}, status: event.StatusPending,
+		spec: spec{
+			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills,
+			request: request, task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(),
+		},
+		conversation: conversation{touched: map[string]bool{}},
+		shared:       shared{status: event.StatusPending},
+		resources:    resources{done: make(chan struct{}), inbox: newInbox()},
 	}
 	r.commands.run, r.place = r, newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
@@ -395,7 +304,7 @@ func (r *run) workContext() context.Context {
 }
 
 // late reports whether it is time to hand over, since what is left of the run's time is kept for that.
-func (r *run) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
+func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
 
 // live is the run from its first to its last event.
 func (r *run) live() {
@@ -414,7 +323,7 @@ func (r *run) live() {
 }
 
 // guarded returns a panic as an error, so that a bug ends one run or one call and not the process.
-func (r *run) guarded(what string, do func() error) (err error) {
+func (r *spec) guarded(what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.engine.logger.Error("a run panicked", "run", r.id, "in", what, "panic", p, "stack", string(debug.Stack()))
@@ -478,7 +387,7 @@ func (r *run) work() error {
 }
 
 // role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
-func (r *run) role() string {
+func (r *spec) role() string {
 	if r.depth == 0 {
 		return "main"
 	}
@@ -507,7 +416,7 @@ func (r *run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
 	return r.session.submit(batch, r.id, bodies...)
 }
 
-func (r *run) notice(level event.NoticeLevel, message, hint string) {
+func (r *spec) notice(level event.NoticeLevel, message, hint string) {
 	r.session.submit(store.Batch{}, r.id, event.Notice{Level: level, Message: message, Hint: hint})
 }
 
@@ -577,10 +486,10 @@ func encoded[T any](value T) json.RawMessage {
 }
 
 // background reports whether the run that started it does not wait for it.
-func (r *run) background() bool { return r.task != nil && r.task.Background }
+func (r *spec) background() bool { return r.task != nil && r.task.Background }
 
 // contextMode is what the run got of its parent's conversation. One that goes on with another has a conversation.
-func (r *run) contextMode() string {
+func (r *spec) contextMode() string {
 	if r.task == nil || r.former != nil {
 		return contextNone
 	}

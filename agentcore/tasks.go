@@ -159,7 +159,7 @@ func statesOf(children []*run) []tool.TaskState {
 }
 
 // ended reports whether the run's end is durable.
-func (r *run) ended() bool {
+func (r *resources) ended() bool {
 	select {
 	case <-r.done:
 		return true

@@ -81,7 +81,7 @@ func (r *run) keepsBack(spec tool.Spec) bool {
 }
 
 // whyWithheld is why the run is not offered a tool that it would have otherwise, or "".
-func (r *run) whyWithheld(name string) string {
+func (r *spec) whyWithheld(name string) string {
 	if t := r.engine.tools[name]; t != nil {
 		name = ownerOf(t.Spec())
 	}
@@ -95,7 +95,7 @@ func (r *run) whyWithheld(name string) string {
 
 // tellWithheld tells the user what the run does without, and what to do about it. Its children lack it for the same
 // reasons.
-func (r *run) tellWithheld() {
+func (r *spec) tellWithheld() {
 	var ruled []string
 	for _, kept := range r.withheld {
 		if kept.why == untrustedCommands {
@@ -115,7 +115,7 @@ func (r *run) tellWithheld() {
 
 // allows reports whether the run may use a tool, and has the turns for it, and the place where it needs one that waits
 // for it.
-func (r *run) allows(spec tool.Spec) bool {
+func (r *spec) allows(spec tool.Spec) bool {
 	aside := r.background() && !slices.Contains(asyncSafe, ownerOf(spec))
 	return r.mightUse(spec) && !aside && (spec.Name == submitResult || !r.onlySubmits())
 }
@@ -125,7 +125,7 @@ func ownerOf(spec tool.Spec) string { return cmp.Or(spec.With, spec.Name) }
 
 // mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
 // use for it.
-func (r *run) mightUse(spec tool.Spec) bool {
+func (r *spec) mightUse(spec tool.Spec) bool {
 	name := ownerOf(spec)
 	if name == submitResult {
 		return r.reports() && !r.definition.Mode.Toolless()
@@ -158,10 +158,10 @@ func (r *run) mightUse(spec tool.Spec) bool {
 
 // onlySubmits reports whether a child has no tool but the one to hand over by: what another one answers in its only
 // turn, it would not see.
-func (r *run) onlySubmits() bool { return r.reports() && r.onlyTurn() }
+func (r *spec) onlySubmits() bool { return r.reports() && r.onlyTurn() }
 
 // offers reports whether there is a tool of that canonical name that the run may use.
-func (r *run) offers(name string) bool {
+func (r *spec) offers(name string) bool {
 	return slices.ContainsFunc(r.tools, func(t tool.Tool) bool { return t.Spec().Name == name })
 }
 
@@ -205,14 +205,14 @@ func (r *run) findSubagents() (listed, unlisted []*agent.Definition) {
 }
 
 // starts reports whether the run may start an agent.
-func (r *run) starts(d *agent.Definition) bool {
+func (r *spec) starts(d *agent.Definition) bool {
 	same := func(o *agent.Definition) bool { return o.Slug == d.Slug }
 	return slices.ContainsFunc(r.subagents, same) || slices.ContainsFunc(r.unlisted, same)
 }
 
 // whyNoTasks says why a run has none of the tools to delegate by that its definition has, behind "there is no tool
 // here"; empty for another tool or reason.
-func (r *run) whyNoTasks(name string) string {
+func (r *spec) whyNoTasks(name string) string {
 	t := r.engine.tools[name]
 	if t == nil || t.Spec().Effect != tool.Delegates {
 		return ""
@@ -232,7 +232,7 @@ func (r *run) whyNoTasks(name string) string {
 // findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
 // these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
 // that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.
-func (r *run) findsUnnamed(d *agent.Definition, named []string) bool {
+func (r *spec) findsUnnamed(d *agent.Definition, named []string) bool {
 	switch {
 	case named == nil && r.definition.Mode == agent.Planning:
 		return r.onlyReads(d)
@@ -243,7 +243,7 @@ func (r *run) findsUnnamed(d *agent.Definition, named []string) bool {
 }
 
 // onlyReads reports whether an agent changes nothing: each tool that would is kept from it by its definition.
-func (r *run) onlyReads(d *agent.Definition) bool {
+func (r *spec) onlyReads(d *agent.Definition) bool {
 	if d.Mode == agent.Planning {
 		return true
 	}
@@ -270,9 +270,9 @@ func (r *run) idles(d *agent.Definition) bool {
 	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
 	}
-	child := &run{
+	child := &run{spec: spec{
 		engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: d, config: r.config, skills: r.skills,
-	}
+	}}
 	child.rights = child.newRights()
 	idle := true
 	for _, name := range d.Tools {
@@ -302,7 +302,7 @@ func findChild(agents *agent.Registry, name string) (*agent.Definition, error) {
 }
 
 // reaches reports whether the run may start an agent at all: its parent could have done so itself.
-func (r *run) reaches(d *agent.Definition) bool {
+func (r *spec) reaches(d *agent.Definition) bool {
 	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
 		return false
 	}
@@ -344,7 +344,7 @@ func (r *run) describeSubagents() string {
 }
 
 // without says which tools an agent would have to do without, where its definition counts on them.
-func (r *run) without(d *agent.Definition) string {
+func (r *spec) without(d *agent.Definition) string {
 	if len(r.lacks[d.Slug]) == 0 {
 		return ""
 	}
@@ -374,7 +374,7 @@ func (h host) DescribeAgent(name string) (string, error) {
 }
 
 // subagentSlugs are the names of those that the run may delegate to.
-func (r *run) subagentSlugs() []string {
+func (r *spec) subagentSlugs() []string {
 	var slugs []string
 	if !r.offers("task") {
 		return nil
