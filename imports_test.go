@@ -79,6 +79,7 @@ var imports = map[string]because{
 		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
+		"lsp/position":         "places in the editor's unit",
 		"lsp/wire":             "the connection",
 		"go.lsp.dev/jsonrpc2":  "raw params and errors",
 		"go.lsp.dev/protocol":  "LSP types",
@@ -119,6 +120,11 @@ var imports = map[string]because{
 		"agentcore/lexer": "tells comments from strings",
 	},
 	"lsp/outline": {},
+	"lsp/position": {
+		"agentcore/event":     "spans of findings and problems",
+		"agentcore/workspace": "texts by their lines",
+		"go.lsp.dev/protocol": "positions and ranges",
+	},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
 		"go.lsp.dev/protocol": "codec and error codes",

@@ -183,7 +183,7 @@ func (s *Server) definitionProblems(problems []agent.Problem, of uri.URI, text s
 	list := []methods.DefinitionProblem{}
 	for _, p := range problems {
 		list = append(list, methods.DefinitionProblem{
-			URI: of, Range: s.documents.encoding.span(x, p.Span), Severity: p.Severity, Message: p.Message, Hint: p.Hint,
+			URI: of, Range: s.documents.encoding.Span(x, p.Span), Severity: p.Severity, Message: p.Message, Hint: p.Hint,
 		})
 	}
 	return list

@@ -307,7 +307,7 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 }
 
 func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
 	d.Code = protocol.String("ask")
 	return d
 }

@@ -21,8 +21,8 @@ func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (
 		return nil, nil
 	}
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
-	for i, c := range sheet.complete(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index(), p.Position)) {
-		list.Items = append(list.Items, s.completionItem(c, i, s.documents.encoding.offsets(doc.index(), c.replaces)))
+	for i, c := range sheet.complete(s.reloader.vocabulary(), s.documents.encoding.Offset(doc.index(), p.Position)) {
+		list.Items = append(list.Items, s.completionItem(c, i, s.documents.encoding.Between(doc.index(), c.replaces.Start, c.replaces.End)))
 	}
 	return list, nil
 }

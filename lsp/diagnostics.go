@@ -322,7 +322,7 @@ type diagnosticData struct {
 }
 
 func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
+	d := s.diagnostic(s.documents.encoding.Span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
 	if f.Rule != "" {
 		d.Code = protocol.String(f.Rule)
 	}
@@ -352,7 +352,7 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	if h.Create || h.Delete || h.MoveTo != "" {
 		start, end = 0, 0
 	}
-	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
 }

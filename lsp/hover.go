@@ -28,11 +28,11 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 	if sheet == nil {
 		return nil, nil
 	}
-	text, span := sheet.explain(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index(), p.Position))
+	text, span := sheet.explain(s.reloader.vocabulary(), s.documents.encoding.Offset(doc.index(), p.Position))
 	if text == "" {
 		return nil, nil
 	}
-	r := s.documents.encoding.offsets(doc.index(), span)
+	r := s.documents.encoding.Between(doc.index(), span.Start, span.End)
 	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
 }
 

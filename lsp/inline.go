@@ -390,7 +390,7 @@ func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]pr
 		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
 			continue
 		}
-		at := s.documents.encoding.lines(x, line, line+1).End
+		at := s.documents.encoding.Lines(x, line, line+1).End
 		for n, label := range l.labels() {
 			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
 			if n < len(l.runs) {

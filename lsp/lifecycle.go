@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -32,7 +33,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	if p.Capabilities.General != nil {
 		offered = p.Capabilities.General.PositionEncodings
 	}
-	s.documents = newDocuments(negotiate(offered))
+	s.documents = newDocuments(position.Negotiate(offered))
 	s.documents.kindOf = s.authoredKind
 	var options initializationOptions
 	// Neovim writes an empty table as [].

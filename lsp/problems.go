@@ -173,7 +173,7 @@ func (s *Server) problemDiagnostic(kind authored, p agent.Problem, x *workspace.
 	if p.Hint != "" {
 		message += "; " + p.Hint
 	}
-	d := s.diagnostic(s.documents.encoding.span(x, p.Span), severities[p.Severity], message, diagnosticData{})
+	d := s.diagnostic(s.documents.encoding.Span(x, p.Span), severities[p.Severity], message, diagnosticData{})
 	d.Code = protocol.String(codes[kind])
 	return d
 }
@@ -191,7 +191,7 @@ func (s *Server) authoredActions(path string, r protocol.Range) []action {
 			continue
 		}
 		d := s.problemDiagnostic(doc.kind, p, doc.index())
-		edit := s.textEdit(doc, protocol.TextEdit{Range: s.documents.encoding.span(doc.index(), p.Fix.Span), NewText: p.Fix.New})
+		edit := s.textEdit(doc, protocol.TextEdit{Range: s.documents.encoding.Span(doc.index(), p.Fix.Span), NewText: p.Fix.New})
 		list = append(list, action{title: "agentls: " + p.Fix.Title, kind: protocol.CodeActionKindQuickFix, diagnostic: &d, preferred: true, edit: &edit})
 	}
 	return list

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // A request's positions are in the text that the client had then: what it typed behind the request moves them, and
@@ -77,7 +78,7 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer view.Close()
-	s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
+	s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
 	s.documents.kindOf = func(string) authored { return configText }
 	u := uri.File("/w/config.toml")
 	s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
@@ -123,7 +124,7 @@ func TestFollowed(t *testing.T) {
 		{"a\nb\nc\n", "x\na\nb\nc\n", at(most, 0, most, most), at(4, 0, 4, most), false},
 		{"", "x\n", at(0, 0, 0, 0), at(1, 0, 1, 0), false},
 	} {
-		s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
+		s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
 		u := uri.File("/w/a.txt")
 		s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: test.from})
 		ctx := s.before(t.Context(), "")

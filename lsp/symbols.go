@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/outline"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls: definitions with
@@ -50,7 +51,7 @@ type branch struct {
 }
 
 // symbols makes the tree: each key below the table that it is in. In Markdown the whole text is the definition.
-func (t *sheet) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+func (t *sheet) symbols(x *workspace.Index, e position.Encoding) []protocol.DocumentSymbol {
 	root := &branch{}
 	o := t.outline
 	top := root
@@ -160,13 +161,13 @@ func (t *sheet) titled(nodes []outline.Node) string {
 	return "agent"
 }
 
-func (b *branch) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+func (b *branch) symbols(x *workspace.Index, e position.Encoding) []protocol.DocumentSymbol {
 	var list []protocol.DocumentSymbol
 	for _, c := range b.children {
 		symbol := protocol.DocumentSymbol{
 			Name: c.title, Kind: c.kind, Children: c.symbols(x, e),
-			Range:          e.offsets(x, c.span),
-			SelectionRange: e.offsets(x, c.name),
+			Range:          e.Between(x, c.span.Start, c.span.End),
+			SelectionRange: e.Between(x, c.name.Start, c.name.End),
 		}
 		if strings.TrimSpace(symbol.Name) == "" {
 			symbol.Name = "?" // LSP 3.18, DocumentSymbol: must not be empty

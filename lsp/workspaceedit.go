@@ -201,8 +201,8 @@ func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	for _, one := range e.Edits {
 		list = append(list, protocol.TextEdit{
 			Range: protocol.Range{
-				Start: s.documents.encoding.position(x, one.Start),
-				End:   s.documents.encoding.position(x, one.End),
+				Start: s.documents.encoding.At(x, one.Start),
+				End:   s.documents.encoding.At(x, one.End),
 			},
 			NewText: one.New,
 		})
