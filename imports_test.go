@@ -80,6 +80,7 @@ var imports = map[string]because{
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/outline":          "what is at the cursor in a definition",
 		"lsp/position":         "places in the editor's unit",
+		"lsp/short":            "texts and numbers in menus and lines",
 		"lsp/wire":             "the connection",
 		"go.lsp.dev/jsonrpc2":  "raw params and errors",
 		"go.lsp.dev/protocol":  "LSP types",
@@ -125,6 +126,7 @@ var imports = map[string]because{
 		"agentcore/workspace": "texts by their lines",
 		"go.lsp.dev/protocol": "positions and ranges",
 	},
+	"lsp/short": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
 		"go.lsp.dev/protocol": "codec and error codes",

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // diagnosticSource names us in the editor's list of problems.
@@ -369,7 +370,7 @@ func glimpse(h workspace.Hunk) string {
 	for i, line := range strings.Split(h.After, "\n") {
 		line = strings.TrimSpace(line)
 		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
-			return ": " + shortened(line)
+			return ": " + short.Line(line)
 		}
 	}
 	return ""

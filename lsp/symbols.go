@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/outline"
 	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls: definitions with
@@ -63,7 +64,7 @@ func (t *sheet) symbols(x *workspace.Index, e position.Encoding) []protocol.Docu
 	table := -1            // of the definition in JSON that was read last
 	for i, n := range o.Nodes {
 		b := &branch{span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name, path: n.Path, title: n.Name.In(o.Text)}
-		b.kind, b.shown = protocol.SymbolKindProperty, shortened(n.Value.In(o.Text))
+		b.kind, b.shown = protocol.SymbolKindProperty, short.Line(n.Value.In(o.Text))
 		if n.Header {
 			b.kind, b.shown = protocol.SymbolKindNamespace, ""
 			open = open[:1]
