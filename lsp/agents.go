@@ -23,10 +23,10 @@ func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*
 	if err != nil {
 		return nil, err
 	}
-	list := &methods.AgentList{Default: v.config.DefaultAgent}
-	for _, d := range v.registry.List(agent.Category(p.Category)) {
+	list := &methods.AgentList{Default: v.Config.DefaultAgent}
+	for _, d := range v.Registry.List(agent.Category(p.Category)) {
 		if !d.Is(agent.Hidden) {
-			list.Agents = append(list.Agents, agentInfo(v.registry, d))
+			list.Agents = append(list.Agents, agentInfo(v.Registry, d))
 		}
 	}
 	return list, nil
@@ -38,11 +38,11 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.registry.Find(p.Agent)
+	d, err := v.Registry.Find(p.Agent)
 	if err != nil {
 		return nil, s.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
 	}
-	info := agentInfo(v.registry, d)
+	info := agentInfo(v.Registry, d)
 	definition := &methods.AgentDefinition{
 		Slug: info.Slug, Title: info.Title, Description: info.Description, Categories: info.Categories, Mode: info.Mode,
 		Aliases: info.Aliases, Model: info.Model, Icon: info.Icon, Color: info.Color, Order: info.Order,
@@ -121,7 +121,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	}
 	switch {
 	case p.Text != "":
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, "", p.Text).Problems, "", p.Text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "", p.Text)}, nil
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
@@ -132,7 +132,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, path, text).Problems, p.URI, text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI, text)}, nil
 	}
 	if !filepath.IsAbs(path) {
 		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
@@ -142,7 +142,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		roots = append(roots, root.Path) // trusted or not: to check is not to act
 	}
 	file, text := agent.ReadFile(path, agent.StandardFolders(s.options.Dirs.Config, s.reloader.home(), roots...))
-	file.Validate(v.known())
+	file.Validate(v.Known())
 	return &methods.AgentProblems{Problems: s.definitionProblems(file.Problems, p.URI, text)}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/position"
 )
 
@@ -21,7 +22,7 @@ type document struct {
 	uri      uri.URI
 	path     string
 	language string
-	kind     authored
+	kind     authoring.Kind
 	version  int32
 	buffer   *workspace.Buffer
 }
@@ -44,7 +45,7 @@ func (o openDocuments) last() *document { return o.byPath[o.recent] }
 // them; any goroutine reads.
 type documents struct {
 	encoding position.Encoding
-	kindOf   func(path string) authored // nil: none is ours
+	kindOf   func(path string) authoring.Kind // nil: none is ours
 
 	mu sync.RWMutex
 	openDocuments
@@ -188,7 +189,7 @@ func (d *documents) authored() []string {
 	defer d.mu.RUnlock()
 	var list []string
 	for path, doc := range d.byPath {
-		if doc.kind != notOurs {
+		if doc.kind != authoring.None {
 			list = append(list, path)
 		}
 	}

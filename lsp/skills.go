@@ -28,8 +28,8 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 		}
 	}
 	list := &methods.SkillList{}
-	for _, name := range v.skills.Names() {
-		found, err := v.skills.Find(name)
+	for _, name := range v.Skills.Names() {
+		found, err := v.Skills.Find(name)
 		if err != nil {
 			return nil, fmt.Errorf("read the skill %s: %w", name, err)
 		}
