@@ -37,8 +37,8 @@ func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (
 	return sheet.Complete(s.reloader.vocabulary(), p.Position, s.client.CompletionDoc), nil
 }
 
-// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs that
-// are shown at the line. The answer is null where there is nothing to say.
+// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
+// that are shown at the line. The answer is null where there is nothing to say.
 func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
 	path := pathOf(p.TextDocument.URI)
 	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
@@ -57,7 +57,8 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
 }
 
-// documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any other.
+// documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any
+// other.
 func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
 	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
 	if sheet == nil {

@@ -166,6 +166,49 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestProblems: a key that only the user may set is wrong in a project's configuration, and right in his own.
+func TestProblems(t *testing.T) {
+	const text = "max_children_per_machine = 20\ndefault_agent = \"codr\"\n"
+	for path, want := range map[string][]string{
+		"/p/.agentls/config.toml": {"max_children_per_machine", "default_agent"},
+		"/home/me/agentls.toml":   {"default_agent"},
+	} {
+		kind := authoring.KindOf(path, "/home/me/agentls.toml")
+		var keys []string
+		for _, p := range authoring.NewSheet(kind, path, workspace.NewIndex(text), utf8).Problems(builtin(t)) {
+			keys = append(keys, p.Key)
+		}
+		if diff := cmp.Diff(want, keys); diff != "" {
+			t.Errorf("%s has problems with (-want +got):\n%s", path, diff)
+		}
+		if kind.Code() != "config" {
+			t.Errorf("%s is called %q", path, kind.Code())
+		}
+	}
+}
+
+// TestSymbols: a client that takes no trees gets the same symbols, each with the name of the one that it is in.
+func TestSymbols(t *testing.T) {
+	const path = "/p/.agentls/agents.toml"
+	text := workspace.NewIndex("[[agents]]\nname = \"one\"\n[agents.as_child]\nmax_turns = 2\n[[agents]]\nname = \"two\"\n")
+	tree := authoring.NewSheet(authoring.Definition, path, text, utf8).Symbols()
+	var got []string
+	for _, s := range authoring.Flattened(tree, "file://"+path) {
+		in := ""
+		if s.ContainerName != nil {
+			in = *s.ContainerName
+		}
+		got = append(got, in+">"+s.Name)
+	}
+	want := []string{">one", "one>name", ">agents.as_child", "agents.as_child>max_turns", ">two", "two>name"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if at := tree[0].SelectionRange; len(tree) != 3 || at.Start.Line != 0 || at.Start.Character != 2 || at.End.Character != 8 {
+		t.Errorf("the first of %d is selected at %+v", len(tree), at)
+	}
+}
+
 // FuzzExplain shows that nothing which is typed, and no place of the cursor, is too much for what explains it.
 func FuzzExplain(f *testing.F) {
 	for _, seed := range []string{

@@ -18,7 +18,9 @@ func Triggers() []string { return []string{" ", ",", "[", "{", "\"", "/", "."} }
 
 // Complete returns what can stand at a position: keys, what the values can name, and the variables of prompts. describe
 // gives a text in Markdown the form that the client shows.
-func (t *Sheet) Complete(v *Vocabulary, p protocol.Position, describe func(markdown string) *protocol.MarkupContent) *protocol.CompletionList {
+func (t *Sheet) Complete(
+	v *Vocabulary, p protocol.Position, describe func(markdown string) *protocol.MarkupContent,
+) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	for i, c := range t.candidates(v, t.encoding.Offset(t.index, p)) {
 		list.Items = append(list.Items, c.item(i, t.between(c.replaces), describe))

@@ -21,7 +21,8 @@ type Sheet struct {
 	outline  *outline.Outline
 }
 
-// NewSheet outlines the text of a document of a kind that is ours. Positions that it takes and gives are in the encoding.
+// NewSheet outlines the text of a document of a kind that is ours. Positions that the sheet takes and gives are in the
+// encoding.
 func NewSheet(kind Kind, path string, text *workspace.Index, e position.Encoding) *Sheet {
 	t := &Sheet{kind: kind, path: path, index: text, encoding: e}
 	if kind == Definition {
