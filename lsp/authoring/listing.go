@@ -65,7 +65,9 @@ func AgentDefinition(registry *agent.Registry, d *agent.Definition) (*methods.Ag
 		definition.Limits.MaxCost = &d.Limits.Cost
 	}
 	for _, rule := range d.Rules {
-		definition.Permissions = append(definition.Permissions, methods.PermissionRule{Tool: rule.Tool, Pattern: rule.Pattern, Action: methods.RuleAction(rule.Action)})
+		definition.Permissions = append(definition.Permissions, methods.PermissionRule{
+			Tool: rule.Tool, Pattern: rule.Pattern, Action: methods.RuleAction(rule.Action),
+		})
 	}
 	for _, server := range d.MCPServers {
 		definition.McpServers = append(definition.McpServers, server.Name)
@@ -81,8 +83,11 @@ func definitionSource(source agent.Source) methods.DefinitionSource {
 	return s
 }
 
-// DefinitionProblems gives problems of a text positions in the encoding; of is the document that has the text, "" for none.
-func DefinitionProblems(problems []agent.Problem, of uri.URI, text string, e position.Encoding) []methods.DefinitionProblem {
+// DefinitionProblems gives problems of a text positions in the encoding; of is the document that has the text, "" for
+// none.
+func DefinitionProblems(
+	problems []agent.Problem, of uri.URI, text string, e position.Encoding,
+) []methods.DefinitionProblem {
 	x := workspace.NewIndex(text)
 	list := []methods.DefinitionProblem{}
 	for _, p := range problems {
@@ -93,7 +98,8 @@ func DefinitionProblems(problems []agent.Problem, of uri.URI, text string, e pos
 	return list
 }
 
-// SkillList lists the skills; of those that lie in projects only the ones below a folder, "" for all.
+// SkillList lists the skills; of those that lie in projects only the ones below a folder, "" for all. An error means
+// that a skill which the set names is not in it.
 func (v *Vocabulary) SkillList(folder string) (*methods.SkillList, error) {
 	list := &methods.SkillList{}
 	for _, name := range v.Skills.Names() {

@@ -11,7 +11,7 @@ import (
 	"github.com/agentls/agentls/lsp/position"
 )
 
-// Sheet is one version of a document of ours, outlined. It is immutable.
+// Sheet is one version of a document of ours, outlined. It is immutable: any goroutine may ask it.
 type Sheet struct {
 	kind     Kind
 	path     string
