@@ -62,23 +62,24 @@ var imports = map[string]because{
 		"agentcore/fault":      "refuses, and tells the engine's refusals",
 		"agentcore/feed":       "reads the events",
 		"agentcore/history":    "shows what is stored of sessions",
-		"agentcore/hook":       "names the events of hooks",
 		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/price":      "shows costs",
 		"agentcore/provider":   "models, and the editor's among them",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/secret":     "hands the redactor on",
-		"agentcore/skill":      "reads skills again, checks them while they are written",
+		"agentcore/skill":      "reads skills again",
 		"agentcore/spelling":   "did you mean",
 		"agentcore/store":      "lists sessions and runs as they are stored",
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
+		"lsp/authoring":        "definitions, skills and settings as documents",
 		"lsp/client":           "what the editor can do, and the ways to ask it",
 		"lsp/comment":          "requests that are written as comments",
 		"lsp/methods":          "the custom methods, generated",
-		"lsp/outline":          "what is at the cursor in a definition",
+		"lsp/position":         "places in the editor's unit",
+		"lsp/short":            "texts and numbers in menus and lines",
 		"lsp/wire":             "the connection",
 		"go.lsp.dev/jsonrpc2":  "raw params and errors",
 		"go.lsp.dev/protocol":  "LSP types",
@@ -107,6 +108,22 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "LSP types inside ours",
 		"go.lsp.dev/uri":      "document URIs",
 	},
+	"lsp/authoring": {
+		"agentcore/agent":     "parses and validates definitions",
+		"agentcore/config":    "checks configurations, knows their keys",
+		"agentcore/event":     "severities and spans of problems",
+		"agentcore/hook":      "names the events of hooks",
+		"agentcore/skill":     "parses skills",
+		"agentcore/spelling":  "did you mean",
+		"agentcore/tool":      "tools can be named",
+		"agentcore/workspace": "texts by their lines",
+		"lsp/methods":         "what the custom methods list",
+		"lsp/outline":         "what is at the cursor",
+		"lsp/position":        "places in the editor's unit",
+		"lsp/short":           "values in an outline",
+		"go.lsp.dev/protocol": "completions, symbols, selectors",
+		"go.lsp.dev/uri":      "where symbols and definitions are",
+	},
 	"lsp/client": {
 		"agentcore/permission": "what nobody sees in an editor's name",
 		"lsp/methods":          "what a client says of the custom protocol",
@@ -119,6 +136,12 @@ var imports = map[string]because{
 		"agentcore/lexer": "tells comments from strings",
 	},
 	"lsp/outline": {},
+	"lsp/position": {
+		"agentcore/event":     "spans of findings and problems",
+		"agentcore/workspace": "texts by their lines",
+		"go.lsp.dev/protocol": "positions and ranges",
+	},
+	"lsp/short": {},
 	"lsp/wire": {
 		"go.lsp.dev/jsonrpc2": "connection and ordering",
 		"go.lsp.dev/protocol": "codec and error codes",
@@ -399,8 +422,12 @@ var packageTestImports = map[string]because{
 		"agentcore/model/openai":    "the client of the server under test",
 	},
 	"lsp": {
+		"schema": "the documented run is played",
+	},
+	"lsp/authoring": {
+		"agentcore":                        "what a configuration offers to definitions",
+		"agentcore/provider":               "where models are found",
 		"github.com/bmatcuk/doublestar/v4": "the globs of our document selector",
-		"schema":                           "the documented run is played",
 	},
 	"lsp/lsptest": {
 		"go.lsp.dev/jsonrpc2": "a server to talk to",
@@ -486,6 +513,9 @@ func TestDirection(t *testing.T) {
 		{"lsp/wire", "lsp", false},
 		{"lsp/client", "lsp", false},
 		{"lsp/client", "lsp/wire", true},
+		{"lsp/authoring", "lsp", false},
+		{"lsp/authoring", "lsp/client", false},
+		{"lsp/authoring", "lsp/outline", true},
 		{"lsp/wire", "lsp/client", false},
 		{"lsp/lsptest", "lsp", true},
 		{"lsp/methods", "agentcore/event", true},
@@ -522,7 +552,7 @@ func floor(folder string) (height int, known bool) {
 		return 6, true
 	case folder == "lsp":
 		return 5, true
-	case folder == "lsp/client":
+	case folder == "lsp/client", folder == "lsp/authoring":
 		return 4, true
 	case house == "lsp":
 		return 3, true

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // The kinds of our code actions. What launches an agent has kinds of its own, below kindAgent, so that
@@ -133,7 +134,7 @@ func (s *Server) findingActions(session *agentcore.Session, path string, x *work
 		}
 		d := s.findingDiagnostic(f, x)
 		a := action{
-			title: "agentls: Fix this finding: " + shortened(f.Message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+			title: "agentls: Fix this finding: " + short.Line(f.Message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 			command: methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
 		}
 		if hunks := session.Fix(f.ID); len(hunks) > 0 {
@@ -189,13 +190,4 @@ func (s *Server) disabledAction(a action) protocol.CommandOrCodeAction {
 		return nil
 	}
 	return &protocol.CodeAction{Title: a.title, Kind: &a.kind, Disabled: protocol.CodeActionDisabled{Reason: a.disabled}}
-}
-
-// shortened is the beginning of a text, for a menu.
-func shortened(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:59]) + "…"
-	}
-	return text
 }

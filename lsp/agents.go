@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -23,13 +22,7 @@ func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*
 	if err != nil {
 		return nil, err
 	}
-	list := &methods.AgentList{Default: v.config.DefaultAgent}
-	for _, d := range v.registry.List(agent.Category(p.Category)) {
-		if !d.Is(agent.Hidden) {
-			list.Agents = append(list.Agents, agentInfo(v.registry, d))
-		}
-	}
-	return list, nil
+	return v.AgentList(agent.Category(p.Category)), nil
 }
 
 // GetAgent answers `agent/get`.
@@ -38,40 +31,11 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 	if err != nil {
 		return nil, err
 	}
-	d, err := v.registry.Find(p.Agent)
+	d, err := v.Registry.Find(p.Agent)
 	if err != nil {
 		return nil, s.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
 	}
-	info := agentInfo(v.registry, d)
-	definition := &methods.AgentDefinition{
-		Slug: info.Slug, Title: info.Title, Description: info.Description, Categories: info.Categories, Mode: info.Mode,
-		Aliases: info.Aliases, Model: info.Model, Icon: info.Icon, Color: info.Color, Order: info.Order,
-		Source: info.Source, Shadows: info.Shadows,
-		Prompt: d.Prompt, Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.SubagentsAt(0),
-		Limits: methods.Limits{
-			MaxTurns: d.Limits.MaxTurns, TimeoutMs: d.Limits.Timeout.Milliseconds(), MaxTokens: d.Limits.Tokens,
-		},
-		PermissionMode: methods.PermissionMode(d.PermissionMode), ContextMode: methods.ContextMode(d.ContextMode),
-		Reminder: d.Reminder, Skills: d.Skills,
-	}
-	whole, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("write the definition of %s as JSON: %w", d.Slug, err)
-	}
-	definition.Definition = string(whole)
-	if d.Tools == nil {
-		definition.Tools = []string{"*"}
-	}
-	if d.Limits.Cost > 0 {
-		definition.Limits.MaxCost = &d.Limits.Cost
-	}
-	for _, rule := range d.Rules {
-		definition.Permissions = append(definition.Permissions, methods.PermissionRule{Tool: rule.Tool, Pattern: rule.Pattern, Action: methods.RuleAction(rule.Action)})
-	}
-	for _, server := range d.MCPServers {
-		definition.McpServers = append(definition.McpServers, server.Name)
-	}
-	return definition, nil
+	return authoring.AgentDefinition(v.Registry, d)
 }
 
 // RegisterAgent answers `agent/register`.
@@ -121,7 +85,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	}
 	switch {
 	case p.Text != "":
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, "", p.Text).Problems, "", p.Text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "", p.Text)}, nil
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
@@ -132,7 +96,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.known(), format, path, text).Problems, p.URI, text)}, nil
+		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI, text)}, nil
 	}
 	if !filepath.IsAbs(path) {
 		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
@@ -142,7 +106,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		roots = append(roots, root.Path) // trusted or not: to check is not to act
 	}
 	file, text := agent.ReadFile(path, agent.StandardFolders(s.options.Dirs.Config, s.reloader.home(), roots...))
-	file.Validate(v.known())
+	file.Validate(v.Known())
 	return &methods.AgentProblems{Problems: s.definitionProblems(file.Problems, p.URI, text)}, nil
 }
 
@@ -171,42 +135,13 @@ func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
 func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem, text string) *methods.RegisterAgentResult {
 	result := &methods.RegisterAgentResult{Problems: s.definitionProblems(problems, "", text)}
 	if d != nil {
-		info := agentInfo(engine.Agents(), d)
+		info := authoring.AgentInfo(engine.Agents(), d)
 		result.Agent = &info
 	}
 	return result
 }
 
-// definitionProblems gives problems the positions of the client.
+// definitionProblems gives problems of a text the positions of the client.
 func (s *Server) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
-	x := workspace.NewIndex(text)
-	list := []methods.DefinitionProblem{}
-	for _, p := range problems {
-		list = append(list, methods.DefinitionProblem{
-			URI: of, Range: s.documents.encoding.span(x, p.Span), Severity: p.Severity, Message: p.Message, Hint: p.Hint,
-		})
-	}
-	return list
-}
-
-func agentInfo(registry *agent.Registry, d *agent.Definition) methods.AgentInfo {
-	info := methods.AgentInfo{
-		Slug: d.Slug, Title: d.Title, Description: d.Description, Mode: methods.ExecutionMode(d.Mode), Aliases: d.Aliases,
-		Model: d.Model, Icon: d.Icon, Color: d.Color, Order: &d.Order, Source: definitionSource(d.Source),
-	}
-	for _, c := range d.Categories {
-		info.Categories = append(info.Categories, methods.AgentCategory(c))
-	}
-	for _, hidden := range registry.Shadows(d.Slug) {
-		info.Shadows = append(info.Shadows, definitionSource(hidden))
-	}
-	return info
-}
-
-func definitionSource(source agent.Source) methods.DefinitionSource {
-	s := methods.DefinitionSource{Layer: methods.Layer(source.Layer.String())}
-	if source.Path != "" {
-		s.URI = uri.File(source.Path)
-	}
-	return s
+	return authoring.DefinitionProblems(problems, of, text, s.documents.encoding)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // decisionOf is a choice on the wire.
@@ -307,7 +308,7 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 }
 
 func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
 	d.Code = protocol.String("ask")
 	return d
 }
@@ -325,7 +326,7 @@ func (s *Server) askActions(path string, x *workspace.Index, first int) []action
 		for _, c := range ask.Choices() {
 			decision, scope := decisionOf(c)
 			list = append(list, action{
-				title: c.Title + ": " + shortened(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
+				title: c.Title + ": " + short.Line(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
 				near:    shown != nil && first == 0,
 				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope, Answers: c.Answer.Chosen},
 			})

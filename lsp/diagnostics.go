@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // diagnosticSource names us in the editor's list of problems.
@@ -322,7 +323,7 @@ type diagnosticData struct {
 }
 
 func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
+	d := s.diagnostic(s.documents.encoding.Span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
 	if f.Rule != "" {
 		d.Code = protocol.String(f.Rule)
 	}
@@ -352,7 +353,7 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	if h.Create || h.Delete || h.MoveTo != "" {
 		start, end = 0, 0
 	}
-	d := s.diagnostic(s.documents.encoding.lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
 }
@@ -369,7 +370,7 @@ func glimpse(h workspace.Hunk) string {
 	for i, line := range strings.Split(h.After, "\n") {
 		line = strings.TrimSpace(line)
 		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
-			return ": " + shortened(line)
+			return ": " + short.Line(line)
 		}
 	}
 	return ""

@@ -10,7 +10,7 @@
 // window are one layered set, so that two runs see each other's edits.
 //
 // Findings and events count columns in bytes of UTF-8, since they are stored, and are sent to clients of different
-// encodings. position.go converts whatever meets an editor's document.
+// encodings. Package position converts whatever meets an editor's document.
 //
 // # The edits that are sent
 //

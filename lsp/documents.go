@@ -11,6 +11,8 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // document is one open document at one version. It is immutable; a change makes another one.
@@ -20,7 +22,7 @@ type document struct {
 	uri      uri.URI
 	path     string
 	language string
-	kind     authored
+	kind     authoring.Kind
 	version  int32
 	buffer   *workspace.Buffer
 }
@@ -42,8 +44,8 @@ func (o openDocuments) last() *document { return o.byPath[o.recent] }
 // documents are the open documents, by path. Only the reading goroutine of the connection changes
 // them; any goroutine reads.
 type documents struct {
-	encoding encoding
-	kindOf   func(path string) authored // nil: none is ours
+	encoding position.Encoding
+	kindOf   func(path string) authoring.Kind // nil: none is ours
 
 	mu sync.RWMutex
 	openDocuments
@@ -53,7 +55,7 @@ type documents struct {
 	changed chan struct{}
 }
 
-func newDocuments(e encoding) *documents {
+func newDocuments(e position.Encoding) *documents {
 	none := openDocuments{byPath: map[string]*document{}}
 	return &documents{encoding: e, openDocuments: none, changed: make(chan struct{})}
 }
@@ -154,7 +156,7 @@ func (d *documents) change(id protocol.VersionedTextDocumentIdentifier, changes 
 		case *protocol.TextDocumentContentChangeWholeDocument:
 			b = workspace.NewBuffer(c.Text)
 		case *protocol.TextDocumentContentChangePartial:
-			start, end := d.encoding.in(b, c.Range.Start), d.encoding.in(b, c.Range.End)
+			start, end := d.encoding.In(b, c.Range.Start), d.encoding.In(b, c.Range.End)
 			if start > end {
 				start, end = end, start
 			}
@@ -187,7 +189,7 @@ func (d *documents) authored() []string {
 	defer d.mu.RUnlock()
 	var list []string
 	for path, doc := range d.byPath {
-		if doc.kind != notOurs {
+		if doc.kind != authoring.None {
 			list = append(list, path)
 		}
 	}

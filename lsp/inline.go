@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -194,7 +195,7 @@ func (i *inlineStatus) register(ctx context.Context) error {
 // registration is taken back before the other is made: a client asks for each, and would show the answer twice.
 func (i *inlineStatus) registerHovers(ctx context.Context) error {
 	s := i.server
-	want, where := "own", s.selector()
+	want, where := "own", authoring.Selector(s.options.Dirs.File)
 	if s.live.any() {
 		want, where = "runs", allDocuments
 	}
@@ -390,7 +391,7 @@ func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]pr
 		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
 			continue
 		}
-		at := s.documents.encoding.lines(x, line, line+1).End
+		at := s.documents.encoding.Lines(x, line, line+1).End
 		for n, label := range l.labels() {
 			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
 			if n < len(l.runs) {
@@ -448,7 +449,7 @@ func (s *Server) hoverStatus(path string, line int) string {
 			for _, r := range l.runs {
 				stories = append(stories, r.story)
 			}
-			return paragraphs(append(stories, l.labels()[len(l.runs):]...)...)
+			return strings.Join(append(stories, l.labels()[len(l.runs):]...), "\n\n")
 		}
 	}
 	return ""

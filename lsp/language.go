@@ -5,15 +5,74 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
 )
 
+// authoredKind says which of the files that people write for agentls a document is.
+func (s *Server) authoredKind(path string) authoring.Kind {
+	return authoring.KindOf(path, s.options.Dirs.File)
+}
+
+// sheet outlines a document that is ours.
+func (s *Server) sheet(doc *document) *authoring.Sheet {
+	return authoring.NewSheet(doc.kind, doc.path, doc.index(), s.documents.encoding)
+}
+
+// sheetOf outlines a document of ours as it was open when the request was read; nil for any other.
+func (s *Server) sheetOf(ctx context.Context, path string) *authoring.Sheet {
+	doc := s.moment(ctx).byPath[path]
+	if doc == nil || doc.kind == authoring.None {
+		return nil
+	}
+	return s.sheet(doc)
+}
+
+// completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.
+func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
+	if sheet == nil {
+		return nil, nil
+	}
+	return sheet.Complete(s.reloader.vocabulary(), p.Position, s.client.CompletionDoc), nil
+}
+
+// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
+// that are shown at the line. The answer is null where there is nothing to say.
+func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
+	path := pathOf(p.TextDocument.URI)
+	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
+			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
+		}
+	}
+	sheet := s.sheetOf(ctx, path)
+	if sheet == nil {
+		return nil, nil
+	}
+	text, r := sheet.Explain(s.reloader.vocabulary(), p.Position)
+	if text == "" {
+		return nil, nil
+	}
+	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
+}
+
+// documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any
+// other.
+func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
+	if sheet == nil {
+		return nil, nil
+	}
+	tree := sheet.Symbols()
+	if s.client.NestsSymbols() {
+		return protocol.DocumentSymbolSlice(tree), nil
+	}
+	return protocol.SymbolInformationSlice(authoring.Flattened(tree, p.TextDocument.URI)), nil
+}
+
 // The registrations of the language features. A client that takes registrations asks us only about our own files;
 // for any other the features are announced for all documents, and answered with null at once where they are not ours.
-
-// completionTriggers are the characters behind which a client asks for completion by itself. Only a client that knows our files
-// apart gets them, since it would ask at each space of every other document.
-var completionTriggers = []string{" ", ",", "[", "{", "\"", "/", "."}
 
 // languageCapabilities announces the features to a client that has them and takes no registrations for them.
 func (s *Server) languageCapabilities(c *protocol.ServerCapabilities) {
@@ -39,7 +98,7 @@ func (s *Server) announceLanguage(ctx context.Context) {
 // registerLanguage registers the features with a client that takes registrations: all but hovers, which inlineStatus
 // registers, since they are about runs, too.
 func (s *Server) registerLanguage(ctx context.Context) error {
-	selector := s.selector()
+	selector := authoring.Selector(s.options.Dirs.File)
 	where := protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector}
 	var list []protocol.Registration
 	add := func(announced *bool, method string, options any) error {
@@ -51,7 +110,7 @@ func (s *Server) registerLanguage(ctx context.Context) error {
 		return err
 	}
 	if err := add(s.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion, &protocol.CompletionRegistrationOptions{
-		TextDocumentRegistrationOptions: where, CompletionOptions: protocol.CompletionOptions{TriggerCharacters: completionTriggers},
+		TextDocumentRegistrationOptions: where, CompletionOptions: protocol.CompletionOptions{TriggerCharacters: authoring.Triggers()},
 	}); err != nil {
 		return err
 	}

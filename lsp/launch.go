@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // The agents behind the commands of this file.
@@ -136,7 +137,7 @@ func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
 			continue
 		}
 		list = append(list, action{
-			title: "agentls: Fix this diagnostic: " + shortened(message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
+			title: "agentls: Fix this diagnostic: " + short.Line(message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 			command: methods.CommandFix, argument: methods.FixParams{URI: p.TextDocument.URI, Diagnostic: &methods.EditorDiagnostic{
 				Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
 			}},
@@ -264,7 +265,7 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 	}
 	return s.startRun(ctx, session.ID, agentcore.RunRequest{
 		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
-		Title:   "fix " + shortened(finding.Message),
+		Title:   "fix " + short.Line(finding.Message),
 		Context: agentcore.Context{Paths: []string{path}, Finding: &finding},
 	})
 }

@@ -31,7 +31,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.server.documents.encoding.span(x, event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
+		at := l.server.documents.encoding.Span(x, event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
 		p.Position = &at.Start
 	}
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
@@ -98,12 +98,6 @@ func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r proto
 		return span
 	}
 	e := l.server.documents.encoding
-	column := func(p protocol.Position) int {
-		if int(p.Line) >= x.Len() {
-			return 0
-		}
-		return e.column(content(x, int(p.Line)), p.Character)
-	}
-	span.StartColumn, span.EndColumn = column(r.Start), column(r.End)
+	span.StartColumn, span.EndColumn = e.Column(x, r.Start), e.Column(x, r.End)
 	return span
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -32,7 +34,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	if p.Capabilities.General != nil {
 		offered = p.Capabilities.General.PositionEncodings
 	}
-	s.documents = newDocuments(negotiate(offered))
+	s.documents = newDocuments(position.Negotiate(offered))
 	s.documents.kindOf = s.authoredKind
 	var options initializationOptions
 	// Neovim writes an empty table as [].
@@ -220,10 +222,10 @@ func (s *Server) openEngine(ctx context.Context) error {
 }
 
 // engineOptions are what the engine is made of.
-func (s *Server) engineOptions(v *vocabulary) agentcore.Options {
+func (s *Server) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := s.options
 	return agentcore.Options{
-		StateDir: o.Dirs.State, Config: v.config, Agents: v.registry, Skills: v.skills, OpenModel: o.OpenModel, Getenv: o.Getenv,
+		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel, Getenv: o.Getenv,
 		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: s.logger,
 		Name: s.client.Title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	}

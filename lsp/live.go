@@ -3,6 +3,7 @@ package lsp
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // liveRuns are the runs under way, and what has ended below them, as their events tell. The pump alone changes them; any goroutine
@@ -61,7 +63,7 @@ const (
 // begin takes in a run. The path of its parent is asked for where that is not known.
 func (b *liveRuns) begin(id event.RunID, created event.RunCreated, pathOf func(event.RunID) string) *liveRun {
 	r := &liveRun{
-		id: id, depth: created.Depth, path: created.Agent, agent: created.Agent, title: beginning(permission.Visible(created.Title), maxTitle), model: created.Model,
+		id: id, depth: created.Depth, path: created.Agent, agent: created.Agent, title: short.Beginning(permission.Visible(created.Title), maxTitle), model: created.Model,
 		prompt: created.Prompt, status: event.StatusPending, message: "starts",
 	}
 	if created.URI != "" {
@@ -204,15 +206,15 @@ func (r *liveRun) doing() string {
 func (r *liveRun) facts(withTurn bool) string {
 	parts := []string{r.doing()}
 	if withTurn && r.turn > 0 {
-		parts = append(parts, "turn "+itoa(r.turn))
+		parts = append(parts, "turn "+strconv.Itoa(r.turn))
 	}
 	if !r.begun.IsZero() {
 		if took := time.Since(r.begun); took >= time.Second {
-			parts = append(parts, elapsed(took))
+			parts = append(parts, short.Elapsed(took))
 		}
 	}
 	if n := r.usage.InputTokens + r.usage.OutputTokens; n > 0 {
-		parts = append(parts, tokens(n)+" tok")
+		parts = append(parts, short.Tokens(n)+" tok")
 	}
 	return strings.Join(parts, " · ")
 }
@@ -242,7 +244,7 @@ func madeOf(result event.RunResult) []string {
 // said is the first line of what a run answered, "" for nothing.
 func said(result event.RunResult) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(result.Output), "\n")
-	return beginning(permission.Visible(line), maxSaid)
+	return short.Beginning(permission.Visible(line), maxSaid)
 }
 
 // counted are the states of a run's children: how many there are, and which did not do their whole task.

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/lsp/authoring"
 )
 
 // opening opens the engine beside the connection, so that no message waits for the disk. What was in the way of a try may be
@@ -149,7 +150,7 @@ func (s *Server) open(ctx context.Context) (*agentcore.Engine, error) {
 }
 
 // offered returns what can be named, for requests that need no store: where the engine could not be opened, what files say.
-func (s *Server) offered(ctx context.Context) (*vocabulary, error) {
+func (s *Server) offered(ctx context.Context) (*authoring.Vocabulary, error) {
 	if err := s.awaits(ctx, s.opening.first.done); err != nil {
 		return nil, err
 	}

@@ -186,17 +186,7 @@ func TestHundredsOfTasks(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 3149: "3.1k", 9949: "9.9k", 9951: "10k", 45_600: "46k", 999_499: "999k", 999_500: "1.0M", 12_300_000: "12M"} {
-		if got := tokens(n); got != want {
-			t.Errorf("tokens(%d) = %q, want %q", n, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{1999 * time.Millisecond: "1 s", 59 * time.Second: "59 s", 65 * time.Second: "1 min 5 s", 3 * time.Hour: "3 h 0 min"} {
-		if got := elapsed(d); got != want {
-			t.Errorf("elapsed(%s) = %q, want %q", d, got, want)
-		}
-	}
+func TestEscaped(t *testing.T) {
 	if got, want := escaped("a_b [c](d) <e> `f`"), "a\\_b \\[c\\](d) \\<e\\> \\`f\\`"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -517,7 +517,7 @@ func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
 	if x, _, err := s.textOf(h.Path); err == nil {
 		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
 		hunk.Range = protocol.Range{
-			Start: s.documents.encoding.position(x, x.Start(start)), End: s.documents.encoding.position(x, x.Start(end)),
+			Start: s.documents.encoding.At(x, x.Start(start)), End: s.documents.encoding.At(x, x.Start(end)),
 		}
 	}
 	return hunk

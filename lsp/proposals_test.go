@@ -7,6 +7,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // TestExpectedOfUnopenedFiles: an editor that opens the file which it is to edit first tells of the text as it was.
@@ -34,7 +35,7 @@ func TestExpectedOfUnopenedFiles(t *testing.T) {
 		{"open while it is deleted", remove, true, "one\n", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16))}
+			s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16))}
 			if test.open {
 				s.documents.open(protocol.TextDocumentItem{URI: uri.File(path), Version: 1, Text: test.text})
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them.
@@ -133,7 +134,7 @@ func interruptedText(runs []agentcore.Interrupted) string {
 
 // interruptedName names a run as its progress did.
 func interruptedName(i agentcore.Interrupted) string {
-	return "“" + i.Agent + ": " + shortened(permission.Visible(i.Title)) + "”"
+	return "“" + i.Agent + ": " + short.Line(permission.Visible(i.Title)) + "”"
 }
 
 // resume goes on with runs, as the user has chosen, and returns those that begin.

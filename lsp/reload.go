@@ -11,6 +11,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -19,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 )
 
 // reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
@@ -31,7 +33,7 @@ type reloader struct {
 	news   chan struct{}     // has room for one: something may have changed
 	asks   chan chan<- error // who waits for the next reload, and has room for how it ended
 	loader agent.Loader      // owned by load, which runs before run and then in it
-	now    atomic.Pointer[vocabulary]
+	now    atomic.Pointer[authoring.Vocabulary]
 
 	// surroundings are known before there is an engine, which is opened with what they find.
 	surroundings provider.Surroundings
@@ -53,7 +55,7 @@ func newReloader(s *Server) *reloader {
 }
 
 // vocabulary returns what can be named now; before the first load, what is built in.
-func (r *reloader) vocabulary() *vocabulary {
+func (r *reloader) vocabulary() *authoring.Vocabulary {
 	v := r.now.Load()
 	if v == nil {
 		return builtinVocabulary()
@@ -61,7 +63,7 @@ func (r *reloader) vocabulary() *vocabulary {
 	select {
 	case <-r.server.opening.ready:
 		with := *v
-		with.registry = r.server.engine.Agents() // those that were registered at run time, too
+		with.Registry = r.server.engine.Agents() // those that were registered at run time, too
 		return &with
 	default:
 	}
@@ -69,13 +71,21 @@ func (r *reloader) vocabulary() *vocabulary {
 }
 
 // builtinVocabulary is that of a server without any file.
-var builtinVocabulary = sync.OnceValue(func() *vocabulary {
+var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 	builtin, err := agent.Builtin()
 	if err != nil {
 		builtin = nil // whoever opens an engine tells it
 	}
-	return &vocabulary{registry: agent.NewRegistry(builtin...), skills: skill.NewSet(skill.Builtin()...), config: config.Default()}
+	return &authoring.Vocabulary{
+		Registry: agent.NewRegistry(builtin...), Skills: skill.NewSet(skill.Builtin()...), Config: config.Default(),
+		Usable: usable(provider.Surroundings{}),
+	}
 })
+
+// usable finds what a configuration offers to definitions where models are looked for in the surroundings.
+func usable(in provider.Surroundings) func(*config.Config) agent.Known {
+	return func(cfg *config.Config) agent.Known { return agentcore.Known(cfg, nil, in) }
+}
 
 // touch says that anything may have changed. It never waits.
 func (r *reloader) touch() {
@@ -94,7 +104,7 @@ func (r *reloader) changed(paths []string) {
 
 // concerns reports whether a file may be read by load.
 func (r *reloader) concerns(path string) bool {
-	if r.server.authoredKind(path) != notOurs {
+	if r.server.authoredKind(path) != authoring.None {
 		return true
 	}
 	r.mu.Lock()
@@ -255,27 +265,27 @@ func (r *reloader) begin(ctx context.Context) error {
 		return nil // the first reload looks again
 	}
 	s.engine.SetConfig(s.settings.current())
-	s.engine.SetAgents(next.registry)
-	s.engine.SetSkills(next.skills)
+	s.engine.SetAgents(next.Registry)
+	s.engine.SetSkills(next.Skills)
 	return nil
 }
 
 // load reads everything, and keeps what was there before of what cannot be read at all.
-func (r *reloader) load(ctx context.Context) (*vocabulary, error) {
+func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 	next := *r.vocabulary()
-	next.config = r.server.settings.current()
-	next.surroundings = r.surroundings
+	next.Config = r.server.settings.current()
+	next.Usable = usable(r.surroundings)
 	dirs := r.server.options.Dirs
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, r.home(), r.roots()...))
 	if err != nil {
 		return nil, fmt.Errorf("load the skills: %w", err)
 	}
-	next.skills = skills
-	registry, err := r.loader.Load(ctx, agent.StandardFolders(dirs.Config, r.home(), r.roots()...), next.known())
+	next.Skills = skills
+	registry, err := r.loader.Load(ctx, agent.StandardFolders(dirs.Config, r.home(), r.roots()...), next.Known())
 	if err != nil {
 		return nil, fmt.Errorf("load the definitions: %w", err)
 	}
-	next.registry = registry
+	next.Registry = registry
 	r.now.Store(&next)
 	return &next, nil
 }
@@ -301,8 +311,8 @@ func (r *reloader) reload(ctx context.Context) {
 		r.touch() // what was read may not be what is trusted
 		return
 	}
-	s.engine.SetAgents(next.registry)
-	s.engine.SetSkills(next.skills)
+	s.engine.SetAgents(next.Registry)
+	s.engine.SetSkills(next.Skills)
 	s.trust.ask()
 	r.report(ctx, next)
 	s.diagnostics.touch(s.documents.authored()...)
@@ -310,11 +320,11 @@ func (r *reloader) reload(ctx context.Context) {
 
 // report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise. That a
 // definition is not used, since another one has its name, stands in the log, and in the file where it is open.
-func (r *reloader) report(ctx context.Context, v *vocabulary) {
+func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 	s := r.server
 	_, diagnostics := s.client.PublishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
-	for _, p := range slices.Concat(v.registry.Problems(), v.skills.Problems()) {
+	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {
 		if p.Severity != event.SeverityError && !p.Hides() {
 			continue
 		}

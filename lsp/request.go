@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/comment"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // Requests that are written as comments in a document. They are text of a repository: nothing happens without the user's choice.
@@ -53,7 +54,7 @@ func (s *Server) requestActions(path string, r protocol.Range) []action {
 		case who != "":
 			a.title += " by " + who
 		}
-		a.title += ": " + shortened(permission.Visible(q.Text))
+		a.title += ": " + short.Line(permission.Visible(q.Text))
 		list = append(list, a)
 	}
 	return list

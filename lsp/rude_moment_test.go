@@ -14,6 +14,8 @@ import (
 
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // A request's positions are in the text that the client had then: what it typed behind the request moves them, and
@@ -77,20 +79,20 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer view.Close()
-	s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
-	s.documents.kindOf = func(string) authored { return configText }
+	s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
+	s.documents.kindOf = func(string) authoring.Kind { return authoring.ProjectConfig }
 	u := uri.File("/w/config.toml")
 	s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
 	ctx := s.before(t.Context(), "")
 	second(s.documents, u, "")
-	if sheet, doc := s.sheetOf(ctx, "/w/config.toml"); doc == nil || doc.version != 1 || len(sheet.outline.Nodes) != 1 {
-		t.Errorf("the request sees %+v", doc)
+	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
+		t.Errorf("the request sees %+v", sheet)
 	}
-	if _, doc := s.sheetOf(s.before(t.Context(), ""), "/w/config.toml"); doc == nil || doc.version != 2 {
-		t.Errorf("the next request sees %+v", doc)
+	if sheet := s.sheetOf(s.before(t.Context(), ""), "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 0 {
+		t.Errorf("the next request sees %+v", sheet)
 	}
 	s.documents.close(u)
-	if _, doc := s.sheetOf(ctx, "/w/config.toml"); doc == nil {
+	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
 		t.Error("what was closed behind a request is gone for it")
 	}
 }
@@ -123,7 +125,7 @@ func TestFollowed(t *testing.T) {
 		{"a\nb\nc\n", "x\na\nb\nc\n", at(most, 0, most, most), at(4, 0, 4, most), false},
 		{"", "x\n", at(0, 0, 0, 0), at(1, 0, 1, 0), false},
 	} {
-		s := &Server{documents: newDocuments(encoding(protocol.PositionEncodingKindUTF16)), view: view}
+		s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
 		u := uri.File("/w/a.txt")
 		s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: test.from})
 		ctx := s.before(t.Context(), "")

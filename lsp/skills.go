@@ -2,13 +2,8 @@ package lsp
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 
-	"go.lsp.dev/uri"
-
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
@@ -27,22 +22,5 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 			return nil, &fault.Error{Kind: fault.NotFound, Detail: folder + " is no workspace folder", Hint: "name one of the workspace's folders, or leave it out for all"}
 		}
 	}
-	list := &methods.SkillList{}
-	for _, name := range v.skills.Names() {
-		found, err := v.skills.Find(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the skill %s: %w", name, err)
-		}
-		if folder != "" && found.Layer == agent.LayerProject {
-			if rel, err := filepath.Rel(folder, found.Path); err != nil || !filepath.IsLocal(rel) {
-				continue
-			}
-		}
-		info := methods.SkillInfo{Name: found.Name, Description: found.Description, Layer: methods.Layer(found.Layer.String())}
-		if found.Path != "" {
-			info.URI = uri.File(found.Path)
-		}
-		list.Skills = append(list.Skills, info)
-	}
-	return list, nil
+	return v.SkillList(folder)
 }

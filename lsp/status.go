@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 const (
@@ -211,7 +212,7 @@ func statusValues(f agentcore.StatusFacts) map[string]string {
 		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings), "edits": number(f.Edits), "tokens": "", "cost": "",
 	}
 	if f.Tokens > 0 {
-		values["tokens"] = tokens(f.Tokens)
+		values["tokens"] = short.Tokens(f.Tokens)
 	}
 	if f.Cost != nil {
 		values["cost"] = fmt.Sprintf("$%.2f", *f.Cost)
@@ -238,7 +239,7 @@ func statusLineOf(f agentcore.StatusFacts) string {
 			parts = append(parts, fmt.Sprintf("%d more", more))
 		}
 		if f.Tokens > 0 {
-			parts = append(parts, tokens(f.Tokens)+" tok")
+			parts = append(parts, short.Tokens(f.Tokens)+" tok")
 		}
 	}
 	count(f.Asks, "question")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 const (
@@ -42,13 +43,13 @@ func (r *liveRun) story(markdown bool) string {
 	fact("Model", shown(r.model))
 	used := fmt.Sprintf("turn %d, %d %% of its limits", r.turn, r.percent)
 	if !r.begun.IsZero() {
-		used += ", " + elapsed(time.Since(r.begun))
+		used += ", " + short.Elapsed(time.Since(r.begun))
 	}
 	if n := r.usage.InputTokens + r.usage.OutputTokens; n > 0 {
-		used += ", " + tokens(n) + " tokens"
+		used += ", " + short.Tokens(n) + " tokens"
 	}
 	fact("Used", used)
-	fact("Task", shown(beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
+	fact("Task", shown(short.Beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
 	if len(r.activities) > 0 {
 		var did []string
 		for _, a := range r.activities {
@@ -87,14 +88,6 @@ func rank(r *liveRun) int {
 		return 3
 	}
 	return 2
-}
-
-// beginning is the beginning of a text, in characters.
-func beginning(text string, limit int) string {
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return text
 }
 
 // escaped is a text that models wrote, without the signs that Markdown and HTML give a meaning to.

@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 )
 
 // Everything in this file runs on the reading goroutine, in the order of the wire.
@@ -26,7 +27,7 @@ func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
 	s.diagnostics.touch(doc.path)
 	s.asks.wake()
-	if doc.kind != notOurs {
+	if doc.kind != authoring.None {
 		s.trust.ask() // about the folder that it is in
 	}
 	return nil
@@ -39,7 +40,7 @@ func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
 		return fmt.Errorf("%s is not open", p.TextDocument.URI)
 	}
 	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
-	if doc.kind != notOurs {
+	if doc.kind != authoring.None {
 		s.diagnostics.touchSoon(doc.path)
 	}
 	return nil

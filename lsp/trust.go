@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -109,7 +110,7 @@ func (t *trust) didSave(path string) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	concerned := doc.kind != notOurs || strings.Contains(filepath.ToSlash(path), "/.agentls/")
+	concerned := doc.kind != authoring.None || strings.Contains(filepath.ToSlash(path), "/.agentls/")
 	for root, folder := range t.folders {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			_, acts := folder.Hash(filepath.Join(folder.Root, rel))

@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // kindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are about, and
@@ -155,5 +156,5 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + shortened(reason)
+	return ": " + short.Line(reason)
 }

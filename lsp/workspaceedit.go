@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // label names an edit in the editor's undo list.
@@ -19,7 +20,7 @@ func label(edits []workspace.FileEdit) string {
 		count += max(1, len(e.Edits))
 	}
 	if count == 1 && len(edits[0].Reasons) == 1 && edits[0].Reasons[0] != "" {
-		return shortened(edits[0].Reasons[0])
+		return short.Line(edits[0].Reasons[0])
 	}
 	return plural(count, "accepted edit")
 }
@@ -185,7 +186,7 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 	id := protocol.ChangeAnnotationIdentifier(fmt.Sprintf("agentls.%d", len(a.list)+1))
 	title := "agentls"
 	if !a.grouped && reason != "" {
-		title += ": " + shortened(reason)
+		title += ": " + short.Line(reason)
 	}
 	a.list[id] = protocol.ChangeAnnotation{Label: title, NeedsConfirmation: pointer(false), Description: pointer(cmp.Or(reason, unexplained))}
 	return id
@@ -201,8 +202,8 @@ func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	for _, one := range e.Edits {
 		list = append(list, protocol.TextEdit{
 			Range: protocol.Range{
-				Start: s.documents.encoding.position(x, one.Start),
-				End:   s.documents.encoding.position(x, one.End),
+				Start: s.documents.encoding.At(x, one.Start),
+				End:   s.documents.encoding.At(x, one.End),
 			},
 			NewText: one.New,
 		})

@@ -1,8 +1,7 @@
-package lsp
+package authoring
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,30 +13,15 @@ import (
 	"github.com/agentls/agentls/lsp/outline"
 )
 
-// hover answers `textDocument/hover` in the files that people write for agentls: what a key means, what a value names, and at
-// an agent's name, what the definition comes to. In any document it tells of the runs that are shown at the line. The answer is null
-// where there is nothing to say.
-func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
-	path := pathOf(p.TextDocument.URI)
-	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
-		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
-			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
-		}
-	}
-	sheet, doc := s.sheetOf(ctx, path)
-	if sheet == nil {
-		return nil, nil
-	}
-	text, span := sheet.explain(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index(), p.Position))
-	if text == "" {
-		return nil, nil
-	}
-	r := s.documents.encoding.offsets(doc.index(), span)
-	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
+// Explain says in Markdown what is at a position, "" for nothing, and where it stands: what a key means, what a value
+// names, and at an agent's name, what the definition comes to.
+func (t *Sheet) Explain(v *Vocabulary, p protocol.Position) (string, protocol.Range) {
+	text, at := t.explain(v, t.encoding.Offset(t.index, p))
+	return text, t.between(at)
 }
 
-// explain says in Markdown what is at the offset, "" for nothing, and where it stands.
-func (t *sheet) explain(v *vocabulary, offset int) (string, outline.Span) {
+// explain is Explain for an offset.
+func (t *Sheet) explain(v *Vocabulary, offset int) (string, outline.Span) {
 	place := t.outline.At(offset)
 	if t.inTag(place, offset) {
 		at := t.nameAt(offset)
@@ -69,7 +53,7 @@ func (t *sheet) explain(v *vocabulary, offset int) (string, outline.Span) {
 }
 
 // explainKey explains a key; that of the name of a definition also says what the definition comes to.
-func (t *sheet) explainKey(v *vocabulary, path []string) string {
+func (t *Sheet) explainKey(v *Vocabulary, path []string) string {
 	k, known := t.find(path)
 	if !known {
 		return ""
@@ -83,7 +67,7 @@ func (t *sheet) explainKey(v *vocabulary, path []string) string {
 }
 
 // explainValue explains what a value names.
-func (t *sheet) explainValue(v *vocabulary, place outline.Place) (string, outline.Span) {
+func (t *Sheet) explainValue(v *Vocabulary, place outline.Place) (string, outline.Span) {
 	k, known := t.find(place.Path)
 	if !known {
 		return "", place.Word
@@ -95,12 +79,12 @@ func (t *sheet) explainValue(v *vocabulary, place outline.Place) (string, outlin
 	name := place.Word.In(t.outline.Text)
 	if k.names == "tool" {
 		name, _, _ = strings.Cut(name, "(") // Claude's rules: Bash(git:*)
-		if canonical, ok := v.known().ResolveTool(name); ok {
+		if canonical, ok := v.Known().ResolveTool(name); ok {
 			name = canonical
 		}
 	}
 	if k.names == "agent" {
-		if d, err := v.registry.Find(name); err == nil {
+		if d, err := v.Registry.Find(name); err == nil {
 			return described(d, v), place.Word
 		}
 	}
@@ -114,12 +98,12 @@ func (t *sheet) explainValue(v *vocabulary, place outline.Place) (string, outlin
 
 // resolved says at a definition's name what the definition comes to, as it would be without the other files: its text is
 // parsed as the loader does it.
-func (t *sheet) resolved(v *vocabulary, inner, path []string) string {
-	if t.kind != definitionText || len(inner) != 1 || inner[0] != "name" && inner[0] != "slug" {
+func (t *Sheet) resolved(v *Vocabulary, inner, path []string) string {
+	if t.kind != Definition || len(inner) != 1 || inner[0] != "name" && inner[0] != "slug" {
 		return ""
 	}
 	file := agent.Parse(t.path, t.outline.Text)
-	file.Validate(v.known())
+	file.Validate(v.Known())
 	for _, n := range t.outline.Nodes {
 		if !slices.Equal(n.Path, path) {
 			continue
@@ -136,7 +120,7 @@ func (t *sheet) resolved(v *vocabulary, inner, path []string) string {
 
 // described says in Markdown what a definition comes to: who starts it, with what limits, tools and agents, and what
 // it hides.
-func described(d *agent.Definition, v *vocabulary) string {
+func described(d *agent.Definition, v *Vocabulary) string {
 	title := "**" + d.Slug + "**"
 	if d.Title != "" && d.Title != d.Slug {
 		title += " · " + d.Title
@@ -166,10 +150,10 @@ func described(d *agent.Definition, v *vocabulary) string {
 	}
 	line("Skills", strings.Join(d.Skills, ", "))
 	line("Aliases", strings.Join(d.Aliases, ", "))
-	if in, err := v.registry.Find(d.Slug); err == nil && in.Slug == d.Slug {
+	if in, err := v.Registry.Find(d.Slug); err == nil && in.Slug == d.Slug {
 		line("In use from", in.Source.String())
 		var hidden []string
-		for _, s := range v.registry.Shadows(d.Slug) {
+		for _, s := range v.Registry.Shadows(d.Slug) {
 			hidden = append(hidden, s.String())
 		}
 		line("It hides", strings.Join(hidden, ", "))
@@ -177,13 +161,13 @@ func described(d *agent.Definition, v *vocabulary) string {
 	return paragraphs(title, d.Description, strings.Join(facts, "\n"))
 }
 
-func limits(l agent.Limits, v *vocabulary) string {
+func limits(l agent.Limits, v *Vocabulary) string {
 	turns, timeout := l.MaxTurns, l.Timeout
 	if turns == 0 {
-		turns = v.config.DefaultMaxTurns
+		turns = v.Config.DefaultMaxTurns
 	}
 	if timeout == 0 {
-		timeout = v.config.DefaultTimeout
+		timeout = v.Config.DefaultTimeout
 	}
 	text := fmt.Sprintf("%d turns, %s", turns, brief(timeout))
 	if l.Tokens > 0 {

@@ -1,4 +1,6 @@
-package lsp
+// Package position converts places in a text between the bytes that agentls counts in and the units that an editor
+// counts in. Whatever an editor says of a document, or is told of one, goes through an [Encoding].
+package position
 
 import (
 	"unicode/utf8"
@@ -7,29 +9,28 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
-	"github.com/agentls/agentls/lsp/outline"
 )
 
-// encoding is the negotiated position encoding (LSP 3.18, "Position"): the unit of a character offset.
-type encoding protocol.PositionEncodingKind
+// Encoding is the negotiated position encoding (LSP 3.18, "Position"): the unit of a character offset.
+type Encoding protocol.PositionEncodingKind
 
-// negotiate picks the encoding: UTF-8, the one that costs nothing here, if it is offered, else the
+// Negotiate picks the encoding: UTF-8, the one that costs nothing here, if it is offered, else the
 // client's first that we know; UTF-16 where nothing was offered.
-func negotiate(offered []protocol.PositionEncodingKind) encoding {
+func Negotiate(offered []protocol.PositionEncodingKind) Encoding {
 	best := protocol.PositionEncodingKindUTF16
 	for i := len(offered) - 1; i >= 0; i-- {
 		switch offered[i] {
 		case protocol.PositionEncodingKindUTF8:
-			return encoding(offered[i])
+			return Encoding(offered[i])
 		case protocol.PositionEncodingKindUTF16, protocol.PositionEncodingKindUTF32:
 			best = offered[i]
 		}
 	}
-	return encoding(best)
+	return Encoding(best)
 }
 
 // units is the length of a character in the encoding's unit.
-func (e encoding) units(r rune, size int) int {
+func (e Encoding) units(r rune, size int) int {
 	switch protocol.PositionEncodingKind(e) {
 	case protocol.PositionEncodingKindUTF8:
 		return size
@@ -44,7 +45,7 @@ func (e encoding) units(r rune, size int) int {
 
 // column returns the byte column of a character offset in a line without its ending. An offset beyond
 // the line is its end, as LSP says; one inside a character is the character's start.
-func (e encoding) column(line string, character uint32) int {
+func (e Encoding) column(line string, character uint32) int {
 	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
 		at := min(int(character), len(line))
 		for at > 0 && at < len(line) && !utf8.RuneStart(line[at]) {
@@ -64,7 +65,7 @@ func (e encoding) column(line string, character uint32) int {
 }
 
 // character is the inverse of column; a column inside a character is the character's start.
-func (e encoding) character(line string, column int) uint32 {
+func (e Encoding) character(line string, column int) uint32 {
 	column = min(max(column, 0), len(line))
 	for column > 0 && column < len(line) && !utf8.RuneStart(line[column]) {
 		column-- // a model may count wrongly
@@ -79,16 +80,16 @@ func (e encoding) character(line string, column int) uint32 {
 	return uint32(n)
 }
 
-// offset returns the byte offset of a position, clamped into the text as LSP wants it.
-func (e encoding) offset(x *workspace.Index, p protocol.Position) int {
+// Offset returns the byte offset of a position, clamped into the text as LSP wants it.
+func (e Encoding) Offset(x *workspace.Index, p protocol.Position) int {
 	if int(p.Line) >= x.Len() {
 		return len(x.Text())
 	}
 	return x.Start(int(p.Line)) + e.column(content(x, int(p.Line)), p.Character)
 }
 
-// in is offset for a text in pieces.
-func (e encoding) in(b *workspace.Buffer, p protocol.Position) int {
+// In is Offset for a text in pieces.
+func (e Encoding) In(b *workspace.Buffer, p protocol.Position) int {
 	units := workspace.UTF16
 	switch protocol.PositionEncodingKind(e) {
 	case protocol.PositionEncodingKindUTF8:
@@ -99,32 +100,32 @@ func (e encoding) in(b *workspace.Buffer, p protocol.Position) int {
 	return b.Offset(int(p.Line), int(p.Character), units)
 }
 
-// position returns the position of a byte offset.
-func (e encoding) position(x *workspace.Index, offset int) protocol.Position {
+// At returns the position of a byte offset.
+func (e Encoding) At(x *workspace.Index, offset int) protocol.Position {
 	line := x.LineAt(offset)
 	return protocol.Position{Line: uint32(line), Character: e.character(content(x, line), offset-x.Start(line))}
 }
 
-// span converts a span, clamped into the text, into a range.
-func (e encoding) span(x *workspace.Index, s event.Span) protocol.Range {
+// Span converts a span, clamped into the text, into a range.
+func (e Encoding) Span(x *workspace.Index, s event.Span) protocol.Range {
 	at := func(line, column int) protocol.Position {
 		if line >= x.Len() {
-			return e.position(x, len(x.Text()))
+			return e.At(x, len(x.Text()))
 		}
 		return protocol.Position{Line: uint32(line), Character: e.character(content(x, line), column)}
 	}
 	return protocol.Range{Start: at(s.StartLine, s.StartColumn), End: at(s.EndLine, s.EndColumn)}
 }
 
-// lines returns the range of whole lines, the end exclusive; it ends inside the last line, so that an
+// Lines returns the range of whole lines, the end exclusive; it ends inside the last line, so that an
 // editor underlines these lines and not the next.
-func (e encoding) lines(x *workspace.Index, start, end int) protocol.Range {
+func (e Encoding) Lines(x *workspace.Index, start, end int) protocol.Range {
 	if end <= start {
-		p := e.position(x, x.Start(start))
+		p := e.At(x, x.Start(start))
 		return protocol.Range{Start: p, End: p}
 	}
 	last := end - 1
-	return e.span(x, event.Span{StartLine: start, EndLine: last, EndColumn: len(content(x, last))})
+	return e.Span(x, event.Span{StartLine: start, EndLine: last, EndColumn: len(content(x, last))})
 }
 
 // content is a line without its ending.
@@ -136,7 +137,15 @@ func content(x *workspace.Index, line int) string {
 	return text
 }
 
-// offsets returns the range of a part of the text.
-func (e encoding) offsets(x *workspace.Index, s outline.Span) protocol.Range {
-	return protocol.Range{Start: e.position(x, s.Start), End: e.position(x, s.End)}
+// Between returns the range of a part of the text, from one byte offset to another, the end exclusive.
+func (e Encoding) Between(x *workspace.Index, start, end int) protocol.Range {
+	return protocol.Range{Start: e.At(x, start), End: e.At(x, end)}
+}
+
+// Column returns the byte column of a position in its line, 0 where the text has no such line.
+func (e Encoding) Column(x *workspace.Index, p protocol.Position) int {
+	if int(p.Line) >= x.Len() {
+		return 0
+	}
+	return e.column(content(x, int(p.Line)), p.Character)
 }

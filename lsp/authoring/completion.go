@@ -1,7 +1,6 @@
-package lsp
+package authoring
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,18 +12,20 @@ import (
 	"github.com/agentls/agentls/lsp/outline"
 )
 
-// completion answers `textDocument/completion` in the files that people write for agentls: their keys, what the values can
-// name, and the variables of prompts. The answer is null for any other document.
-func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
-	sheet, doc := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
-	if sheet == nil {
-		return nil, nil
-	}
+// Triggers are the characters behind which a client asks for completion by itself. Only a client that knows our files
+// apart gets them, since it would ask at each space of every other document.
+func Triggers() []string { return []string{" ", ",", "[", "{", "\"", "/", "."} }
+
+// Complete returns what can stand at a position: keys, what the values can name, and the variables of prompts. describe
+// gives a text in Markdown the form that the client shows.
+func (t *Sheet) Complete(
+	v *Vocabulary, p protocol.Position, describe func(markdown string) *protocol.MarkupContent,
+) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
-	for i, c := range sheet.complete(s.reloader.vocabulary(), s.documents.encoding.offset(doc.index(), p.Position)) {
-		list.Items = append(list.Items, s.completionItem(c, i, s.documents.encoding.offsets(doc.index(), c.replaces)))
+	for i, c := range t.candidates(v, t.encoding.Offset(t.index, p)) {
+		list.Items = append(list.Items, c.item(i, t.between(c.replaces), describe))
 	}
-	return list, nil
+	return list
 }
 
 // candidate is one thing to offer.
@@ -35,8 +36,8 @@ type candidate struct {
 	insert   string
 }
 
-// completionItem gives a candidate the form that the client understands; i keeps the order.
-func (s *Server) completionItem(c candidate, i int, r protocol.Range) protocol.CompletionItem {
+// item gives a candidate the form of the protocol; i keeps the order.
+func (c *candidate) item(i int, r protocol.Range, describe func(string) *protocol.MarkupContent) protocol.CompletionItem {
 	item := protocol.CompletionItem{
 		Label: c.name, Kind: c.kind, SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)),
 		TextEdit: &protocol.TextEdit{Range: r, NewText: c.insert},
@@ -48,13 +49,13 @@ func (s *Server) completionItem(c candidate, i int, r protocol.Range) protocol.C
 		item.Detail = protocol.NewOptional(c.detail)
 	}
 	if c.doc != "" {
-		item.Documentation = s.client.CompletionDoc(c.doc)
+		item.Documentation = describe(c.doc)
 	}
 	return item
 }
 
-// complete returns what can stand at the offset.
-func (t *sheet) complete(v *vocabulary, offset int) []candidate {
+// candidates are what can stand at the offset.
+func (t *Sheet) candidates(v *Vocabulary, offset int) []candidate {
 	place := t.outline.At(offset)
 	if list, inside := t.completeVariable(v, place, offset); inside {
 		return list
@@ -71,7 +72,7 @@ func (t *sheet) complete(v *vocabulary, offset int) []candidate {
 }
 
 // completeVariable completes the names of a template's variables; inside says that the place is in a tag of a template.
-func (t *sheet) completeVariable(v *vocabulary, place outline.Place, offset int) (list []candidate, inside bool) {
+func (t *Sheet) completeVariable(v *Vocabulary, place outline.Place, offset int) (list []candidate, inside bool) {
 	if !t.inTag(place, offset) {
 		return nil, false
 	}
@@ -87,7 +88,7 @@ func isName(c byte) bool {
 }
 
 // nameAt is the variable's name around an offset.
-func (t *sheet) nameAt(offset int) outline.Span {
+func (t *Sheet) nameAt(offset int) outline.Span {
 	w := outline.Span{Start: offset, End: offset}
 	for w.Start > 0 && isName(t.outline.Text[w.Start-1]) {
 		w.Start--
@@ -102,8 +103,8 @@ func (t *sheet) nameAt(offset int) outline.Span {
 }
 
 // inTag reports whether the offset is in a tag of a prompt's template, which need not be closed yet.
-func (t *sheet) inTag(place outline.Place, offset int) bool {
-	if t.kind != definitionText {
+func (t *Sheet) inTag(place outline.Place, offset int) bool {
+	if t.kind != Definition {
 		return false
 	}
 	if place.Kind != outline.Body && (len(place.Path) == 0 || place.Path[len(place.Path)-1] != "prompt") {
@@ -115,15 +116,15 @@ func (t *sheet) inTag(place outline.Place, offset int) bool {
 }
 
 // variables are those that the prompts of the document can use.
-func (t *sheet) variables(v *vocabulary) []word {
+func (t *Sheet) variables(v *Vocabulary) []word {
 	var list []word
 	for _, n := range t.outline.Nodes {
 		if path, _ := t.inDefinition(n.Path); len(path) == 2 && path[0] == "variables" {
 			list = append(list, word{path[1], "of this definition", n.Value.In(t.outline.Text)})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.config.PromptVariables)) {
-		list = append(list, word{name, "of the configuration", v.config.PromptVariables[name]})
+	for _, name := range slices.Sorted(maps.Keys(v.Config.PromptVariables)) {
+		list = append(list, word{name, "of the configuration", v.Config.PromptVariables[name]})
 	}
 	for _, b := range agent.Builtins {
 		list = append(list, word{b.Name, "built in", b.Doc})
@@ -132,7 +133,7 @@ func (t *sheet) variables(v *vocabulary) []word {
 }
 
 // completeKey completes the name of a key. What the user chooses the names of gets them from where it can.
-func (t *sheet) completeKey(v *vocabulary, place outline.Place) []candidate {
+func (t *Sheet) completeKey(v *Vocabulary, place outline.Place) []candidate {
 	var list []candidate
 	add := func(w word, typ string) {
 		if slices.Contains(place.Taken, w.name) {
@@ -161,7 +162,7 @@ func (t *sheet) completeKey(v *vocabulary, place outline.Place) []candidate {
 }
 
 // insertKey is what to write for a key, with what goes behind it unless that is there already.
-func (t *sheet) insertKey(place outline.Place, name, typ string) string {
+func (t *Sheet) insertKey(place outline.Place, name, typ string) string {
 	rest := strings.TrimLeft(strings.TrimPrefix(t.outline.Text[place.Word.End:], `"`), " \t")
 	colon, equals := strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "=")
 	switch {
@@ -169,7 +170,7 @@ func (t *sheet) insertKey(place outline.Place, name, typ string) string {
 		return name
 	case t.format == agent.JSON:
 		return `"` + name + `": `
-	case t.kind == configText || t.format == agent.TOML:
+	case t.isConfig() || t.format == agent.TOML:
 		return name + " = "
 	case typ == "table" || typ == "list":
 		return name + ":"
@@ -178,7 +179,7 @@ func (t *sheet) insertKey(place outline.Place, name, typ string) string {
 }
 
 // completeValue completes a value, or an element of a list.
-func (t *sheet) completeValue(v *vocabulary, place outline.Place) []candidate {
+func (t *Sheet) completeValue(v *Vocabulary, place outline.Place) []candidate {
 	k, known := t.find(place.Path)
 	if !known {
 		return nil
@@ -194,7 +195,7 @@ func (t *sheet) completeValue(v *vocabulary, place outline.Place) []candidate {
 	var list []candidate
 	for _, w := range words {
 		insert := w.name
-		quotes := (t.kind == configText || t.format == agent.TOML || t.format == agent.JSON) && k.typ != "boolean" || insert == "*"
+		quotes := (t.isConfig() || t.format == agent.TOML || t.format == agent.JSON) && k.typ != "boolean" || insert == "*"
 		if quotes && !place.Quoted {
 			insert = `"` + insert + `"`
 		}
@@ -204,8 +205,8 @@ func (t *sheet) completeValue(v *vocabulary, place outline.Place) []candidate {
 }
 
 // completeHeader completes the name of a table.
-func (t *sheet) completeHeader(place outline.Place) []candidate {
-	if t.kind != configText {
+func (t *Sheet) completeHeader(place outline.Place) []candidate {
+	if !t.isConfig() {
 		return []candidate{{word{"agents", "table", "One definition."}, protocol.CompletionItemKindModule, place.Word, "agents"}}
 	}
 	var list []candidate

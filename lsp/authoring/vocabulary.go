@@ -1,32 +1,32 @@
-package lsp
+package authoring
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/hook"
-	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// vocabulary is what definitions and settings may name at one moment. It is an immutable snapshot.
-type vocabulary struct {
-	registry *agent.Registry
-	skills   *skill.Set
-	config   *config.Config
-	// surroundings are where models are found.
-	surroundings provider.Surroundings
+// Vocabulary is what definitions and settings may name at one moment. It is an immutable snapshot: whoever has one may
+// read it from any goroutine.
+type Vocabulary struct {
+	Registry *agent.Registry
+	Skills   *skill.Set
+	Config   *config.Config
+	// Usable is what a configuration offers to definitions besides skills and other agents: tools, and models, of which
+	// some come and go with keys and with what the editor lends.
+	Usable func(*config.Config) agent.Known
 }
 
-// known is the vocabulary as the validation of definitions takes it.
-func (v *vocabulary) known() agent.Known {
-	known := agentcore.Known(v.config, nil, v.surroundings)
-	known.Skills, known.Agents, known.Registry = v.skills.Names(), v.registry.Names(), v.registry
+// Known is the vocabulary as the validation of definitions takes it.
+func (v *Vocabulary) Known() agent.Known {
+	known := v.Usable(v.Config)
+	known.Skills, known.Agents, known.Registry = v.Skills.Names(), v.Registry.Names(), v.Registry
 	return known
 }
 
@@ -34,7 +34,7 @@ func (v *vocabulary) known() agent.Known {
 type word struct{ name, detail, doc string }
 
 // words are what a key of the kind (agent.KeyInfo.Names) can name.
-func (v *vocabulary) words(kind string) []word {
+func (v *Vocabulary) words(kind string) []word {
 	var list []word
 	switch kind {
 	case "tool":
@@ -51,24 +51,24 @@ func (v *vocabulary) words(kind string) []word {
 			list = append(list, w)
 		}
 	case "agent":
-		for _, d := range v.registry.All() {
+		for _, d := range v.Registry.All() {
 			if !d.Is(agent.Hidden) {
 				list = append(list, word{d.Slug, d.Title, d.Description})
 			}
 		}
 	case "skill":
-		for _, name := range v.skills.Names() {
-			if s, err := v.skills.Find(name); err == nil {
+		for _, name := range v.Skills.Names() {
+			if s, err := v.Skills.Find(name); err == nil {
 				list = append(list, word{name, "skill", s.Description})
 			}
 		}
 	case "model":
 		list = append(list, word{"inherit", "model", "The model of the run that starts it."})
-		for _, name := range slices.Sorted(maps.Keys(v.config.Presets)) {
-			list = append(list, word{name, "preset", "Model: " + v.config.Presets[name].Model})
+		for _, name := range slices.Sorted(maps.Keys(v.Config.Presets)) {
+			list = append(list, word{name, "preset", "Model: " + v.Config.Presets[name].Model})
 		}
-		for _, name := range slices.Sorted(maps.Keys(v.config.Providers)) {
-			for _, m := range v.config.Providers[name].Models {
+		for _, name := range slices.Sorted(maps.Keys(v.Config.Providers)) {
+			for _, m := range v.Config.Providers[name].Models {
 				list = append(list, word{name + "/" + m, "model", ""})
 			}
 		}
@@ -101,11 +101,11 @@ func segments(path []string) []string {
 }
 
 // keys are those that a document may have.
-func (t *sheet) keys() []keyDoc {
-	switch t.kind {
-	case configText:
+func (t *Sheet) keys() []keyDoc {
+	switch {
+	case t.isConfig():
 		return configKeys()
-	case skillText:
+	case t.kind == Skill:
 		return skillKeys
 	}
 	var list []keyDoc
@@ -174,13 +174,13 @@ func (k *keyDoc) matches(at []string) bool {
 }
 
 // find returns the description of the key with a path in the document.
-func (t *sheet) find(path []string) (keyDoc, bool) {
+func (t *Sheet) find(path []string) (keyDoc, bool) {
 	path, ok := t.inDefinition(path)
 	if !ok || len(path) == 0 {
 		return keyDoc{}, false
 	}
 	at := segments(path)
-	if t.kind == definitionText {
+	if t.kind == Definition {
 		k, ok := agent.KeyFor(t.format, strings.Join(at, "."))
 		return docOf(k), ok
 	}
@@ -199,7 +199,7 @@ func (t *sheet) find(path []string) (keyDoc, bool) {
 
 // below are the keys that a table may have, by the path of the table. A key that is a table whose own description is
 // missing gets an empty one; name is "*" where the user chooses it.
-func (t *sheet) below(path []string) []keyDoc {
+func (t *Sheet) below(path []string) []keyDoc {
 	path, ok := t.inDefinition(path)
 	if !ok {
 		return nil

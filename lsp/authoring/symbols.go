@@ -1,7 +1,6 @@
-package lsp
+package authoring
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -9,25 +8,21 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/agent"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/outline"
+	"github.com/agentls/agentls/lsp/short"
 )
 
-// documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls: definitions with
-// their keys, tables with theirs. The answer is null for any other document.
-func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
-	sheet, doc := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
-	if sheet == nil {
-		return nil, nil
-	}
-	tree := sheet.symbols(doc.index(), s.documents.encoding)
-	if s.client.NestsSymbols() {
-		return protocol.DocumentSymbolSlice(tree), nil
-	}
-	return protocol.SymbolInformationSlice(flattened(nil, tree, "", p.TextDocument.URI)), nil
+// Symbols is the tree of what the text has: definitions with their keys, tables with theirs.
+func (t *Sheet) Symbols() []protocol.DocumentSymbol {
+	return t.tree().symbols(t)
 }
 
-// flattened lists a tree of symbols for a client that takes no trees.
+// Flattened lists a tree of symbols of a document for a client that takes no trees.
+func Flattened(tree []protocol.DocumentSymbol, u uri.URI) []protocol.SymbolInformation {
+	return flattened(nil, tree, "", u)
+}
+
+// flattened adds a tree of symbols to a list.
 func flattened(list []protocol.SymbolInformation, tree []protocol.DocumentSymbol, container string, u uri.URI) []protocol.SymbolInformation {
 	for _, symbol := range tree {
 		info := protocol.SymbolInformation{Location: protocol.Location{URI: u, Range: symbol.Range}}
@@ -49,8 +44,8 @@ type branch struct {
 	children     []*branch
 }
 
-// symbols makes the tree: each key below the table that it is in. In Markdown the whole text is the definition.
-func (t *sheet) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+// tree puts each key below the table that it is in. In Markdown the whole text is the definition.
+func (t *Sheet) tree() *branch {
 	root := &branch{}
 	o := t.outline
 	top := root
@@ -62,11 +57,11 @@ func (t *sheet) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbo
 	table := -1            // of the definition in JSON that was read last
 	for i, n := range o.Nodes {
 		b := &branch{span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name, path: n.Path, title: n.Name.In(o.Text)}
-		b.kind, b.shown = protocol.SymbolKindProperty, shortened(n.Value.In(o.Text))
+		b.kind, b.shown = protocol.SymbolKindProperty, short.Line(n.Value.In(o.Text))
 		if n.Header {
 			b.kind, b.shown = protocol.SymbolKindNamespace, ""
 			open = open[:1]
-			if _, inside := t.inDefinition(n.Path); t.kind == definitionText && inside && strings.HasSuffix(n.Path[len(n.Path)-1], "[]") {
+			if _, inside := t.inDefinition(n.Path); t.kind == Definition && inside && strings.HasSuffix(n.Path[len(n.Path)-1], "[]") {
 				b.kind, b.title = protocol.SymbolKindClass, t.titled(o.Nodes[i+1:])
 			}
 		} else {
@@ -93,16 +88,16 @@ func (t *sheet) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbo
 	}
 	if o.BodyStart >= 0 && o.BodyStart < len(o.Text) {
 		body := &branch{span: outline.Span{Start: o.BodyStart, End: len(o.Text)}, name: outline.Span{Start: o.BodyStart, End: o.BodyStart}, title: "prompt", kind: protocol.SymbolKindString}
-		if t.kind == skillText {
+		if t.kind == Skill {
 			body.title = "instructions"
 		}
 		top.children = append(top.children, body)
 	}
-	return root.symbols(x, e)
+	return root
 }
 
 // begins reports whether a key may be the first of a definition in JSON, which has no head of its own.
-func (t *sheet) begins(n outline.Node) bool {
+func (t *Sheet) begins(n outline.Node) bool {
 	if t.format != agent.JSON {
 		return false
 	}
@@ -139,7 +134,7 @@ func continues(path, above []string) bool {
 }
 
 // titled is the name of the definition whose keys come first in the nodes, or of the whole text for none.
-func (t *sheet) titled(nodes []outline.Node) string {
+func (t *Sheet) titled(nodes []outline.Node) string {
 	if nodes == nil {
 		nodes = t.outline.Nodes
 	}
@@ -154,19 +149,19 @@ func (t *sheet) titled(nodes []outline.Node) string {
 			}
 		}
 	}
-	if t.kind == skillText {
+	if t.kind == Skill {
 		return "skill"
 	}
 	return "agent"
 }
 
-func (b *branch) symbols(x *workspace.Index, e encoding) []protocol.DocumentSymbol {
+func (b *branch) symbols(t *Sheet) []protocol.DocumentSymbol {
 	var list []protocol.DocumentSymbol
 	for _, c := range b.children {
 		symbol := protocol.DocumentSymbol{
-			Name: c.title, Kind: c.kind, Children: c.symbols(x, e),
-			Range:          e.offsets(x, c.span),
-			SelectionRange: e.offsets(x, c.name),
+			Name: c.title, Kind: c.kind, Children: c.symbols(t),
+			Range:          t.between(c.span),
+			SelectionRange: t.between(c.name),
 		}
 		if strings.TrimSpace(symbol.Name) == "" {
 			symbol.Name = "?" // LSP 3.18, DocumentSymbol: must not be empty

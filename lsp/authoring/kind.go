@@ -1,0 +1,81 @@
+package authoring
+
+import (
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+)
+
+// Kind says which of the files that people write for agentls a document is. Of these agentls is the language server;
+// all other documents are left to their own.
+type Kind int
+
+const (
+	// None is any document that is not ours.
+	None Kind = iota
+	// Definition has definitions of agents, in any format.
+	Definition
+	// Skill is a SKILL.md.
+	Skill
+	// ProjectConfig is the config.toml of a project.
+	ProjectConfig
+	// UserConfig is the user's own config.toml, which may set more than a project's.
+	UserConfig
+)
+
+// Code tells an editor's list of problems what kind of file one is in, "" for None.
+func (k Kind) Code() string {
+	switch k {
+	case Definition:
+		return "agent"
+	case Skill:
+		return "skill"
+	case ProjectConfig, UserConfig:
+		return "config"
+	}
+	return ""
+}
+
+// skillFile is the name of a skill's text (Agent Skills specification, "Directory structure").
+const skillFile = "SKILL.md"
+
+// KindOf tells by a document's path what it is; userConfig is the path of the user's own configuration, "" for none. It
+// looks at nothing else, so that it costs other documents nothing.
+func KindOf(path, userConfig string) Kind {
+	if filepath.Base(path) == skillFile {
+		return Skill
+	}
+	if path == userConfig {
+		return UserConfig
+	}
+	if strings.HasSuffix(filepath.ToSlash(path), "/"+config.ProjectFile) {
+		return ProjectConfig
+	}
+	if _, ours := agent.Detect(path); ours {
+		return Definition
+	}
+	return None
+}
+
+// Selector is KindOf for clients that can keep other documents from us: it selects the same ones.
+func Selector(userConfig string) protocol.DocumentSelector {
+	patterns := []string{
+		"**/{.agentls,agentls}/agents/**/*.{md,markdown,json,toml}", "**/plugins/*/agents/**/*.{md,markdown,json,toml}",
+		"**/.claude/agents/**/*.{md,markdown,json}", "**/.opencode/{agent,agents}/**/*.{md,markdown,json}",
+		"**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
+		"**/{.agentls,agentls}/appsettings.json", "**/plugins/*/appsettings.json",
+		"**/" + skillFile, "**/" + config.ProjectFile,
+	}
+	if userConfig != "" {
+		patterns = append(patterns, filepath.ToSlash(userConfig))
+	}
+	var list protocol.DocumentSelector
+	for _, p := range patterns {
+		list = append(list, &protocol.TextDocumentFilterPattern{Scheme: new("file"), Pattern: protocol.Pattern(p)})
+	}
+	return list
+}
