@@ -21,7 +21,8 @@ func TestResumedFromTheBackground(t *testing.T) {
 	whole := []script.Expect{script.Tools("read", "task", "task_wait"), script.NoTools("question")}
 	said := func(prompt string, expect []script.Expect) script.Turn {
 		return script.Turn{
-			Match: "Look.", Expect: append([]script.Expect{script.Last(prompt)}, expect...), Answer: []script.Step{script.Text("Said.")},
+			Match: "Look.", Expect: append([]script.Expect{script.Last(prompt)}, expect...),
+			Answer: []script.Step{script.Gate(prompt), script.Text("Said.")},
 		}
 	}
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
@@ -30,10 +31,10 @@ func TestResumedFromTheBackground(t *testing.T) {
 			"test",
 			script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Look.", inBackground)}},
 			said("Look.", spared),
-			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{call("task_wait", `{}`)}},
+			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("waits"), call("task_wait", `{}`)}},
 			script.Turn{Match: "Go.", Answer: resume("Aside.", inBackground)},
 			said("Aside.", spared),
-			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{call("task_wait", `{}`)}},
+			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("waits again"), call("task_wait", `{}`)}},
 			script.Turn{Match: "Go.", Answer: resume("Here.", "")},
 			said("Here.", whole),
 			script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
@@ -41,7 +42,16 @@ func TestResumedFromTheBackground(t *testing.T) {
 		), nil,
 		&agent.Definition{Slug: "mine", Categories: []agent.Category{agent.Subagent}, Tools: []string{"read", "task"}},
 	)
+	w.model.Release("Here.")
+	w.model.Release("By the user.")
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	for _, gates := range [][2]string{{"waits", "Look."}, {"waits again", "Aside."}} { // the child ends once its parent has heard that it began
+		if err := w.model.Reached(w.ctx, gates[0], 1); err != nil {
+			t.Fatal(err)
+		}
+		w.model.Release(gates[0])
+		w.model.Release(gates[1])
+	}
 	if got := w.wait(run); got.Output != "done" {
 		t.Fatalf("got %+v", got)
 	}
