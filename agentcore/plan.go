@@ -60,7 +60,7 @@ func goesWithPlanning(spec tool.Spec, name string) bool {
 // name the tool among all that there are there.
 func (r *run) plansForParent(name string) bool {
 	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
-	return plans && name == "plan_exit" && slices.Contains(r.definition.Tools, name)
+	return plans && name == planTool && slices.Contains(r.definition.Tools, name)
 }
 
 // whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.
@@ -107,7 +107,9 @@ func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
 	if reason != "" {
 		text += " " + reason
 	}
-	replies, err := r.askQuestions(h.call, "", tool.Question{Text: text, Header: "plan", Options: options(planFirst, planNot)})
+	replies, err := r.askQuestions(h.call, "", tool.Question{
+		Text: text, Header: "plan", Options: options(planFirst, planNot), Closed: true,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +140,7 @@ func (h host) ExitPlan(ctx context.Context, text string) (string, error) {
 	title, _, _ := strings.Cut(strings.TrimLeft(text, "# "), "\n")
 	replies, err := r.askQuestions(h.call, path, tool.Question{
 		Text: fmt.Sprintf("What about the plan “%s”? It is in %s", title, path), Header: "plan",
-		Options: options(planAccept, planContinue, planReject),
+		Options: options(planAccept, planContinue, planReject), Closed: true,
 	})
 	if err != nil {
 		return "", err

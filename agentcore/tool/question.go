@@ -22,6 +22,8 @@ type Question struct {
 	Options []Option
 	// Multiple says that several may be chosen.
 	Multiple bool
+	// Closed says that one of the options declines, so that the user is not offered to leave it to the agent besides.
+	Closed bool
 }
 
 // Option is one answer to choose.
