@@ -14,7 +14,7 @@ import (
 )
 
 // Ask puts questions to the user, all at once, so that they wait one time together.
-func (h host) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
+func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
 	return h.run.askQuestions(h.call, "", questions...)
 }
 
