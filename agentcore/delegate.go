@@ -18,7 +18,7 @@ import (
 )
 
 // Delegate starts a child for a task and waits for its end, but where it is in the background.
-func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
+func (h hostDelegation) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
 	child, err := h.delegate(ctx, task)
 	if err != nil {
 		return tool.TaskState{}, err
@@ -37,7 +37,7 @@ func (h host) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, err
 }
 
 // delegate starts a child, whose goroutine ends with the run's context at the latest.
-func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
+func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, error) {
 	r := h.run
 	definition, err := h.startable(task.Agent)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h host) delegate(ctx context.Context, task tool.Task) (*run, error) {
 }
 
 // startable is the agent that runs where the run asks for one of that name.
-func (h host) startable(name string) (*agent.Definition, error) {
+func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 	r := h.run
 	d, err := findChild(r.engine.Agents(), name)
 	if err != nil || !r.starts(d) {
@@ -192,7 +192,7 @@ func (r *spec) moreTools(definition *agent.Definition, names []string) (more []s
 // askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
 // could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
 // is. The error is for the model, a deniedError where the answer is no, or that of ctx.
-func (h host) askForTools(ctx context.Context, child *run) error {
+func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 	names, slug := child.request.granted, child.definition.Slug
 	if len(names) == 0 {
 		return nil

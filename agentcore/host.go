@@ -14,24 +14,73 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// host is what one call of one run may touch. It implements tool.Host.
+// host is what one call of one run may touch. It implements tool.Host, by a part for each of its faces.
 type host struct {
-	run  *run
-	call *call
-	// layer is where the files are that the call reads and changes: the run's, or one for trying the call.
-	layer *workspace.Layer
+	own ofCall // for the tools that are the engine's own
+	hostWorkspace
+	hostCommands
+	hostChecks
+	hostDelegation
+	hostWeb
+	hostUser
+	hostRecords
 }
 
 var _ tool.Host = host{}
 
-func (h host) Files() *workspace.Layer { return h.layer }
+// The parts of a host. The methods of each are beside what they are about.
+type (
+	ofCall struct {
+		run  *run
+		call *call
+	}
+	hostWorkspace struct {
+		run  *run
+		call *call
+		// layer is where the files are that the call reads and changes: the run's, or one for trying the call.
+		layer *workspace.Layer
+	}
+	hostCommands   ofCall
+	hostChecks     ofCall
+	hostDelegation ofCall
+	hostWeb        ofCall
+	hostUser       ofCall
+	hostRecords    struct{ run *run }
+)
 
-func (h host) Author(reason string) workspace.Author {
-	return workspace.Author{Run: h.run.id, Agent: h.run.definition.Slug, Reason: reason}
+// host is what a call may touch, with its files in a layer.
+func (r *run) host(c *call, layer *workspace.Layer) host {
+	own := ofCall{r, c}
+	return host{
+		own: own, hostWorkspace: hostWorkspace{r, c, layer}, hostCommands: hostCommands(own), hostChecks: hostChecks(own),
+		hostDelegation: hostDelegation(own), hostWeb: hostWeb(own), hostUser: hostUser(own), hostRecords: hostRecords{r},
+	}
+}
+
+func (h hostWorkspace) Files() *workspace.Layer { return h.layer }
+
+func (h hostWorkspace) Author(reason string) workspace.Author { return h.run.author(reason) }
+
+// author signs an edit of the run.
+func (r *run) author(reason string) workspace.Author {
+	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
+}
+
+func (h hostWorkspace) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }
+
+func (h hostWorkspace) Attached(path string) (string, bool, error) {
+	if text, ok, err := h.run.commands.attached(path); ok {
+		return text, true, err
+	}
+	text, err := h.run.skills.Read(path)
+	if errors.Is(err, skill.ErrNotOfSkill) {
+		return "", false, nil
+	}
+	return text, true, err
 }
 
 // Report proposes the fix, where there is one, and publishes the finding.
-func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
+func (h hostRecords) Report(_ context.Context, finding tool.Finding) (event.FindingID, error) {
 	var fixes event.FindingID
 	var err error
 	if finding.Span, err = h.shown(finding.Path, finding.Span); err != nil {
@@ -50,7 +99,7 @@ func (h host) Report(_ context.Context, finding tool.Finding) (event.FindingID, 
 }
 
 // shown carries a span of the run's own text over to the text that the editor shows.
-func (h host) shown(path string, span event.Span) (event.Span, error) {
+func (h hostRecords) shown(path string, span event.Span) (event.Span, error) {
 	own, err := h.run.layer.Fork().Read(path) // a fork, since the run itself has not read it
 	if err != nil {
 		return span, err
@@ -74,7 +123,7 @@ func (h host) shown(path string, span event.Span) (event.Span, error) {
 }
 
 // propose replaces a text that occurs exactly once, as the fix of a finding.
-func (h host) propose(finding tool.Finding, id event.FindingID) error {
+func (h hostRecords) propose(finding tool.Finding, id event.FindingID) error {
 	path, fix := finding.Path, finding.Fix
 	file, err := h.run.layer.Read(path)
 	if err != nil {
@@ -84,7 +133,7 @@ func (h host) propose(finding tool.Finding, id event.FindingID) error {
 	if err != nil {
 		return fmt.Errorf("the fix does not fit: %w; or report without fix", err)
 	}
-	author := h.Author(finding.Message)
+	author := h.run.author(finding.Message)
 	author.Finding = id
 	if _, err := h.run.layer.Write(path, fixed.Text, file.Stamp, author); err != nil {
 		return fmt.Errorf("propose the fix: %w", err)
@@ -92,22 +141,12 @@ func (h host) propose(finding tool.Finding, id event.FindingID) error {
 	return nil
 }
 
-func (h host) Todos() []event.Todo {
-	h.run.mu.Lock()
-	defer h.run.mu.Unlock()
-	return append([]event.Todo(nil), h.run.todos...)
-}
-
-func (h host) SetTodos(_ context.Context, items []event.Todo) error {
+func (h hostRecords) SetTodos(_ context.Context, items []event.Todo) error {
 	h.run.setTodos(items)
 	return nil
 }
 
-func (h host) Trusted() bool { return h.run.session.isTrusted() }
-
-func (h host) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }
-
-func (h host) Skill(name string) (string, []string, error) {
+func (h hostRecords) Skill(name string) (string, []string, error) {
 	s, err := h.run.skills.Find(name)
 	if err != nil {
 		return "", nil, err
@@ -119,19 +158,8 @@ func (h host) Skill(name string) (string, []string, error) {
 	return skillText(s), files, nil
 }
 
-func (h host) Attached(path string) (string, bool, error) {
-	if text, ok, err := h.run.commands.attached(path); ok {
-		return text, true, err
-	}
-	text, err := h.run.skills.Read(path)
-	if errors.Is(err, skill.ErrNotOfSkill) {
-		return "", false, nil
-	}
-	return text, true, err
-}
-
-func (h host) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
-	result, err := h.run.commands.foreground(ctx, command, h.Author(command.Why))
+func (h hostCommands) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
+	result, err := h.run.commands.foreground(ctx, command, h.run.author(command.Why))
 	if err == nil {
 		h.run.sawTests(countTests(result.Output, result.Exit != 0))
 		h.call.leftOut = h.run.noteForbidden(result.Files)
@@ -149,11 +177,11 @@ func (r *shared) sawTests(count testCount) {
 	r.tests = count
 }
 
-func (h host) StartCommand(ctx context.Context, command tool.Command) (string, error) {
+func (h hostCommands) StartCommand(ctx context.Context, command tool.Command) (string, error) {
 	return h.run.commands.start(ctx, command)
 }
 
-func (h host) CommandOutput(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
+func (h hostCommands) CommandOutput(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
 	command, err := h.run.commands.output(ctx, id, wait)
 	if err == nil {
 		h.run.sawTests(countTests(command.Output, command.Ended && command.Result.Exit != 0))
@@ -161,14 +189,15 @@ func (h host) CommandOutput(ctx context.Context, id string, wait time.Duration) 
 	return command, err
 }
 
-func (h host) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {
+func (h hostCommands) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {
 	return h.run.commands.kill(ctx, id)
 }
 
-func (h host) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
 	return h.run.commands.check(ctx, command)
 }
 
-func (h host) Progress(message string) {
-	h.run.session.submit(store.Batch{}, h.run.id, event.ToolCallProgress{Call: h.call.id, Message: message})
+// progress tells people how a long call goes.
+func (o ofCall) progress(message string) {
+	o.run.session.submit(store.Batch{}, o.run.id, event.ToolCallProgress{Call: o.call.id, Message: message})
 }

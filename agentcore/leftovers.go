@@ -20,7 +20,7 @@ import (
 // in its name; a plan that has none is named by the call that wrote it.
 var keepers = []string{"outputs", "documents", "plans"}
 
-// planTool is the tool whose outcome names the file of a plan.
+// planTool is the tool that hands over a plan; its outcome names the file.
 const planTool = "plan_exit"
 
 // leftovers are the paths of what a session has left in the keepers.

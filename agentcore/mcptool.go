@@ -50,8 +50,8 @@ func (t mcpTool) Decode(arguments json.RawMessage) (tool.Call, error) {
 
 // call calls the tool in the version that was allowed.
 func (t mcpTool) call(ctx context.Context, h tool.Host, arguments json.RawMessage) (tool.Result, error) {
-	own := h.(host) // the tool is the engine's own
-	if t.client.server.project && !h.Trusted() {
+	own := h.(host).own
+	if t.client.server.project && !own.run.session.isTrusted() {
 		return tool.Result{}, fmt.Errorf("the MCP server %s is not used: %w", t.client.server.name, errUntrustedServer)
 	}
 	version := cmp.Or(own.call.version, t.tool.Version)
@@ -61,7 +61,7 @@ func (t mcpTool) call(ctx context.Context, h tool.Host, arguments json.RawMessag
 			return tool.Result{}, fmt.Errorf("the server has changed this tool since the run began; %w", err)
 		}
 	}
-	result, err := t.client.Call(ctx, t.tool.Name, version, arguments, h.Progress)
+	result, err := t.client.Call(ctx, t.tool.Name, version, arguments, own.progress)
 	if errors.Is(err, mcp.ErrChanged) {
 		return tool.Result{}, errors.New("the MCP server changed this tool just now, so the call was not made; make it again, and the user is asked again")
 	}
@@ -140,7 +140,7 @@ func (t mcpResources) Decode(arguments json.RawMessage) (tool.Call, error) {
 		return tool.Call{}, err
 	}
 	return tool.Call{Title: t.Title(arguments), Arguments: arguments, Access: &tool.Access{}, Run: func(ctx context.Context, h tool.Host) (tool.Result, error) {
-		if t.client.server.project && !h.Trusted() {
+		if t.client.server.project && !h.(host).own.run.session.isTrusted() {
 			return tool.Result{}, fmt.Errorf("the MCP server %s is not used: %w", t.client.server.name, errUntrustedServer)
 		}
 		if t.lists {

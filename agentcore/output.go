@@ -68,11 +68,11 @@ func (r *run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
 	do := r.withSecrets(c)
 	if limit <= 0 {
-		return do(r.workContext(), host{r, c, r.layer})
+		return do(r.workContext(), r.host(c, r.layer))
 	}
 	ctx, cancel := context.WithTimeout(r.workContext(), limit)
 	defer cancel()
-	result, err := do(ctx, host{r, c, r.layer})
+	result, err := do(ctx, r.host(c, r.layer))
 	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once", limit, r.definition.Slug, c.spec.Name)
 	}

@@ -30,10 +30,10 @@ type sayArguments struct {
 
 // say is a tool that says as much as it is asked for, with a secret in the middle of it.
 func say(secret string) tool.Tool {
-	return tool.New(tool.Definition[sayArguments]{
+	return tool.New(tool.Definition[sayArguments, any]{
 		Access: tool.Internal[sayArguments],
 		Name:   "say", Description: "A tool of a test.", Effect: tool.Reads, Title: func(sayArguments) string { return "say" },
-		Run: func(ctx context.Context, _ tool.Host, a sayArguments) (tool.Result, error) {
+		Run: func(ctx context.Context, _ any, a sayArguments) (tool.Result, error) {
 			if a.Hang {
 				<-ctx.Done()
 				return tool.Result{}, ctx.Err()

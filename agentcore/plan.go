@@ -60,7 +60,7 @@ func goesWithPlanning(spec tool.Spec, name string) bool {
 // name the tool among all that there are there.
 func (r *spec) plansForParent(name string) bool {
 	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
-	return plans && name == "plan_exit" && slices.Contains(r.definition.Tools, name)
+	return plans && name == planTool && slices.Contains(r.definition.Tools, name)
 }
 
 // whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.
@@ -98,7 +98,7 @@ func options(labels ...string) []tool.Option {
 }
 
 // EnterPlan asks the user whether there shall be a plan first. Nobody's answer means no: there would be nobody to accept it either.
-func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
+func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	r := h.run
 	if r.definition.Mode == agent.Planning || r.plan.readsOnly() {
 		return "You are planning already. Hand over the plan with plan_exit.", nil
@@ -107,7 +107,9 @@ func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
 	if reason != "" {
 		text += " " + reason
 	}
-	replies, err := r.askQuestions(h.call, "", tool.Question{Text: text, Header: "plan", Options: options(planFirst, planNot)})
+	replies, err := r.askQuestions(h.call, "", tool.Question{
+		Text: text, Header: "plan", Options: options(planFirst, planNot), Closed: true,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +127,7 @@ func (h host) EnterPlan(_ context.Context, reason string) (string, error) {
 }
 
 // ExitPlan writes the plan into its file. A child hands it over as its result; otherwise the user decides on it.
-func (h host) ExitPlan(ctx context.Context, text string) (string, error) {
+func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 	r := h.run
 	text = strings.TrimSpace(r.engine.redactor.Text(text)) + "\n"
 	path, err := r.writePlan(text)
@@ -133,12 +135,13 @@ func (h host) ExitPlan(ctx context.Context, text string) (string, error) {
 		return "", err
 	}
 	if r.parent != nil {
-		return "The plan is handed over.", h.SubmitResult(ctx, event.ChildResult{Summary: "the plan is in " + path, Details: text})
+		result := event.ChildResult{Summary: "the plan is in " + path, Details: text}
+		return "The plan is handed over.", hostDelegation(h).SubmitResult(ctx, result)
 	}
 	title, _, _ := strings.Cut(strings.TrimLeft(text, "# "), "\n")
 	replies, err := r.askQuestions(h.call, path, tool.Question{
 		Text: fmt.Sprintf("What about the plan “%s”? It is in %s", title, path), Header: "plan",
-		Options: options(planAccept, planContinue, planReject),
+		Options: options(planAccept, planContinue, planReject), Closed: true,
 	})
 	if err != nil {
 		return "", err

@@ -86,10 +86,16 @@ func TestPlanMode(t *testing.T) {
 	)
 	id := w.start(coder())
 	ask := w.chooses("Plan first")
+	if n := len(ask.Choices()); n != 2 {
+		t.Errorf("the offer of a plan has %d choices; not to plan is the way to decline it", n)
+	}
 	if !strings.HasPrefix(ask.Title, "coder asks (plan): Shall I make a plan first") || !strings.HasSuffix(ask.Title, "It is large.") {
 		t.Errorf("asked %q", ask.Title)
 	}
 	first := w.chooses("Keep planning")
+	if n := len(first.Choices()); n != 3 {
+		t.Errorf("the plan has %d choices; to reject it is the way to decline it", n)
+	}
 	if text, err := os.ReadFile(first.Plan); err != nil || string(text) != "# Add b\n\n1. b.txt\n" || !strings.Contains(first.Title, "“Add b”") {
 		t.Errorf("%q is about the plan %q, %v", first.Title, text, err)
 	}

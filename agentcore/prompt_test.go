@@ -64,10 +64,10 @@ func exactly(want string) script.Expect {
 
 // fakeTool is a tool of the name that later tools have.
 func fakeTool(name string, effect tool.Effect) tool.Tool {
-	return tool.New(tool.Definition[struct{}]{
+	return tool.New(tool.Definition[struct{}, any]{
 		Access: tool.Internal[struct{}],
 		Name:   name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
-		Run: func(context.Context, tool.Host, struct{}) (tool.Result, error) {
+		Run: func(context.Context, any, struct{}) (tool.Result, error) {
 			return tool.Result{Text: "done"}, nil
 		},
 	})

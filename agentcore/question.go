@@ -14,7 +14,7 @@ import (
 )
 
 // Ask puts questions to the user, all at once, so that they wait one time together.
-func (h host) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
+func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
 	return h.run.askQuestions(h.call, "", questions...)
 }
 
@@ -72,13 +72,13 @@ func explained(q tool.Question) string {
 // leaveIt is the choice of a user who does not want to decide.
 const leaveIt = "Let the agent decide"
 
-// questionChoices are the options of a question. A plan's include one that declines it already.
+// questionChoices are the options of a question, and one that leaves it to the agent, where none of them declines.
 func (a Ask) questionChoices() []AskChoice {
 	var list []AskChoice
 	for _, o := range a.Question.Options {
 		list = append(list, AskChoice{o.Label, Answer{Allow: true, Scope: permission.Once, Chosen: []string{o.Label}}})
 	}
-	if a.Tool != "question" {
+	if a.Question.Closed {
 		return list
 	}
 	return append(list, AskChoice{leaveIt, Answer{Scope: permission.Once}})

@@ -12,7 +12,7 @@ import (
 )
 
 // SubmitResult keeps what the model hands over; the run ends with this turn.
-func (h host) SubmitResult(_ context.Context, result event.ChildResult) error {
+func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult) error {
 	if n := h.run.inbox.coming(); n > 0 {
 		return fmt.Errorf("%s that you started still run in the background; wait for them with task_wait, or end them with task_cancel", counted(n, "task", "tasks"))
 	}

@@ -55,7 +55,7 @@ func (r *run) newRights() rights {
 	}
 	r.mode = mode
 	made := rights{session: r.session, config: r.config, attached: func(path string) bool {
-		_, attached, err := (host{run: r}).Attached(path)
+		_, attached, err := hostWorkspace{run: r}.Attached(path)
 		return attached && err == nil
 	}, pointed: r.startedOn}
 	made.own = policyLayers(r.definition, r.config, r.request.granted...)

@@ -43,7 +43,7 @@ func StatusNames() []string {
 }
 
 // Statusline says what there is, for the model.
-func (h host) Statusline() (string, error) {
+func (h hostUser) Statusline() (string, error) {
 	c := h.run.engine.config.Load()
 	text := "The status line is the built-in one: nothing is set.\n"
 	if c.Statusline != "" {
@@ -59,7 +59,7 @@ func (h host) Statusline() (string, error) {
 
 // SetStatusline asks the user for the very line, and writes it into the user's own configuration, which is no file of the workspace and is read
 // again by every server by itself. A command is tried before it is kept.
-func (h host) SetStatusline(ctx context.Context, line string) (string, error) {
+func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error) {
 	e := h.run.engine
 	line = strings.TrimSpace(line)
 	if err := h.soundStatus(line); err != nil {
@@ -80,7 +80,9 @@ func (h host) SetStatusline(ctx context.Context, line string) (string, error) {
 	if strings.HasPrefix(line, "!") {
 		set.Description = "the command runs as you, outside of any sandbox, whenever something changes"
 	}
-	replies, err := h.run.askQuestions(h.call, "", tool.Question{Text: text, Header: "status line", Options: []tool.Option{set, {Label: statusLeave}}})
+	replies, err := h.run.askQuestions(h.call, "", tool.Question{
+		Text: text, Header: "status line", Options: []tool.Option{set, {Label: statusLeave}}, Closed: true,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -117,13 +119,13 @@ func (h host) SetStatusline(ctx context.Context, line string) (string, error) {
 }
 
 // soundStatus returns what is wrong with a line, or nil.
-func (h host) soundStatus(line string) error {
+func (h hostUser) soundStatus(line string) error {
 	switch {
 	case permission.Visible(line) != line:
 		return errors.New("the line has characters that nobody sees, or several lines; write one plain line")
 	case len([]rune(line)) > maxStatusSetting:
 		return fmt.Errorf("the line is longer than %d characters, too long for a person to check; make it shorter, or name a script of the user's", maxStatusSetting)
-	case h.HoldsSecret(line):
+	case hostWeb(h).HoldsSecret(line):
 		return errors.New("the line holds a secret; leave that out")
 	case line == "!":
 		return errors.New("the ! has no command behind it")
@@ -148,7 +150,7 @@ func (h host) soundStatus(line string) error {
 }
 
 // tryStatus runs a command for the status line on an example.
-func (h host) tryStatus(ctx context.Context, command string) (string, error) {
+func (h hostUser) tryStatus(ctx context.Context, command string) (string, error) {
 	r := h.run
 	cost := 0.02
 	facts := StatusFacts{
@@ -166,7 +168,7 @@ func (h host) tryStatus(ctx context.Context, command string) (string, error) {
 }
 
 // withStatus is the user's configuration with another status line, and where it really lies.
-func (h host) withStatus(line string) (path string, changed []byte, err error) {
+func (h hostUser) withStatus(line string) (path string, changed []byte, err error) {
 	path = h.run.engine.userFile
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays one

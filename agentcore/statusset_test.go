@@ -69,7 +69,7 @@ func TestStatuslineTool(t *testing.T) {
 		result(`"agent":"coder"`, script.Text("It is set.")),
 	)
 	id := w.start(agentcore.RunRequest{Agent: "statusline-setup", Prompt: "Show the agent."})
-	if ask := w.chooses("Leave it as it is"); !strings.Contains(ask.Title, path) || !strings.HasSuffix(ask.Title, "to: {{agent}}") {
+	if ask := w.chooses("Leave it as it is"); len(ask.Choices()) != 2 || !strings.Contains(ask.Title, path) || !strings.HasSuffix(ask.Title, "to: {{agent}}") {
 		t.Errorf("asked %q", ask.Title)
 	}
 	w.chooses("Set it")

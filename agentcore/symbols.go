@@ -24,7 +24,7 @@ const (
 )
 
 // Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the session.
-func (h host) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
+func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
 	r := h.run
 	ctx, cancel := context.WithTimeout(ctx, symbolTime)
 	defer cancel()
@@ -47,7 +47,7 @@ func (h host) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, er
 	if reason := r.withholdsLanguages(server); reason != "" {
 		return tool.Symbols{}, &tool.WithheldError{Reason: reason}
 	}
-	h.Progress("waiting for " + server.Command[0])
+	ofCall(h).progress("waiting for " + server.Command[0])
 	client, done, err := r.asking(ctx, server, q.Path)
 	if err != nil {
 		return tool.Symbols{}, fmt.Errorf("%s: %w", server.Command[0], err)
@@ -78,7 +78,7 @@ func (h host) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, er
 }
 
 // asOpened is a path below a workspace folder as the folder was opened, where a server names it without symbolic links.
-func (h host) asOpened(path string) string {
+func (h hostChecks) asOpened(path string) string {
 	for _, root := range h.run.session.folders() {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || real == root {
@@ -92,7 +92,7 @@ func (h host) asOpened(path string) string {
 }
 
 // editorSymbols asks the editor, unless the run sees anything else than what the editor shows.
-func (h host) editorSymbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, bool) {
+func (h hostChecks) editorSymbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, bool) {
 	editor := h.run.engine.editor
 	if editor == nil || !editor.LendsSymbols() || !h.seesWhatTheEditorShows(q.Path) {
 		return nil, false
@@ -107,7 +107,7 @@ func (h host) editorSymbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Sym
 }
 
 // seesWhatTheEditorShows reports whether the run's text of a file, and of all files like it, is the editor's.
-func (h host) seesWhatTheEditorShows(path string) bool {
+func (h hostChecks) seesWhatTheEditorShows(path string) bool {
 	layer := h.run.layer.Fork()
 	for changed := range layer.Snapshot().Files() {
 		if path != "" && filepath.Ext(changed) != filepath.Ext(path) {
@@ -123,7 +123,7 @@ func (h host) seesWhatTheEditorShows(path string) bool {
 }
 
 // typical is a file of the kind that the workspace has most of among those that a language server is installed for; empty for none.
-func (h host) typical(ctx context.Context) string {
+func (h hostChecks) typical(ctx context.Context) string {
 	layer := h.run.layer.Fork()
 	counts, samples := map[string]int{}, map[string]string{}
 	seen := 0
@@ -156,7 +156,7 @@ func (h host) typical(ctx context.Context) string {
 }
 
 // EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that it shows.
-func (h host) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
+func (h hostChecks) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
 	editor := h.run.engine.editor
 	if editor == nil || !editor.LendsDiagnostics() {
 		return nil

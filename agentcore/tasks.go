@@ -26,13 +26,13 @@ var errStarterEnded = fmt.Errorf("the run that started it has ended: %w", fault.
 const maxReport = 16 << 10
 
 // Tasks returns how far the run's tasks are.
-func (h host) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
+func (h hostDelegation) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
 	children, former, err := h.run.tasks(ids)
 	return append(former, statesOf(children)...), err
 }
 
 // WaitTasks waits for the run's tasks.
-func (h host) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]tool.TaskState, error) {
+func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]tool.TaskState, error) {
 	r := h.run
 	children, former, err := r.tasks(ids)
 	if err != nil {
@@ -86,7 +86,7 @@ func waitEnds(ctx context.Context, runs []*run, one bool) {
 }
 
 // SendTask tells a task of the run something.
-func (h host) SendTask(_ context.Context, id event.RunID, text string) error {
+func (h hostDelegation) SendTask(_ context.Context, id event.RunID, text string) error {
 	children, _, err := h.run.tasks([]event.RunID{id})
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (h host) SendTask(_ context.Context, id event.RunID, text string) error {
 }
 
 // CancelTask ends a task of the run.
-func (h host) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
+func (h hostDelegation) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
 	children, former, err := h.run.tasks([]event.RunID{id})
 	if err != nil {
 		return tool.TaskState{}, err

@@ -365,7 +365,7 @@ func clipped(text string, most int) string {
 }
 
 // DescribeAgent tells all that the run may know of an agent that it can start.
-func (h host) DescribeAgent(name string) (string, error) {
+func (h hostDelegation) DescribeAgent(name string) (string, error) {
 	d, err := h.startable(name)
 	if err != nil {
 		return "", err

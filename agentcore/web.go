@@ -10,12 +10,12 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-func (h host) MayFetch(address string) bool {
+func (h hostWeb) MayFetch(address string) bool {
 	request := permission.Request{Tool: h.call.spec.Name, Effect: permission.Network, Hosts: []string{address}}
 	return h.run.rights.policy.Decide(request, h.run.rights.grants()).Action == permission.Allow
 }
 
-func (h host) Connect(ctx context.Context, address string) (net.Conn, error) {
+func (h hostWeb) Connect(ctx context.Context, address string) (net.Conn, error) {
 	allowed, err := network.Parse(h.run.config.NetworkAllow)
 	if err != nil {
 		return nil, err
@@ -23,11 +23,11 @@ func (h host) Connect(ctx context.Context, address string) (net.Conn, error) {
 	return allowed.Dial(ctx, address, nil)
 }
 
-func (h host) HoldsSecret(text string) bool {
+func (h hostWeb) HoldsSecret(text string) bool {
 	return secret.Holds(text) || h.run.engine.redactor.Text(text) != text
 }
 
-func (h host) SearchEngine() (tool.SearchEngine, bool) {
+func (h hostWeb) SearchEngine() (tool.SearchEngine, bool) {
 	c := h.run.config
 	if c.WebsearchKind == "" {
 		return tool.SearchEngine{}, false

@@ -23,7 +23,7 @@ const (
 	conflictLimit = 2000
 )
 
-// Command is a command line for the Host.
+// Command is a command line for [Commands].
 type Command struct {
 	// Script is for bash, or sh where there is no bash.
 	Script string
@@ -36,7 +36,7 @@ type Command struct {
 // CommandResult is what came of a command.
 type CommandResult struct {
 	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is then the
-	// file that has all of it, which Host.Attached reads, and Size its length in bytes.
+	// file that has all of it, which Workspace.Attached reads, and Size its length in bytes.
 	Output string
 	Whole  string
 	Size   int64
@@ -61,6 +61,12 @@ type BackgroundCommand struct {
 	Result CommandResult
 }
 
+// shell is what commands need of a host: their changes are told by the names of the workspace.
+type shell interface {
+	Workspace
+	Commands
+}
+
 type bashArguments struct {
 	Command     string `json:"command" alias:"cmd,script"`
 	TimeoutMs   int    `json:"timeout_ms,omitempty" jsonschema:"default 120000" minimum:"1" alias:"timeout"`
@@ -69,7 +75,7 @@ type bashArguments struct {
 }
 
 func bashTool() Tool {
-	return New(Definition[bashArguments]{
+	return New(Definition[bashArguments, shell]{
 		Name: "bash",
 		Description: "Run a bash command line in the workspace folder, each afresh; nobody can type. " +
 			"Read, search and edit files by the tools for that.",
@@ -87,7 +93,7 @@ func bashTool() Tool {
 	})
 }
 
-func bash(ctx context.Context, host Host, a bashArguments) (Result, error) {
+func bash(ctx context.Context, host shell, a bashArguments) (Result, error) {
 	if strings.TrimSpace(a.Command) == "" {
 		return Result{}, errors.New("the command is empty; say what to run")
 	}
@@ -237,7 +243,7 @@ type bashOutputArguments struct {
 }
 
 func bashOutputTool() Tool {
-	return New(Definition[bashOutputArguments]{
+	return New(Definition[bashOutputArguments, shell]{
 		Name:        "bash_output",
 		Description: "Get a background command's new output, and whether it has ended.",
 		Effect:      Notes,
@@ -245,7 +251,7 @@ func bashOutputTool() Tool {
 		With:        "bash",
 		Example:     bashOutputArguments{ID: "bash-1", WaitMs: 10_000},
 		Title:       func(a bashOutputArguments) string { return "output of " + a.ID },
-		Run: func(ctx context.Context, host Host, a bashOutputArguments) (Result, error) {
+		Run: func(ctx context.Context, host shell, a bashOutputArguments) (Result, error) {
 			state, err := host.CommandOutput(ctx, a.ID, min(time.Duration(a.WaitMs)*time.Millisecond, waitMax))
 			if err != nil {
 				return Result{}, err
@@ -264,7 +270,7 @@ type bashKillArguments struct {
 }
 
 func bashKillTool() Tool {
-	return New(Definition[bashKillArguments]{
+	return New(Definition[bashKillArguments, shell]{
 		Name:        "bash_kill",
 		Description: "End a background command.",
 		Effect:      Notes,
@@ -272,7 +278,7 @@ func bashKillTool() Tool {
 		With:        "bash",
 		Example:     bashKillArguments{ID: "bash-1"},
 		Title:       func(a bashKillArguments) string { return "end " + a.ID },
-		Run: func(ctx context.Context, host Host, a bashKillArguments) (Result, error) {
+		Run: func(ctx context.Context, host shell, a bashKillArguments) (Result, error) {
 			state, err := host.KillCommand(ctx, a.ID)
 			if err != nil {
 				return Result{}, err
@@ -283,7 +289,7 @@ func bashKillTool() Tool {
 }
 
 // result is how far a command is, for the model.
-func (c BackgroundCommand) result(host Host) Result {
+func (c BackgroundCommand) result(host Workspace) Result {
 	text, summary := c.Output, "still running"
 	if text == "" {
 		text = "(no new output)"

@@ -14,7 +14,7 @@ import (
 
 func TestBashReport(t *testing.T) {
 	h := tooltest.New(t, nil)
-	h.SetCommands(map[string]tool.CommandResult{
+	h.Results = map[string]tool.CommandResult{
 		"quiet": {},
 		"much": {
 			Output: "line\n", Exit: 2, Whole: "/state/outputs/1.txt", Size: 99_000, Notes: []string{"a limit was reached"},
@@ -28,7 +28,7 @@ func TestBashReport(t *testing.T) {
 			},
 		},
 		"ended": {Exit: 137, Signal: "SIGKILL"}, "late": {Exit: 137, Signal: "SIGKILL", TimedOut: true},
-	}, nil)
+	}
 	for _, test := range []struct{ arguments, want, summary string }{
 		{`{"command":"quiet"}`, "(no output)\n\nexit code 0\n", "exit code 0"},
 		{`{"command":"ended"}`, "(no output)\n\nended by SIGKILL\n", "ended by SIGKILL"},
@@ -62,7 +62,7 @@ func TestBashReportIsBounded(t *testing.T) {
 	for i := range 150 {
 		many.Files = append(many.Files, workspace.Taken{Path: h.Path(fmt.Sprint(i)), Changed: true, Notes: []string{"noted"}})
 	}
-	h.SetCommands(map[string]tool.CommandResult{"many": many}, nil)
+	h.Results = map[string]tool.CommandResult{"many": many}
 	result, err := h.Call(t.Context(), "bash", `{"command":"many"}`)
 	if err != nil || !strings.Contains(result.Text, ", 99, and 50 more\n") || strings.Count(result.Text, "noted") != 20 || !strings.HasSuffix(result.Text, "fewer files to see it\n") {
 		t.Errorf("%q, %v", result.Text, err)
@@ -71,9 +71,10 @@ func TestBashReportIsBounded(t *testing.T) {
 
 func TestBashCommand(t *testing.T) {
 	h := tooltest.New(t, nil)
-	h.SetCommands(map[string]tool.CommandResult{"go  vet": {}}, map[string]tool.BackgroundCommand{
+	h.Results = map[string]tool.CommandResult{"go  vet": {}}
+	h.Background = map[string]tool.BackgroundCommand{
 		"server": {Output: "listening\n"}, "done": {Ended: true, Result: tool.CommandResult{Exit: 3}},
-	})
+	}
 	for _, test := range []struct{ name, arguments, want string }{
 		{"bash", `{"command":"go  vet"}`, "exit code 0"},
 		{"Bash", `{"command":"go  vet","timeout":5000,"description":" check "}`, "exit code 0"},
@@ -100,7 +101,7 @@ func TestBashCommand(t *testing.T) {
 		{Script: "go  vet", Why: "check", Timeout: 5 * time.Second},
 		{Script: "server", Why: "made by server"},
 	}
-	ran := h.Commands()
+	ran := h.Ran
 	if len(ran) != len(want) {
 		t.Fatalf("it ran %+v, want %+v", ran, want)
 	}

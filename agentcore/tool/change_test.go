@@ -221,7 +221,7 @@ func TestReportFinding(t *testing.T) {
 		{Path: h.Path("a.go"), Span: event.Span{StartLine: 1, StartColumn: 1, EndLine: 2, EndColumn: 5}, Severity: event.SeverityError, Rule: "r", Message: "m", Fix: &tool.Fix{OldString: "two", NewString: "2"}},
 		{Path: h.Path("a.go"), Span: event.Span{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 2}, Severity: event.SeverityWarning, Message: "plain", Source: "go vet"},
 	}
-	if diff := cmp.Diff(want, h.Findings()); diff != "" {
+	if diff := cmp.Diff(want, h.Findings); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	refused(t, h, "report_finding", `{"path":"a.go","line":4,"message":"m"}`, "a.go: line 4 is past the end: the file has 3 lines")
@@ -229,7 +229,7 @@ func TestReportFinding(t *testing.T) {
 	refused(t, h, "report_finding", `{"path":"a.go","line":1,"message":"  "}`, "message is empty")
 	refused(t, h, "report_finding", `{"path":"b.go","line":1,"message":"m"}`, "does not exist", "a.go")
 	refused(t, h, "report_finding", `{"path":"a.go","line":1,"message":"m","fix":{"old_string":"none","new_string":"x"}}`, "does not fit")
-	if n := len(h.Findings()); n != 2 {
+	if n := len(h.Findings); n != 2 {
 		t.Errorf("%d findings after refused ones", n)
 	}
 }
@@ -238,15 +238,15 @@ func TestTodo(t *testing.T) {
 	h := tooltest.New(t, nil)
 	result := call(t, h, "TodoWrite", `{"todos":[{"content":" a ","status":"completed"},{"content":"b","status":"in_progress"}]}`)
 	same(t, "text", result.Text, "The list is kept: 1 of 2 done.")
-	if diff := cmp.Diff([]event.Todo{{Text: "a", State: "done"}, {Text: "b", State: "in_progress"}}, h.Todos()); diff != "" {
+	if diff := cmp.Diff([]event.Todo{{Text: "a", State: "done"}, {Text: "b", State: "in_progress"}}, h.Todos); diff != "" {
 		t.Errorf("todos (-want +got):\n%s", diff)
 	}
 	refused(t, h, "todo", `{"items":[{"text":" ","state":"done"}]}`, "items[0].text is empty")
-	if len(h.Todos()) != 2 {
+	if len(h.Todos) != 2 {
 		t.Error("a refused list replaced the former one")
 	}
 	call(t, h, "todo", `{"items":[]}`)
-	if len(h.Todos()) != 0 {
+	if len(h.Todos) != 0 {
 		t.Error("an empty list left something")
 	}
 }

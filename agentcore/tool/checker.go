@@ -48,9 +48,15 @@ func checkers() []checker {
 	}
 }
 
+// CheckedWorkspace is the run's files, and what is known of them.
+type CheckedWorkspace interface {
+	Workspace
+	Checks
+}
+
 // subject is one file that one checker looks at.
 type subject struct {
-	host    Host
+	host    CheckedWorkspace
 	file    workspace.File
 	lines   []line
 	program string
@@ -71,9 +77,9 @@ type Diagnosis struct {
 }
 
 // Diagnose asks the editor and every checker that knows the kind of file about its text as the run sees
-// it, unsaved and proposed changes included. Of the project it executes nothing but what [Host.RunChecker] does. An error is
+// it, unsaved and proposed changes included. Of the project it executes nothing but what [Checks.RunChecker] does. An error is
 // only that of ctx.
-func Diagnose(ctx context.Context, host Host, file workspace.File) (Diagnosis, error) {
+func Diagnose(ctx context.Context, host CheckedWorkspace, file workspace.File) (Diagnosis, error) {
 	type outcome struct {
 		checker     checker
 		diagnostics []Diagnostic
@@ -149,7 +155,7 @@ func withheld(err error) string {
 
 // editorDiagnostics moves what the editor says about the text that it shows to the lines of the run's text,
 // and leaves out what is about lines that the run has changed.
-func editorDiagnostics(ctx context.Context, host Host, file workspace.File) []Diagnostic {
+func editorDiagnostics(ctx context.Context, host CheckedWorkspace, file workspace.File) []Diagnostic {
 	list := slices.Clone(host.EditorDiagnostics(ctx, file.Path))
 	if len(list) == 0 {
 		return nil

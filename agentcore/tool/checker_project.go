@@ -18,7 +18,7 @@ import (
 // projectLimit is the longest that a checker may take that loads the project's configuration.
 const projectLimit = 60 * time.Second
 
-// CheckerCommand is a program for [Host.RunChecker].
+// CheckerCommand is a program for [Checks.RunChecker].
 type CheckerCommand struct {
 	// Argv are the program, absolute or on PATH, and its arguments; no shell reads them.
 	Argv []string

@@ -17,10 +17,10 @@ import (
 // checkers records what a host is asked to run, and answers the same each time.
 func checkers(h *tooltest.Host, out tool.CheckerOutput, err error) *[]tool.CheckerCommand {
 	var ran []tool.CheckerCommand
-	h.SetChecker(func(c tool.CheckerCommand) (tool.CheckerOutput, error) {
+	h.Checker = func(c tool.CheckerCommand) (tool.CheckerOutput, error) {
 		ran = append(ran, c)
 		return out, err
-	})
+	}
 	return &ran
 }
 

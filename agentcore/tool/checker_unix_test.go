@@ -47,7 +47,6 @@ func TestShellcheck(t *testing.T) {
 		{"file":"-","line":2,"endLine":2,"column":1,"endColumn":2,"level":"style","code":1,"message":"Style."}]}`)})
 	t.Setenv("ANTHROPIC_API_KEY", "secret")
 	h := tooltest.New(t, map[string]string{"a.sh": "disk\n", ".shellcheckrc": "disable=all\n"})
-	h.SetTrusted(false)
 	h.Type("a.sh", "x=1\necho é $x\n")
 	same(t, "text", call(t, h, "diagnostics", `{"path":"a.sh"}`).Text,
 		"a.sh:1:1: error: Add a shebang. [shellcheck SC2148]\na.sh:2:1: hint: Style. [shellcheck SC1]\na.sh:2:9: information: Double quote to prevent globbing. [shellcheck SC2086]\nChecked with shellcheck.")

@@ -9,7 +9,7 @@ import (
 
 // command carries out what models trained on one tool for everything about files send to it: a command to create,
 // or to insert below a line. The others have tools of their own, which the error names.
-func command(ctx context.Context, host Host, a editArguments) (Result, error) {
+func command(ctx context.Context, host Workspace, a editArguments) (Result, error) {
 	switch a.Command {
 	case "create":
 		if a.FileText == nil {

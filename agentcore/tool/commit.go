@@ -33,7 +33,7 @@ func (s step) undone() step {
 
 // commit carries out steps on the run's layer, all or none: where one fails, since a file changed in that very moment,
 // the ones before it are taken back. The error says what happened, and which files could not be taken back.
-func commit(host Host, steps []step) error {
+func commit(host Workspace, steps []step) error {
 	layer, author := host.Files(), host.Author("")
 	for i, s := range steps {
 		err := s.do(layer, author)

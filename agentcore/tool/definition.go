@@ -16,7 +16,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Definition makes a Tool of a struct of arguments, A. The schema is inferred from A's fields:
+// Definition makes a Tool of a struct of arguments, A, and the face of the [Host] that it needs, F: one of those that
+// Host embeds, an interface of several of them, or any for nothing. The schema is inferred from A's fields:
 //
 //	json:"name,omitempty"       the member's name; omitempty or omitzero make it optional
 //	jsonschema:"what it is"     its description, for the model
@@ -25,7 +26,7 @@ import (
 //	alias:"file_path,file"      other names that models use for it, accepted where unambiguous
 //	hidden:"true"               accepted, but not in the schema that models get
 //	synonym:"completed=done"    other strings that models use for one of the enum
-type Definition[A any] struct {
+type Definition[A, F any] struct {
 	// Name, Description and Effect are those of the Spec.
 	Name        string
 	Description string
@@ -43,19 +44,19 @@ type Definition[A any] struct {
 	// Title describes a call to people; the members that could not be read are zero.
 	Title func(A) string
 	// Run is Call.Run.
-	Run func(ctx context.Context, host Host, arguments A) (Result, error)
+	Run func(ctx context.Context, host F, arguments A) (Result, error)
 }
 
 // New returns the tool. The schema is inferred on its first use, not here, so that starting the program
 // costs nothing; a type that no schema can be inferred from panics then, as a mistake of the programmer.
-func New[A any](d Definition[A]) Tool {
-	t := &defined[A]{Definition: d}
+func New[A, F any](d Definition[A, F]) Tool {
+	t := &defined[A, F]{Definition: d}
 	t.shape = sync.OnceValue(t.infer)
 	return t
 }
 
-type defined[A any] struct {
-	Definition[A]
+type defined[A, F any] struct {
+	Definition[A, F]
 	shape func() *shape
 }
 
@@ -71,7 +72,7 @@ type shape struct {
 	spellings map[*jsonschema.Schema]map[string]string
 }
 
-func (t *defined[A]) infer() *shape {
+func (t *defined[A, F]) infer() *shape {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
 		panic(fmt.Sprintf("infer the schema of the tool %s: %v", t.Name, err))
@@ -172,7 +173,7 @@ func tagList(field reflect.StructField, tag string) iter.Seq[string] {
 }
 
 // Spec implements Tool.
-func (t *defined[A]) Spec() Spec {
+func (t *defined[A, F]) Spec() Spec {
 	return Spec{
 		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs, Subject: t.Subject,
 	}
@@ -182,7 +183,7 @@ func (t *defined[A]) Spec() Spec {
 const titleLimit = 100
 
 // Title implements Tool.
-func (t *defined[A]) Title(arguments json.RawMessage) string {
+func (t *defined[A, F]) Title(arguments json.RawMessage) string {
 	var a A
 	// Broken arguments still have a title: what could be decoded of them.
 	_ = json.Unmarshal(arguments, &a)
@@ -192,7 +193,7 @@ func (t *defined[A]) Title(arguments json.RawMessage) string {
 	return t.titleOf(a)
 }
 
-func (t *defined[A]) titleOf(a A) string {
+func (t *defined[A, F]) titleOf(a A) string {
 	title := t.Name
 	if t.Definition.Title != nil {
 		title = t.Definition.Title(a)
@@ -201,7 +202,7 @@ func (t *defined[A]) titleOf(a A) string {
 }
 
 // Decode implements Tool.
-func (t *defined[A]) Decode(arguments json.RawMessage) (Call, error) {
+func (t *defined[A, F]) Decode(arguments json.RawMessage) (Call, error) {
 	var a A
 	if err := json.Unmarshal(arguments, &a); err != nil {
 		return Call{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err, t.shape().example)
@@ -213,7 +214,11 @@ func (t *defined[A]) Decode(arguments json.RawMessage) (Call, error) {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
 		}
-		return t.Run(ctx, host, a)
+		face, err := faceOf[F](t.Name, host)
+		if err != nil {
+			return Result{}, err
+		}
+		return t.Run(ctx, face, a)
 	}}
 	if t.Access != nil {
 		access := t.Access(a)
@@ -222,7 +227,7 @@ func (t *defined[A]) Decode(arguments json.RawMessage) (Call, error) {
 	return call, nil
 }
 
-func (t *defined[A]) checked() *shape { return t.shape() }
+func (t *defined[A, F]) checked() *shape { return t.shape() }
 
 // encode is json.Marshal without escapes for HTML, which only cost tokens.
 func encode(value any) (string, error) {

@@ -16,7 +16,7 @@ type diagnosticsArguments struct {
 const diagnosticsShown = 200
 
 func diagnosticsTool() Tool {
-	return New(Definition[diagnosticsArguments]{
+	return New(Definition[diagnosticsArguments, CheckedWorkspace]{
 		Name:        "diagnostics",
 		Description: "Check a file as you see it, by the editor's servers and this machine's checkers.",
 		Effect:      Reads,
@@ -34,7 +34,7 @@ func diagnosticsTool() Tool {
 //	Checked with go syntax, gofmt, go vet. Not on this machine: shellcheck.
 //
 // Lines and columns count from 1, columns in bytes.
-func diagnostics(ctx context.Context, host Host, a diagnosticsArguments) (Result, error) {
+func diagnostics(ctx context.Context, host CheckedWorkspace, a diagnosticsArguments) (Result, error) {
 	path, err := host.Files().View().Resolve(a.Path)
 	if err != nil {
 		return Result{}, err

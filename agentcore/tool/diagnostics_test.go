@@ -145,7 +145,7 @@ func TestEditorDiagnostics(t *testing.T) {
 			Severity: event.SeverityError, Source: "server", Code: "E1", Message: message,
 		}
 	}
-	h.SetEditorDiagnostics(at(2, "on\nthree"), at(0, "on one"), at(1, "on two"), at(0, "on one"))
+	h.Editor = []tool.Diagnostic{at(2, "on\nthree"), at(0, "on one"), at(1, "on two"), at(0, "on one")}
 	same(t, "as told", call(t, h, "diagnostics", `{"path":"a.txt"}`).Text,
 		"a.txt:1:1: error: on one [server E1]\na.txt:2:1: error: on two [server E1]\na.txt:3:1: error: on three [server E1]\nNo checker here judged this file.")
 	call(t, h, "edit", `{"path":"a.txt","old_string":"two\n","new_string":"2\n2b\n2c\n"}`)

@@ -32,7 +32,7 @@ type textEdit struct {
 
 func editTool() Tool {
 	old, new := "return nil\n", "return err\n"
-	return New(Definition[editArguments]{
+	return New(Definition[editArguments, Workspace]{
 		Name: "edit",
 		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, so include " +
 			"neighbouring lines, or set replace_all.",
@@ -62,7 +62,7 @@ func (a editArguments) all() ([]textEdit, error) {
 	return []textEdit{{*a.OldString, *a.NewString, a.ReplaceAll}}, nil
 }
 
-func edit(ctx context.Context, host Host, a editArguments) (Result, error) {
+func edit(ctx context.Context, host Workspace, a editArguments) (Result, error) {
 	if a.Command != "" && a.Command != "str_replace" {
 		return command(ctx, host, a)
 	}
@@ -128,7 +128,7 @@ func replaceAll(text string, edits []textEdit) (edited, error) {
 
 // change makes edits of one file, by what makes them of its text. A file that the run read and that changed since
 // is not changed; with create a missing file counts as empty.
-func change(host Host, name string, create bool, edits func(string) (edited, error)) (Result, error) {
+func change(host Workspace, name string, create bool, edits func(string) (edited, error)) (Result, error) {
 	layer := host.Files()
 	path, err := layer.View().Resolve(name)
 	if err != nil {
@@ -168,7 +168,7 @@ func change(host Host, name string, create bool, edits func(string) (edited, err
 
 // stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
 // which it may then edit. It has not seen the rest.
-func stale(host Host, file workspace.File, edits func(string) (edited, error)) error {
+func stale(host Workspace, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
 	shown := layer.View().Shown(file.Path)
 	at, size, now := 0, 1, ""

@@ -12,7 +12,7 @@ import (
 )
 
 // readFile resolves a name and reads it for the model to see: the run then counts as having read it.
-func readFile(host Host, name string) (workspace.File, error) {
+func readFile(host Workspace, name string) (workspace.File, error) {
 	path, err := host.Files().View().Resolve(name)
 	if err != nil {
 		return workspace.File{}, err
@@ -39,7 +39,7 @@ func gone(layer *workspace.Layer, path string) error {
 
 // explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
 // next. Other errors stay as they are.
-func explain(host Host, path string, err error) error {
+func explain(host Workspace, path string, err error) error {
 	var problem *workspace.FileError
 	if !errors.As(err, &problem) {
 		return err
@@ -61,7 +61,7 @@ func explain(host Host, path string, err error) error {
 }
 
 // neighbours names files in the folder of a missing one whose names are like its own.
-func neighbours(host Host, path string) string {
+func neighbours(host Workspace, path string) string {
 	entries, err := host.Files().List(filepath.Dir(path))
 	if err != nil {
 		// No such folder either: there is nothing near.

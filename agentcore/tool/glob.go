@@ -16,7 +16,7 @@ type globArguments struct {
 }
 
 func globTool() Tool {
-	return New(Definition[globArguments]{
+	return New(Definition[globArguments, Workspace]{
 		Name:        "glob",
 		Description: "Find files by name. Ignored files are left out.",
 		Effect:      Reads,
@@ -30,7 +30,7 @@ func globTool() Tool {
 	})
 }
 
-func glob(ctx context.Context, host Host, a globArguments) (Result, error) {
+func glob(ctx context.Context, host Workspace, a globArguments) (Result, error) {
 	view := host.Files().View()
 	name, pattern := a.Path, a.Pattern
 	if name == "" && filepath.IsAbs(pattern) {

@@ -28,7 +28,7 @@ type grepArguments struct {
 }
 
 func grepTool() Tool {
-	return New(Definition[grepArguments]{
+	return New(Definition[grepArguments, Workspace]{
 		Name:        "grep",
 		Description: "Search the text of files as you see it. Ignored and binary files are left out.",
 		Effect:      Reads,
@@ -54,7 +54,7 @@ type hits struct {
 
 type hit struct{ line, column int }
 
-func grep(ctx context.Context, host Host, a grepArguments) (Result, error) {
+func grep(ctx context.Context, host Workspace, a grepArguments) (Result, error) {
 	var note string
 	expression, err := regexp.Compile(a.Pattern)
 	if err != nil {
@@ -99,12 +99,12 @@ func grep(ctx context.Context, host Host, a grepArguments) (Result, error) {
 
 // search is one call of grep at work.
 type search struct {
-	host   Host
+	host   Workspace
 	layer  *workspace.Layer
 	finder *lineFinder
 }
 
-func newSearch(host Host, pattern string, expression *regexp.Regexp) *search {
+func newSearch(host Workspace, pattern string, expression *regexp.Regexp) *search {
 	return &search{host: host, layer: host.Files().Fork(), finder: newLineFinder(pattern, expression)}
 }
 

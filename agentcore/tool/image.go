@@ -60,7 +60,7 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 const otherBytes = 16 << 20
 
 // readOther answers what a file is that is no text, where it is an image or a PDF document. ok is false for anything else.
-func readOther(host Host, name string) (result Result, ok bool) {
+func readOther(host Workspace, name string) (result Result, ok bool) {
 	view := host.Files().View()
 	path, err := view.Resolve(name)
 	if err != nil {

@@ -22,7 +22,7 @@ type listArguments struct {
 }
 
 func listTool() Tool {
-	return New(Definition[listArguments]{
+	return New(Definition[listArguments, Workspace]{
 		Name:        "list",
 		Description: "Show what is below a folder as a tree, without ignored files.",
 		Effect:      Reads,
@@ -34,7 +34,7 @@ func listTool() Tool {
 	})
 }
 
-func list(ctx context.Context, host Host, a listArguments) (Result, error) {
+func list(ctx context.Context, host Workspace, a listArguments) (Result, error) {
 	starts, err := startOf(host, a.Path)
 	if err != nil {
 		return Result{}, err

@@ -21,7 +21,7 @@ type notebookArguments struct {
 
 func notebookEditTool() Tool {
 	number, source := 2, "print(1)\n"
-	return New(Definition[notebookArguments]{
+	return New(Definition[notebookArguments, Workspace]{
 		Name:        "notebook_edit",
 		Description: "Propose a change of one cell of a Jupyter notebook.",
 		Effect:      Proposes,
@@ -33,7 +33,7 @@ func notebookEditTool() Tool {
 	})
 }
 
-func notebookEdit(_ context.Context, host Host, a notebookArguments) (Result, error) {
+func notebookEdit(_ context.Context, host Workspace, a notebookArguments) (Result, error) {
 	if !isNotebook(a.Path) {
 		return Result{}, fmt.Errorf("%s is no notebook (.ipynb): use edit", a.Path)
 	}

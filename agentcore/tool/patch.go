@@ -25,7 +25,7 @@ type parsedPatch struct {
 }
 
 func patchTool() Tool {
-	return New(Definition[patchArguments]{
+	return New(Definition[patchArguments, Workspace]{
 		Name: "patch",
 		Description: "Propose changes of several places or files, all or none. Between *** Begin Patch and *** End Patch: " +
 			"*** Update File: path (below it perhaps *** Move to: path), *** Add File: path (+ before each line), " +
@@ -110,7 +110,7 @@ func (p parsedPatch) title() string {
 // patchProblems is how many problems of one patch are told.
 const patchProblems = 6
 
-func patch(ctx context.Context, host Host, a patchArguments) (Result, error) {
+func patch(ctx context.Context, host Workspace, a patchArguments) (Result, error) {
 	if len(a.parsed.faults) > 0 {
 		return Result{}, patchError(a.parsed.faults)
 	}
@@ -147,7 +147,7 @@ func patchError(problems []string) error {
 
 // patchPlan is what a patch does, as far as it was tried.
 type patchPlan struct {
-	host    Host
+	host    Workspace
 	scratch *workspace.Layer
 	steps   []step
 	// broken are files with a problem: what follows from it is not told.

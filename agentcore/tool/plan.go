@@ -18,26 +18,26 @@ type (
 // planTools switch between planning and doing.
 func planTools() []Tool {
 	return []Tool{
-		New(Definition[planEnterArguments]{
+		New(Definition[planEnterArguments, User]{
 			Name:        "plan_enter",
 			Description: "Offer the user a plan before a large or unclear change; you only read until it is accepted.",
 			Effect:      Notes,
 			Access:      Internal[planEnterArguments],
 			Example:     planEnterArguments{Reason: "it touches the storage format"},
 			Title:       func(planEnterArguments) string { return "plan first" },
-			Run: func(ctx context.Context, host Host, a planEnterArguments) (Result, error) {
+			Run: func(ctx context.Context, host User, a planEnterArguments) (Result, error) {
 				text, err := host.EnterPlan(ctx, strings.TrimSpace(a.Reason))
 				return Result{Text: text, Summary: summaryOf(text)}, err
 			},
 		}),
-		New(Definition[planExitArguments]{
+		New(Definition[planExitArguments, User]{
 			Name:        "plan_exit",
 			Description: "Hand over the finished plan, to be accepted or not.",
 			Effect:      Notes,
 			Access:      Internal[planExitArguments],
 			Example:     planExitArguments{Plan: "# Rename the key\n\n1. config/fields.go: …"},
 			Title:       func(planExitArguments) string { return "hands over its plan" },
-			Run: func(ctx context.Context, host Host, a planExitArguments) (Result, error) {
+			Run: func(ctx context.Context, host User, a planExitArguments) (Result, error) {
 				if strings.TrimSpace(a.Plan) == "" {
 					return Result{}, errors.New("the plan is empty; write it down in Markdown")
 				}

@@ -22,6 +22,8 @@ type Question struct {
 	Options []Option
 	// Multiple says that several may be chosen.
 	Multiple bool
+	// Closed says that one of the options declines, so that the user is not offered to leave it to the agent besides.
+	Closed bool
 }
 
 // Option is one answer to choose.
@@ -57,7 +59,7 @@ type (
 )
 
 func questionTool() Tool {
-	return New(Definition[questionArguments]{
+	return New(Definition[questionArguments, User]{
 		Name:        "question",
 		Description: "Ask the user what only they can decide. Best option first.",
 		Effect:      Notes,
@@ -75,7 +77,7 @@ func questionTool() Tool {
 	})
 }
 
-func question(ctx context.Context, host Host, a questionArguments) (Result, error) {
+func question(ctx context.Context, host User, a questionArguments) (Result, error) {
 	if len(a.Questions) == 0 || len(a.Questions) > maxQuestions {
 		return Result{}, fmt.Errorf("there are %d questions; ask 1 to %d", len(a.Questions), maxQuestions)
 	}

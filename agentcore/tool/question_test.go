@@ -15,7 +15,7 @@ func TestQuestion(t *testing.T) {
 	if err != nil || result.Text != "Which?\n→ a b\nWhy?\n→ no answer: the user leaves it to you. Take the likeliest reading, and say so.\n" || result.Summary != "1 of 2 answered" {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	asked := h.Questions()
+	asked := h.Questions
 	if len(asked) != 2 || asked[0].Header != "h" || !asked[0].Multiple || asked[0].Options[0].Description != "d" || asked[1].Multiple {
 		t.Errorf("asked %+v", asked)
 	}
@@ -31,7 +31,7 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("%s: %v, want %q", arguments, err, want)
 		}
 	}
-	if n := len(h.Questions()); n != 2 {
+	if n := len(h.Questions); n != 2 {
 		t.Errorf("%d questions reached the user", n)
 	}
 }
@@ -44,7 +44,7 @@ func TestPlanTools(t *testing.T) {
 	if _, err := h.Call(t.Context(), "ExitPlanMode", `{"plan":" \n"}`); err == nil || !strings.Contains(err.Error(), "the plan is empty") {
 		t.Errorf("an empty plan: %v", err)
 	}
-	if result, err := h.Call(t.Context(), "ExitPlanMode", `{"plan":"# P"}`); err != nil || h.Plan() != "# P" || result.Summary != "The user accepted the plan" {
-		t.Errorf("got %+v, %v and the plan %q", result, err, h.Plan())
+	if result, err := h.Call(t.Context(), "ExitPlanMode", `{"plan":"# P"}`); err != nil || h.Plan != "# P" || result.Summary != "The user accepted the plan" {
+		t.Errorf("got %+v, %v and the plan %q", result, err, h.Plan)
 	}
 }

@@ -21,7 +21,7 @@ type readArguments struct {
 }
 
 func readTool() Tool {
-	return New(Definition[readArguments]{
+	return New(Definition[readArguments, Workspace]{
 		Name:        "read",
 		Description: "Read a text file, unsaved and proposed changes included, or see an image. Lines come numbered.",
 		Effect:      Reads,
@@ -39,7 +39,7 @@ func readTool() Tool {
 
 // read shows lines as "12\ttext": the number without padding costs the fewest tokens, and the tab keeps the
 // indentation of the text apart from it. Line endings are shown as \n.
-func read(_ context.Context, host Host, a readArguments) (Result, error) {
+func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	file, err := readFile(host, a.Path)
 	if problem, ok := errors.AsType[*workspace.FileError](err); ok && (problem.Kind == workspace.Binary || problem.Kind == workspace.TooLarge) {
 		if result, ok := readOther(host, a.Path); ok {

@@ -25,8 +25,14 @@ type findingArguments struct {
 	Fix      *fixArguments `json:"fix,omitempty"`
 }
 
+// reporting is what a finding needs of a host: it is on lines of a file.
+type reporting interface {
+	Workspace
+	Records
+}
+
 func reportFindingTool() Tool {
-	return New(Definition[findingArguments]{
+	return New(Definition[findingArguments, reporting]{
 		Name: "report_finding",
 		Description: "Show the user a problem at its place in the editor, with a fix if you are sure. " +
 			"One call each; do not repeat them in your final text.",
@@ -44,7 +50,7 @@ func reportFindingTool() Tool {
 	})
 }
 
-func reportFinding(ctx context.Context, host Host, a findingArguments) (Result, error) {
+func reportFinding(ctx context.Context, host reporting, a findingArguments) (Result, error) {
 	path, err := host.Files().View().Resolve(a.Path)
 	if err != nil {
 		return Result{}, err

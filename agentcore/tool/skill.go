@@ -14,7 +14,7 @@ type skillArguments struct {
 }
 
 func skillTool() Tool {
-	return New(Definition[skillArguments]{
+	return New(Definition[skillArguments, Records]{
 		Name:        "skill",
 		Description: "Load the instructions of one of the skills that are listed above, before you begin a task of its kind.",
 		Effect:      Reads,
@@ -23,7 +23,7 @@ func skillTool() Tool {
 		Subject:     ByName,
 		Example:     skillArguments{Name: "release-notes"},
 		Title:       func(a skillArguments) string { return "skill " + a.Name },
-		Run: func(_ context.Context, host Host, a skillArguments) (Result, error) {
+		Run: func(_ context.Context, host Records, a skillArguments) (Result, error) {
 			text, files, err := host.Skill(strings.TrimSpace(a.Name))
 			if err != nil {
 				return Result{}, err
@@ -43,7 +43,7 @@ func skillTool() Tool {
 
 // readAttached reads a file that lies outside the workspace but belongs to the run. It passes on the error of
 // the workspace, outside, where the file does not.
-func readAttached(host Host, name string, outside error) (workspace.File, error) {
+func readAttached(host Workspace, name string, outside error) (workspace.File, error) {
 	var problem *workspace.FileError
 	if !errors.As(outside, &problem) || problem.Kind != workspace.Outside {
 		return workspace.File{}, outside

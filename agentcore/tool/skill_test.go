@@ -12,7 +12,8 @@ func TestSkill(t *testing.T) {
 	host := tooltest.New(t, map[string]string{"main.go": "package main\n"})
 	folder := t.TempDir()
 	guide := filepath.Join(folder, "guide.md")
-	host.SetSkill("pdf", tooltest.Skill{Text: "Fill the form.", Files: map[string]string{guide: "one\ntwo\n"}})
+	host.Skills = map[string]tooltest.Skill{"pdf": {Text: "Fill the form.", Files: []string{guide}}}
+	host.Attachments = map[string]string{guide: "one\ntwo\n"}
 	result, err := host.Call(t.Context(), "skill", `{"name":"pdf"}`)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ type statuslineArguments struct {
 }
 
 func statuslineTool() Tool {
-	return New(Definition[statuslineArguments]{
+	return New(Definition[statuslineArguments, User]{
 		Name:        "statusline",
 		Description: "Show agentls's status line, or set it to line if the user agrees: a template such as \"{{agent}}: {{activity}}\", or ! and a shell command that gets JSON. Empty: the built-in one.",
 		Effect:      Asks,
@@ -23,7 +23,7 @@ func statuslineTool() Tool {
 			}
 			return clip("set the status line to "+*a.Line, titleLimit)
 		},
-		Run: func(ctx context.Context, host Host, a statuslineArguments) (Result, error) {
+		Run: func(ctx context.Context, host User, a statuslineArguments) (Result, error) {
 			var text string
 			var err error
 			if a.Line == nil {

@@ -104,14 +104,14 @@ func submitted(members map[string]json.RawMessage) (a submitArguments, more stri
 }
 
 func submitResultTool() Tool {
-	return New(Definition[submitArguments]{
+	return New(Definition[submitArguments, Delegation]{
 		Name:        "submit_result",
 		Description: "End your task and hand its result to the agent that asked. Call it alone, as your last call; nothing that you say afterwards is read.",
 		Effect:      Notes,
 		Access:      Internal[submitArguments],
 		Example:     submitArguments{Summary: "Both callers pass nil; the parser never checks it.", Details: "parse.go:41 …"},
 		Title:       func(submitArguments) string { return "hands over its result" },
-		Run: func(ctx context.Context, host Host, a submitArguments) (Result, error) {
+		Run: func(ctx context.Context, host Delegation, a submitArguments) (Result, error) {
 			if strings.TrimSpace(a.Summary) == "" {
 				return Result{}, errors.New("the summary is empty; say the outcome in a sentence")
 			}

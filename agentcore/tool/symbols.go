@@ -65,7 +65,7 @@ type symbolsArguments struct {
 }
 
 func symbolsTool() Tool {
-	return New(Definition[symbolsArguments]{
+	return New(Definition[symbolsArguments, CheckedWorkspace]{
 		Name:        "symbols",
 		Description: "Find where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
 		Effect:      Reads,
@@ -82,7 +82,7 @@ func symbolsTool() Tool {
 // lookup is one call of symbols at work.
 type lookup struct {
 	ctx  context.Context
-	host Host
+	host CheckedWorkspace
 	a    symbolsArguments
 	path string // absolute, empty where none is named
 	// guessed says why no language server was asked, once that is known.
@@ -96,7 +96,7 @@ type lookup struct {
 //	By gopls.
 //
 // Lines and columns count from 1, columns in bytes.
-func symbols(ctx context.Context, host Host, a symbolsArguments) (Result, error) {
+func symbols(ctx context.Context, host CheckedWorkspace, a symbolsArguments) (Result, error) {
 	l := &lookup{ctx: ctx, host: host, a: a}
 	if a.Path != "" {
 		var err error
@@ -283,7 +283,7 @@ func (l *lookup) at(kind SymbolKind) ([]Symbol, error) {
 }
 
 // nameColumn is where a symbol's name stands in its first line: servers may mean all of it.
-func nameColumn(host Host, s Symbol) int {
+func nameColumn(host Workspace, s Symbol) int {
 	file, err := peek(host.Files(), s.Path)
 	if err != nil {
 		return s.Span.StartColumn

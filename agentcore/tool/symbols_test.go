@@ -59,7 +59,7 @@ func TestSymbolsByServer(t *testing.T) {
 	place := func(name string, line, column int) tool.Symbol {
 		return tool.Symbol{Path: h.Path(name), Span: event.Span{StartLine: line, StartColumn: column, EndLine: line, EndColumn: column + 1}}
 	}
-	h.SetSymbols(func(q tool.SymbolQuery) (tool.Symbols, error) {
+	h.Server = func(q tool.SymbolQuery) (tool.Symbols, error) {
 		asked = append(asked, q)
 		found := tool.Symbols{Source: "testls"}
 		switch q.Kind {
@@ -74,7 +74,7 @@ func TestSymbolsByServer(t *testing.T) {
 			found.List = []tool.Symbol{place("shop.go", 2, 5)}
 		}
 		return found, nil
-	})
+	}
 	for _, test := range []struct {
 		arguments, want string
 		asked           []tool.SymbolQuery
@@ -111,7 +111,7 @@ func TestSymbolsByServer(t *testing.T) {
 			}
 		}
 	}
-	h.SetSymbols(func(tool.SymbolQuery) (tool.Symbols, error) { return tool.Symbols{}, errors.New("it ended") })
+	h.Server = func(tool.SymbolQuery) (tool.Symbols, error) { return tool.Symbols{}, errors.New("it ended") }
 	result, err := h.Call(t.Context(), "symbols", `{"kind":"definition","name":"Buy"}`)
 	if err != nil || !strings.HasSuffix(result.Text, "which may be wrong: the language server failed: it ended.") || !strings.HasPrefix(result.Text, "shop.go:3:6:") {
 		t.Errorf("%v, %s", err, result.Text)

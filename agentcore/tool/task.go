@@ -68,7 +68,7 @@ type taskArguments struct {
 }
 
 func taskTool() Tool {
-	return New(Definition[taskArguments]{
+	return New(Definition[taskArguments, Delegation]{
 		Name:        "task",
 		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. You see its edits.",
 		Effect:      Delegates,
@@ -87,7 +87,7 @@ func taskTool() Tool {
 	})
 }
 
-func task(ctx context.Context, host Host, a taskArguments) (Result, error) {
+func task(ctx context.Context, host Delegation, a taskArguments) (Result, error) {
 	if strings.TrimSpace(a.Prompt) == "" {
 		about, err := host.DescribeAgent(a.Agent)
 		if err != nil {

@@ -41,7 +41,7 @@ type (
 // taskControlTools follow tasks that run in the background.
 func taskControlTools() []Tool {
 	return []Tool{
-		New(Definition[taskStatusArguments]{
+		New(Definition[taskStatusArguments, Delegation]{
 			Name: "task_status", Description: "See how far your tasks are (default all).", Effect: Delegates,
 			Access:  Internal[taskStatusArguments],
 			With:    "task",
@@ -49,7 +49,7 @@ func taskControlTools() []Tool {
 			Title:   func(a taskStatusArguments) string { return "status of tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskStatus,
 		}),
-		New(Definition[taskOutputArguments]{
+		New(Definition[taskOutputArguments, Delegation]{
 			Name: "task_output", Description: "Get a task's result, or what it has so far.", Effect: Delegates,
 			Access:  Internal[taskOutputArguments],
 			With:    "task",
@@ -57,7 +57,7 @@ func taskControlTools() []Tool {
 			Title:   func(a taskOutputArguments) string { return "output of task " + a.ID },
 			Run:     taskOutput,
 		}),
-		New(Definition[taskWaitArguments]{
+		New(Definition[taskWaitArguments, Delegation]{
 			Name: "task_wait", Description: "Wait for any or all (default) of your tasks and get their results.", Effect: Delegates,
 			Access:  Internal[taskWaitArguments],
 			With:    "task",
@@ -65,26 +65,26 @@ func taskControlTools() []Tool {
 			Title:   func(a taskWaitArguments) string { return "wait for tasks " + strings.Join(a.IDs, ", ") },
 			Run:     taskWaits,
 		}),
-		New(Definition[taskSendArguments]{
+		New(Definition[taskSendArguments, Delegation]{
 			Name: "task_send", Description: "Tell a running task something, for its next turn.", Effect: Delegates,
 			Access:  Internal[taskSendArguments],
 			With:    "task",
 			Example: taskSendArguments{ID: "r1", Message: "Look at cmd/ too."},
 			Title:   func(a taskSendArguments) string { return "tell task " + a.ID },
-			Run: func(ctx context.Context, host Host, a taskSendArguments) (Result, error) {
+			Run: func(ctx context.Context, host Delegation, a taskSendArguments) (Result, error) {
 				if err := host.SendTask(ctx, event.RunID(a.ID), a.Message); err != nil {
 					return Result{}, err
 				}
 				return Result{Text: "It will read this at its next turn.", Summary: clip(a.Message, titleLimit)}, nil
 			},
 		}),
-		New(Definition[taskCancelArguments]{
+		New(Definition[taskCancelArguments, Delegation]{
 			Name: "task_cancel", Description: "End a task; what it has done stays.", Effect: Delegates,
 			Access:  Internal[taskCancelArguments],
 			With:    "task",
 			Example: taskCancelArguments{ID: "r1"},
 			Title:   func(a taskCancelArguments) string { return "end task " + a.ID },
-			Run: func(ctx context.Context, host Host, a taskCancelArguments) (Result, error) {
+			Run: func(ctx context.Context, host Delegation, a taskCancelArguments) (Result, error) {
 				state, err := host.CancelTask(ctx, event.RunID(a.ID))
 				if err != nil {
 					return Result{}, err
@@ -95,7 +95,7 @@ func taskControlTools() []Tool {
 	}
 }
 
-func taskStatus(ctx context.Context, host Host, a taskStatusArguments) (Result, error) {
+func taskStatus(ctx context.Context, host Delegation, a taskStatusArguments) (Result, error) {
 	states, err := host.Tasks(ctx, runIDs(a.IDs))
 	if err != nil {
 		return Result{}, err
@@ -114,7 +114,7 @@ func taskStatus(ctx context.Context, host Host, a taskStatusArguments) (Result, 
 	return Result{Text: b.String(), Summary: fmt.Sprintf("%d running of %d", running, len(states))}, nil
 }
 
-func taskOutput(ctx context.Context, host Host, a taskOutputArguments) (Result, error) {
+func taskOutput(ctx context.Context, host Delegation, a taskOutputArguments) (Result, error) {
 	states, err := host.WaitTasks(ctx, []event.RunID{event.RunID(a.ID)}, false, min(time.Duration(a.WaitMs)*time.Millisecond, taskWaitMax))
 	if err != nil {
 		return Result{}, err
@@ -133,7 +133,7 @@ func taskOutput(ctx context.Context, host Host, a taskOutputArguments) (Result, 
 	return Result{Text: text, Summary: string(s.Result.Status)}, nil
 }
 
-func taskWaits(ctx context.Context, host Host, a taskWaitArguments) (Result, error) {
+func taskWaits(ctx context.Context, host Delegation, a taskWaitArguments) (Result, error) {
 	limit := taskWait
 	if a.WaitMs > 0 {
 		limit = min(time.Duration(a.WaitMs)*time.Millisecond, taskWaitMax)

@@ -18,14 +18,14 @@ type todoArguments struct {
 }
 
 func todoTool() Tool {
-	return New(Definition[todoArguments]{
+	return New(Definition[todoArguments, Records]{
 		Name:        "todo",
 		Description: "Replace the list of work that the user sees; for three steps or more.",
 		Effect:      Notes,
 		Access:      Internal[todoArguments],
 		Example:     todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
 		Title:       func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
-		Run: func(ctx context.Context, host Host, a todoArguments) (Result, error) {
+		Run: func(ctx context.Context, host Records, a todoArguments) (Result, error) {
 			items := make([]event.Todo, len(a.Items))
 			for i, item := range a.Items {
 				text := strings.TrimSpace(item.Text)

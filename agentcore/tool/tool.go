@@ -3,12 +3,9 @@ package tool
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"slices"
-	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // Effect says what a call may change, and so whether it may run beside others, and whether its intent
@@ -168,86 +165,4 @@ type Finding struct {
 	// Source is who found it; empty means the run's model.
 	Source string
 	Fix    *Fix
-}
-
-// Host is what a tool may touch, for one call of one run. The engine implements it.
-type Host interface {
-	// Files is the run's layer: what the editor shows, with the proposed edits on top.
-	Files() *workspace.Layer
-	// Author signs the run's edits; reason is the why of this one.
-	Author(reason string) workspace.Author
-	// Report publishes a finding. With a Fix it also proposes the edit in the run's layer; a Fix that
-	// does not fit exactly once is an error and nothing is reported.
-	Report(ctx context.Context, finding Finding) (event.FindingID, error)
-	// Todos returns the run's list, SetTodos replaces it.
-	Todos() []event.Todo
-	SetTodos(ctx context.Context, items []event.Todo) error
-	// EditorDiagnostics returns what the editor has about a file, from its own servers. It waits for the editor, a few seconds at most.
-	EditorDiagnostics(ctx context.Context, path string) []Diagnostic
-	// Symbols asks a language server, which sees what the run sees. The error is a *WithheldError where there is none, and may be
-	// another where one fails.
-	Symbols(ctx context.Context, query SymbolQuery) (Symbols, error)
-	// Trusted reports whether checkers may load the configuration that lies in the workspace.
-	Trusted() bool
-	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.
-	MayRead(path string) bool
-	// MayFetch reports whether webfetch may reach host:port without a question.
-	MayFetch(address string) bool
-	// Connect opens a connection to host:port, whose address must be public or named by the user. The error is a *network.Refusal where
-	// it is neither.
-	Connect(ctx context.Context, address string) (net.Conn, error)
-	// HoldsSecret reports whether a text has a secret in it, or the placeholder of one.
-	HoldsSecret(text string) bool
-	// SearchEngine is what the user has configured for websearch; ok is false for nothing.
-	SearchEngine() (engine SearchEngine, ok bool)
-	// Skill returns the instructions of a skill, and the other files of its folder by absolute path. The error
-	// names the skills that there are.
-	Skill(name string) (text string, files []string, err error)
-	// Attached reads a file that lies outside the workspace but belongs to what the run may know, such as one
-	// in a skill's folder. ok is false for any other path.
-	Attached(path string) (text string, ok bool, err error)
-	// RunCommand runs a command to its end. What it changed in text files is then part of Files. The error says why there is no
-	// result.
-	RunCommand(ctx context.Context, command Command) (CommandResult, error)
-	// StartCommand starts a command in the background, which ends with the run at the latest. What it changes is
-	// lost. The id names it in the run.
-	StartCommand(ctx context.Context, command Command) (id string, err error)
-	// CommandOutput returns how far a command in the background is, once it has ended or the time is over. The error
-	// names those that there are.
-	CommandOutput(ctx context.Context, id string, wait time.Duration) (BackgroundCommand, error)
-	// KillCommand ends a command in the background and returns when nothing of it is left.
-	KillCommand(ctx context.Context, id string) (BackgroundCommand, error)
-	// RunChecker runs a program that loads code or configuration of the project: on what the run sees, in a full sandbox without
-	// network, and what it writes is dropped. The error is a *WithheldError where it may not run.
-	RunChecker(ctx context.Context, command CheckerCommand) (CheckerOutput, error)
-	// Delegate starts another agent and returns at its end, or at once where it is in the background. The error says what of the task
-	// cannot be, and what can; how a run ended is no error.
-	Delegate(ctx context.Context, task Task) (TaskState, error)
-	// DescribeAgent tells what an agent is for that the run can start. The error names those that it can.
-	DescribeAgent(name string) (string, error)
-	// Tasks returns how far tasks of the run are, all of them where no id is given. The error names those that there are.
-	Tasks(ctx context.Context, ids []event.RunID) ([]TaskState, error)
-	// WaitTasks waits until any or all of the tasks have ended, or the time is over; without ids those that run in the background. Of
-	// those that have ended the run hears no more otherwise.
-	WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]TaskState, error)
-	// SendTask tells a running task something.
-	SendTask(ctx context.Context, id event.RunID, message string) error
-	// CancelTask ends a task and returns when nothing of it runs.
-	CancelTask(ctx context.Context, id event.RunID) (TaskState, error)
-	// SubmitResult ends the run after this turn with a result for the run that started it. The engine puts in what it saw itself.
-	SubmitResult(ctx context.Context, result event.ChildResult) error
-	// Ask puts questions to the user, and returns when each was answered, its time is over, or nobody can be asked. The replies
-	// are in the order of the questions.
-	Ask(ctx context.Context, questions []Question) ([]Reply, error)
-	// EnterPlan lets the run only read from then on, where the user agrees. The text tells the model how things are.
-	EnterPlan(ctx context.Context, reason string) (string, error)
-	// ExitPlan keeps a plan and puts it to the user, or ends a child with it. The text tells the model what came of that.
-	ExitPlan(ctx context.Context, plan string) (string, error)
-	// Statusline says what the status line of the user's editor is set to, where that was set, and what a line may name.
-	Statusline() (string, error)
-	// SetStatusline puts a line into the user's configuration, if it is a sound one and the user agrees to this very line. The text tells the
-	// model what came of that.
-	SetStatusline(ctx context.Context, line string) (string, error)
-	// Progress tells people how a long call goes.
-	Progress(message string)
 }

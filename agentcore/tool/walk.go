@@ -16,7 +16,7 @@ import (
 
 // startOf returns the absolute folders, or the one file, that a search begins at: all roots for an empty
 // name.
-func startOf(host Host, name string) ([]string, error) {
+func startOf(host Workspace, name string) ([]string, error) {
 	view := host.Files().View()
 	if name == "" || name == "." || name == "/" || name == "./" {
 		var starts []string
@@ -43,7 +43,7 @@ type found struct {
 
 // walk yields what lies below the starts, sorted within each. A start that is a file is yielded alone, with
 // its base name as the relative path. Files that the run may not read are left out.
-func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[found, error] {
+func walk(ctx context.Context, host Workspace, starts []string, depth int) iter.Seq2[found, error] {
 	layer := host.Files().Fork()
 	return func(yield func(found, error) bool) {
 		for _, start := range starts {
@@ -68,7 +68,7 @@ func walk(ctx context.Context, host Host, starts []string, depth int) iter.Seq2[
 }
 
 // filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that the run may not read are left out.
-func filesBelow(ctx context.Context, host Host, starts []string, wanted globPattern) iter.Seq2[string, error] {
+func filesBelow(ctx context.Context, host Workspace, starts []string, wanted globPattern) iter.Seq2[string, error] {
 	layer := host.Files().Fork()
 	return func(yield func(string, error) bool) {
 		for _, start := range starts {
@@ -92,7 +92,7 @@ func filesBelow(ctx context.Context, host Host, starts []string, wanted globPatt
 }
 
 // wants tells which files below a folder a pattern names. It may also count from the workspace although a folder was named.
-func wants(host Host, start string, pattern globPattern) func(path string) bool {
+func wants(host Workspace, start string, pattern globPattern) func(path string) bool {
 	if pattern.pattern == "**" {
 		return func(string) bool { return true }
 	}

@@ -41,7 +41,7 @@ type webfetchArguments struct {
 }
 
 func webfetchTool() Tool {
-	return New(Definition[webfetchArguments]{
+	return New(Definition[webfetchArguments, Web]{
 		Name:        "webfetch",
 		Description: "Read a web page, as Markdown.",
 		Effect:      Fetches,
@@ -100,7 +100,7 @@ func sameHost(a, b *url.URL) bool {
 }
 
 // carriesSecret reports whether an address has a secret in it, plain or in escapes.
-func carriesSecret(host Host, address string) bool {
+func carriesSecret(host Web, address string) bool {
 	if host.HoldsSecret(address) {
 		return true
 	}
@@ -116,7 +116,7 @@ func carriesSecret(host Host, address string) bool {
 	return false
 }
 
-func webfetch(ctx context.Context, host Host, a webfetchArguments) (Result, error) {
+func webfetch(ctx context.Context, host Web, a webfetchArguments) (Result, error) {
 	u, err := addressOf(a.URL)
 	if err != nil {
 		return Result{}, err

@@ -32,7 +32,7 @@ func site(t *testing.T, h *tooltest.Host, pages map[string]http.HandlerFunc) str
 	}))
 	t.Cleanup(s.Close)
 	if h != nil {
-		h.SetNetwork(nil, s.Listener.Addr().String())
+		h.Allow(t, s.Listener.Addr().String())
 	}
 	return s.URL
 }
@@ -142,7 +142,7 @@ func TestWebfetchAddresses(t *testing.T) {
 		reached++
 	}})
 	port := inside[strings.LastIndex(inside, ":")+1:]
-	h.SetNames(map[string]string{"inside.example.org": "127.0.0.1", "mapped.example.org": "::ffff:127.0.0.1", "meta.example.org": "169.254.169.254", "shared.example.org": "100.64.0.1"})
+	h.Names = map[string]string{"inside.example.org": "127.0.0.1", "mapped.example.org": "::ffff:127.0.0.1", "meta.example.org": "169.254.169.254", "shared.example.org": "100.64.0.1"}
 	for address, why := range map[string]string{
 		inside: "no public address", "http://[::ffff:127.0.0.1]:" + port: "no public address", "http://[::1]:" + port: "no public address", "http://inside.example.org:" + port: `"inside.example.org:` + port,
 		"http://mapped.example.org:" + port: "leads to 127.0.0.1", "http://meta.example.org": "leads to 169.254.169.254", "http://shared.example.org": "leads to 100.64.0.1",
@@ -194,11 +194,11 @@ func TestWebfetchRedirects(t *testing.T) {
 	refused(t, h, "webfetch", `{"url":`+quote(address+"/password")+`}`, "user name or password")
 	refused(t, h, "webfetch", `{"url":`+quote(address+"/secret")+`}`, "carries a secret")
 	refused(t, h, "webfetch", `{"url":`+quote(address+"/bad")+`}`, "redirects to what cannot be fetched")
-	h.SetNetwork(nil, strings.TrimPrefix(address, "http://"), strings.TrimPrefix(other, "http://"))
+	h.Allow(t, strings.TrimPrefix(address, "http://"), strings.TrimPrefix(other, "http://"))
 	same(t, "an allowed host", written(t, fetched(t, h, address+"/other").Text), "the other site\n")
 	// What may be fetched without a question is still not reached where it is private.
-	h.SetNetwork(nil, strings.TrimPrefix(address, "http://"), "169.254.169.254.example.org", "meta.example.org")
-	h.SetNames(map[string]string{"meta.example.org": "169.254.169.254"})
+	h.Allow(t, strings.TrimPrefix(address, "http://"), "169.254.169.254.example.org", "meta.example.org")
+	h.Names = map[string]string{"meta.example.org": "169.254.169.254"}
 	refused(t, h, "webfetch", `{"url":"http://meta.example.org/"}`, "leads to 169.254.169.254")
 }
 
@@ -250,7 +250,7 @@ func TestWebfetchLimits(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	}})
-	h.SetNetwork(nil, strings.TrimPrefix(hung, "http://"))
+	h.Allow(t, strings.TrimPrefix(hung, "http://"))
 	if _, err := h.Call(ctx, "webfetch", `{"url":`+quote(hung+"/")+`}`); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled fetch gave %v", err)
 	}
@@ -283,7 +283,7 @@ func TestWebsearch(t *testing.T) {
 		{"tavily", "/search", `{"results":` + results + `}`, "first text", "2026-01-02", "Bearer k", `{"query":"go \u0026 rust","max_results":2}`},
 	} {
 		address := site(t, nil, map[string]http.HandlerFunc{test.path: answer(test.answer)})
-		h.SetNetwork(&tool.SearchEngine{Kind: test.kind, BaseURL: address, Key: "k", Client: http.DefaultClient})
+		h.Engine = &tool.SearchEngine{Kind: test.kind, BaseURL: address, Key: "k", Client: http.DefaultClient}
 		result := call(t, h, "websearch", `{"query":"go & rust","count":2}`)
 		same(t, test.kind, written(t, result.Text), "1. A[1 hidden character]\n   https://a.example.org/\n   "+test.excerpt+"\n2. C\n   https://c.example.org/c\n   ("+test.date+")\n")
 		mu.Lock()
@@ -313,13 +313,13 @@ func TestWebsearch(t *testing.T) {
 			w.WriteHeader(test.status)
 			fmt.Fprint(w, test.text)
 		}})
-		h.SetNetwork(&tool.SearchEngine{Kind: "searxng", BaseURL: address + "/", Client: http.DefaultClient})
+		h.Engine = &tool.SearchEngine{Kind: "searxng", BaseURL: address + "/", Client: http.DefaultClient}
 		refused(t, h, "websearch", `{"query":"x"}`, test.why)
 	}
 	refused(t, h, "websearch", `{"query":" "}`, "the query is empty")
 	refused(t, h, "websearch", `{"query":"what is `+tooltest.Secret+`"}`, "carries a secret")
 	address := site(t, nil, map[string]http.HandlerFunc{"/search": answer(`{"results":[]}`)})
-	h.SetNetwork(&tool.SearchEngine{Kind: "searxng", BaseURL: address, Client: http.DefaultClient})
+	h.Engine = &tool.SearchEngine{Kind: "searxng", BaseURL: address, Client: http.DefaultClient}
 	same(t, "nothing", call(t, h, "websearch", `{"query":"x"}`).Text, "Nothing was found; try fewer or other words.")
 	http.DefaultClient.CloseIdleConnections()
 }

@@ -24,7 +24,7 @@ type websearchArguments struct {
 }
 
 func websearchTool() Tool {
-	return New(Definition[websearchArguments]{
+	return New(Definition[websearchArguments, Web]{
 		Name:        "websearch",
 		Description: "Search the web; read what it finds with webfetch.",
 		Effect:      Fetches,
@@ -36,7 +36,7 @@ func websearchTool() Tool {
 	})
 }
 
-func websearch(ctx context.Context, host Host, a websearchArguments) (Result, error) {
+func websearch(ctx context.Context, host Web, a websearchArguments) (Result, error) {
 	engine, ok := host.SearchEngine()
 	switch {
 	case !ok:

@@ -14,7 +14,7 @@ type writeArguments struct {
 }
 
 func writeTool() Tool {
-	return New(Definition[writeArguments]{
+	return New(Definition[writeArguments, Workspace]{
 		Name:        "write",
 		Description: "Propose a new file, or the whole new text of one that you have read.",
 		Effect:      Proposes,
@@ -30,7 +30,7 @@ func writeTool() Tool {
 	})
 }
 
-func write(_ context.Context, host Host, a writeArguments) (Result, error) {
+func write(_ context.Context, host Workspace, a writeArguments) (Result, error) {
 	layer := host.Files()
 	path, err := layer.View().Resolve(a.Path)
 	if err != nil {
