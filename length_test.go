@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -45,12 +46,13 @@ func generated(t *testing.T, file string, text []byte) bool {
 const (
 	// maxColumns is the longest that a line of a hand-written document may be, in characters.
 	maxColumns = 120
-	// maxWayIn is how long ARCHITECTURE.md may be, in bytes: what is longer is no way in. Decisions belong to package comments.
+	// maxWayIn is how long ARCHITECTURE.md may be, in bytes: what is longer is no way in. Decisions belong to package
+	// comments.
 	maxWayIn = 20 << 10
 )
 
-// TestDocumentLength fails on a document with a line that does not fit beside another window, and on a way in that nobody
-// reads to its end.
+// TestDocumentLength fails on a document with a line that does not fit beside another window, and on a way in that
+// nobody reads to its end.
 func TestDocumentLength(t *testing.T) {
 	list := documents(t)
 	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"} {
@@ -74,6 +76,55 @@ func TestDocumentLength(t *testing.T) {
 			if columns > maxColumns && !strings.HasPrefix(line, "|") { // a row of a table cannot be broken
 				t.Errorf("%s:%d has %d characters, more than %d: break the line", file, number, columns, maxColumns)
 			}
+		}
+	}
+}
+
+// TestLineLength fails on a line of a hand-written Go file that does not fit beside another window. A tab is four columns. Not
+// counted are lines with a part of a long string, which is data, and in tests those of code: their tables say more in one line.
+func TestLineLength(t *testing.T) {
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("measure the lines: %v", err)
+			continue
+		}
+		if generated(t, file, text) {
+			continue
+		}
+		data := linesOfData(text)
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
+			comment := strings.HasPrefix(strings.TrimSpace(line), "//")
+			columns := utf8.RuneCountInString(line)
+			if columns > maxColumns && !data[number] && (comment || !strings.HasSuffix(file, "_test.go")) {
+				t.Errorf("%s:%d has %d columns, more than %d: break the line", file, number, columns, maxColumns)
+			}
+		}
+	}
+}
+
+// linesOfData are the lines, from 1, that hold a part of a string which may not be broken, or would not be read better then.
+func linesOfData(text []byte) map[int]bool {
+	const long = 80
+	lines := map[int]bool{}
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	for {
+		at, kind, literal := s.Scan()
+		if kind == token.EOF {
+			return lines
+		}
+		if raw := strings.HasPrefix(literal, "`"); kind != token.STRING || !raw && len(literal) < long {
+			continue
+		}
+		first := file.Line(at)
+		for n := range strings.Count(literal, "\n") + 1 {
+			lines[first+n] = true
 		}
 	}
 }

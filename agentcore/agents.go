@@ -42,8 +42,8 @@ func (r *registered) open(ctx context.Context, e *Engine, base *agent.Registry) 
 	return r.read(ctx, e)
 }
 
-// read takes in what is stored by now, by whatever process. A definition that cannot be read is logged and left out. The caller holds the
-// writers' lock.
+// read takes in what is stored by now, by whatever process. A definition that cannot be read is logged and left out.
+// The caller holds the writers' lock.
 func (r *registered) read(ctx context.Context, e *Engine) error {
 	rows, err := e.store.Agents(ctx)
 	if err != nil {
@@ -123,7 +123,10 @@ func Known(cfg *config.Config, tools []tool.Tool, in provider.Surroundings) agen
 			names = append(names, name)
 		}
 	}
-	providers := map[string]bool{"anthropic": true, "openai": true, "gemini": true, provider.OfEditor: true, provider.Ollama: true, provider.Offline: true}
+	providers := map[string]bool{
+		"anthropic": true, "openai": true, "gemini": true, provider.OfEditor: true,
+		provider.Ollama: true, provider.Offline: true,
+	}
 	for name := range cfg.Providers {
 		providers[name] = true
 	}
@@ -199,7 +202,10 @@ func (e *Engine) fromCode(d *agent.Definition, do func(agent.Format, string) ([]
 		return err
 	}
 	if agent.Failed(problems) {
-		return &fault.Error{Kind: fault.InvalidDefinition, Detail: fmt.Sprintf("the agent %q cannot be registered: %s", d.Slug, texts(problems))}
+		return &fault.Error{
+			Kind:   fault.InvalidDefinition,
+			Detail: fmt.Sprintf("the agent %q cannot be registered: %s", d.Slug, texts(problems)),
+		}
 	}
 	return nil
 }
@@ -236,7 +242,9 @@ func CheckAgent(known agent.Known, format agent.Format, path, text string) *agen
 // RegisterAgentText is RegisterAgent for a definition in one of the formats. Where a problem is an error, nothing is
 // changed and the definition is nil. The problems have places in the text. The error is for what is not the text's
 // fault.
-func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, text string) (*agent.Definition, []agent.Problem, error) {
+func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format,
+	text string,
+) (*agent.Definition, []agent.Problem, error) {
 	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,13 +254,17 @@ func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format, tex
 	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
-		problems = append(problems, atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug), "update it, or choose another name"))
+		problems = append(problems,
+			atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug),
+				"update it, or choose another name"))
 	}
 	return e.keep(ctx, file, d, problems)
 }
 
 // UpdateAgentText is UpdateAgent for a definition in one of the formats, as RegisterAgentText.
-func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.Format, text string) (*agent.Definition, []agent.Problem, error) {
+func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.Format,
+	text string,
+) (*agent.Definition, []agent.Problem, error) {
 	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,7 +277,8 @@ func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.
 	file := CheckAgent(e.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && d.Slug != slug {
-		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug), "an update keeps the name; register the agent anew to give it another"))
+		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug),
+			"an update keeps the name; register the agent anew to give it another"))
 	}
 	return e.keep(ctx, file, d, problems)
 }
@@ -299,7 +312,10 @@ func (e *Engine) notRegistered(slug string) error {
 	if d, err := e.Agents().Find(slug); err == nil {
 		hint = fmt.Sprintf("%s comes from elsewhere (%s); %s", d.Slug, d.Source, hint)
 	}
-	return &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("there is no agent %q that was registered at run time", slug), Hint: hint}
+	return &fault.Error{
+		Kind:   fault.NotFound,
+		Detail: fmt.Sprintf("there is no agent %q that was registered at run time", slug), Hint: hint,
+	}
 }
 
 // sole is the one definition of a file, even where it has errors, and its problems.
@@ -310,7 +326,8 @@ func sole(file *agent.File) (*agent.Definition, []agent.Problem) {
 	}
 	if len(file.Definitions) > 1 || !agent.Failed(problems) {
 		problems = append(problems, agent.Problem{
-			Severity: event.SeverityError, Message: fmt.Sprintf("the text has %d definitions", len(file.Definitions)), Hint: "register one at a time",
+			Severity: event.SeverityError, Message: fmt.Sprintf("the text has %d definitions", len(file.Definitions)),
+			Hint: "register one at a time",
 		})
 	}
 	return nil, problems
@@ -328,19 +345,24 @@ func atName(file *agent.File, message, hint string) agent.Problem {
 }
 
 // keep stores a definition and publishes it, where nothing is wrong with it. The caller holds the writers' lock.
-func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition, problems []agent.Problem) (*agent.Definition, []agent.Problem, error) {
+func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition,
+	problems []agent.Problem,
+) (*agent.Definition, []agent.Problem, error) {
 	if d == nil {
 		return nil, problems, nil
 	}
 	for _, alias := range d.Aliases {
 		if other, err := e.Agents().Find(alias); err == nil && other.Slug != d.Slug {
-			problems = append(problems, atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
+			problems = append(problems,
+				atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
 			// Where definitions lie beside each other this is no error, and told as such.
 			problems = slices.DeleteFunc(problems, func(p agent.Problem) bool { return p.Beside && p.Key == "aliases" })
 		}
 	}
 	if d.PromptFile != "" && d.Prompt == "" {
-		problems = append(problems, atName(file, "an agent that is registered at run time has no folder to read prompt_file from", "write the prompt into the definition"))
+		problems = append(problems,
+			atName(file, "an agent that is registered at run time has no folder to read prompt_file from",
+				"write the prompt into the definition"))
 	}
 	if agent.Failed(problems) {
 		return nil, problems, nil
@@ -351,7 +373,10 @@ func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition
 		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
 	}
 	now := time.Now().UTC()
-	if err := e.storeAgents(ctx, store.Batch{Agents: []store.Agent{{Slug: d.Slug, ID: d.ID, Definition: text, Created: now, Updated: now}}}); err != nil {
+	if err := e.storeAgents(ctx,
+		store.Batch{
+			Agents: []store.Agent{{Slug: d.Slug, ID: d.ID, Definition: text, Created: now, Updated: now}},
+		}); err != nil {
 		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
 	}
 	e.agents.runtime[d.Slug], e.agents.stored[d.Slug] = d, string(text)

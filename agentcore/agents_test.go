@@ -232,7 +232,8 @@ func ExampleEngine_RegisterAgent() {
 	// <nil>
 }
 
-// TestForeignDefinitionsAreRegisteredWhole: a definition in the form of another tool is registered with all that it names, or not at all.
+// TestForeignDefinitionsAreRegisteredWhole: a definition in the form of another tool is registered with all that it
+// names, or not at all.
 func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 	w := newWorld(t, nil)
 	for name, test := range map[string]struct {

@@ -64,9 +64,13 @@ func (r *run) again() {
 
 // waitToRetry shows what the run waits for until the time has come.
 func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
-	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second), strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
+	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),
+		strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
 	r.idle(why, 0)
-	r.session.submit(store.Batch{}, r.id, event.RetryScheduled{Attempt: attempts + 1, DelayMs: delay.Milliseconds(), Reason: failed.Error()})
+	r.session.submit(store.Batch{}, r.id, event.RetryScheduled{
+		Attempt: attempts + 1, DelayMs: delay.Milliseconds(),
+		Reason: failed.Error(),
+	})
 	r.setStatus(event.StatusWaiting, why)
 	if attempts == 1 {
 		r.tellUnreachable(failed)
@@ -85,15 +89,17 @@ func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 	}
 }
 
-// tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom comes back by itself,
-// and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks for those below it.
+// tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom
+// comes back by itself, and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks
+// for those below it.
 func (r *spec) tellUnreachable(failed error) {
 	var dial *net.OpError
 	var known *model.Error
 	if r.parent != nil || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {
 		return
 	}
-	r.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s", known.Provider, known.Detail,
+	r.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s",
+		known.Provider, known.Detail,
 		r.config.RetryMaxElapsed), known.Hint)
 }
 
@@ -155,7 +161,10 @@ func (r *run) stream(ctx context.Context, q query) (done model.Done, begun bool,
 	if err := ctx.Err(); err != nil {
 		return model.Done{}, begun, err
 	}
-	return model.Done{}, begun, &model.Error{Kind: model.ErrProtocol, Provider: q.model.Name(), Detail: "the stream ended without an end of the message"}
+	return model.Done{}, begun, &model.Error{
+		Kind: model.ErrProtocol, Provider: q.model.Name(),
+		Detail: "the stream ended without an end of the message",
+	}
 }
 
 // overflows reports whether a request failed since it was too long for the model.

@@ -16,7 +16,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Ask is a question to the user that waits for an answer: for permission, or what an agent wants to know. It is a value.
+// Ask is a question to the user that waits for an answer: for permission, or what an agent wants to know. It is a
+// value.
 type Ask struct {
 	ID      event.AskID
 	Session event.SessionID
@@ -61,8 +62,8 @@ type AskChoice struct {
 	Answer Answer
 }
 
-// Choices are the answers that an ask can have: those for longer than once only where such calls can be named. To what an agent wants to
-// know, the user's own words are an answer, too, and several labels where Question.Multiple says so.
+// Choices are the answers that an ask can have: those for longer than once only where such calls can be named. To what
+// an agent wants to know, the user's own words are an answer, too, and several labels where Question.Multiple says so.
 func (a Ask) Choices() []AskChoice {
 	if a.Question != nil {
 		return a.questionChoices()
@@ -108,15 +109,26 @@ func (e *Engine) Answer(id event.AskID, answer Answer) error {
 	if err := e.fitsQuestion(id, answer); err != nil {
 		return err
 	}
-	if !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project}, answer.Scope) {
-		return &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no scope %q", answer.Scope), Hint: "answer for once, run, session or project"}
+	if !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project},
+		answer.Scope) {
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no scope %q", answer.Scope),
+			Hint: "answer for once, run, session or project",
+		}
 	}
 	switch {
 	case answer.Expires.IsZero():
 	case answer.Scope == permission.Once:
-		return &fault.Error{Kind: fault.InvalidRequest, Detail: "an answer for once does not expire", Hint: "answer for run, session or project, or leave the time out"}
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "an answer for once does not expire",
+			Hint: "answer for run, session or project, or leave the time out",
+		}
 	case !answer.Expires.After(time.Now()):
-		return &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)), Hint: "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z"}
+		return &fault.Error{
+			Kind:   fault.InvalidRequest,
+			Detail: fmt.Sprintf("%s is over", answer.Expires.Format(time.RFC3339)),
+			Hint:   "name a time to come, with its time zone, such as 2031-01-02T15:04:05Z",
+		}
 	}
 	for _, s := range e.openSessions() {
 		if a := s.asks.take(id); a != nil {
@@ -215,16 +227,18 @@ func (r *spec) newAsk(c *call, title, detail string) *openAsk {
 // openAsk makes an ask known. awaitAnswer and resolveAsk have to follow.
 func (r *spec) openAsk(a *openAsk, c *call) store.Ask {
 	row := store.Ask{
-		ID: a.ID, Session: a.Session, Run: r.id, Call: c.id, Tool: a.Tool, Title: a.Title, Arguments: c.validArguments(),
-		State: store.AskOpen, Opened: a.Created, Deadline: a.Expires,
+		ID: a.ID, Session: a.Session, Run: r.id, Call: c.id, Tool: a.Tool, Title: a.Title,
+		Arguments: c.validArguments(),
+		State:     store.AskOpen, Opened: a.Created, Deadline: a.Expires,
 	}
 	r.session.asks.add(a)
-	r.session.submit(store.Batch{Asks: []store.Ask{row}}, r.id, event.AskOpened{Ask: a.ID, Tool: a.Tool, Title: a.Title})
+	r.session.submit(store.Batch{Asks: []store.Ask{row}}, r.id,
+		event.AskOpened{Ask: a.ID, Tool: a.Tool, Title: a.Title})
 	return row
 }
 
-// awaitAnswer waits until somebody answers an open ask, the time for it is over, or the run ends. The error is that of the run's
-// context.
+// awaitAnswer waits until somebody answers an open ask, the time for it is over, or the run ends. The error is that of
+// the run's context.
 func (r *run) awaitAnswer(a *openAsk, row *store.Ask) (answer Answer, err error) {
 	var expired <-chan time.Time
 	if !a.Expires.IsZero() {
@@ -251,7 +265,8 @@ func (r *run) awaitAnswer(a *openAsk, row *store.Ask) (answer Answer, err error)
 
 // resolveAsk stores and tells what came of an ask. The batch holds what else is to be stored with that.
 func (r *spec) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.Batch) {
-	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope), cmp.Or(strings.Join(answer.Chosen, ", "), answer.Reason)
+	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope),
+		cmp.Or(strings.Join(answer.Chosen, ", "), answer.Reason)
 	row.Decision = string(permission.Deny)
 	if answer.Allow {
 		row.Decision = string(permission.Allow)
@@ -263,7 +278,8 @@ func (r *spec) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.
 // grant remembers an answer for calls like this one.
 func (r *spec) grant(answer Answer, rules []permission.Rule, c *call) []store.Grant {
 	if len(rules) == 0 {
-		rules = []permission.Rule{{Tool: c.spec.Name, Pattern: ""}} // a denial of what cannot be named is one of the tool
+		// a denial of what cannot be named is one of the tool
+		rules = []permission.Rule{{Tool: c.spec.Name, Pattern: ""}}
 	}
 	decision := permission.Deny
 	if answer.Allow {
@@ -273,7 +289,8 @@ func (r *spec) grant(answer Answer, rules []permission.Rule, c *call) []store.Gr
 	var grants []permission.Grant
 	for _, rule := range rules {
 		g := permission.Grant{
-			ID: event.NewGrantID(), Scope: answer.Scope, Tool: rule.Tool, Pattern: rule.Pattern, Decision: decision, Created: time.Now().UTC(),
+			ID: event.NewGrantID(), Scope: answer.Scope, Tool: rule.Tool, Pattern: rule.Pattern, Decision: decision,
+			Created: time.Now().UTC(),
 			Expires: answer.Expires.UTC(),
 		}
 		switch answer.Scope {

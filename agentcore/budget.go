@@ -33,9 +33,9 @@ type amount struct {
 func (a amount) plus(b amount) amount  { return amount{a.tokens + b.tokens, a.cost + b.cost} }
 func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.cost - b.cost} }
 
-// budget is what a session, or a run with its children, may use and has used. The budgets of a session are a tree, whose
-// root is the session's own and guards all by its lock: a request is let through only where every budget above has room,
-// so that children beside each other share what is left. Its methods may be called from any goroutine.
+// budget is what a session, or a run with its children, may use and has used. The budgets of a session are a tree,
+// whose root is the session's own and guards all by its lock: a request is let through only where every budget above
+// has room, so that children beside each other share what is left. Its methods may be called from any goroutine.
 type budget struct {
 	tree  *budgetTree
 	above *budget // nil for the session's
@@ -165,7 +165,8 @@ func (b *budget) room() (limit string, least room) {
 				limit, least = reason, found
 			}
 		}
-		check(reasonTokens, a.limit.tokens > 0, float64(rest.tokens), float64(others.tokens), float64(spared.tokens), float64(b.reserve.tokens))
+		check(reasonTokens, a.limit.tokens > 0, float64(rest.tokens), float64(others.tokens), float64(spared.tokens),
+			float64(b.reserve.tokens))
 		check(reasonCost, a.limit.cost > 0, rest.cost, others.cost, spared.cost, b.reserve.cost)
 	}
 	return limit, least
@@ -256,17 +257,20 @@ func (r *spec) spent(what string) error {
 	if r.parent == nil {
 		return &fault.Error{
 			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the session has used up its budget of %s", what),
-			Hint: fmt.Sprintf("raise budget.%s in your configuration, which counts at once, or start a new session", what),
+			Hint: fmt.Sprintf("raise budget.%s in your configuration, which counts at once, or start a new session",
+				what),
 		}
 	}
 	return &fault.Error{
-		Kind: fault.NotAllowed, Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what, r.parent.definition.Slug),
+		Kind: fault.NotAllowed,
+		Detail: fmt.Sprintf("there is no %s left of the budget that %s shares with its children", what,
+			r.parent.definition.Slug),
 		Hint: "do the rest without delegating, or hand over what there is",
 	}
 }
 
-// timeForChild is what a child may take of the run's time, so that the run can still hand over after it. It is not limited
-// where neither the run nor one above has a limit.
+// timeForChild is what a child may take of the run's time, so that the run can still hand over after it. It is not
+// limited where neither the run nor one above has a limit.
 func (r *run) timeForChild() (rest time.Duration, limited bool) {
 	for ; r != nil; r = r.parent {
 		if own, ok := r.clock.beforeHandOver(); ok && (!limited || own < rest) {
@@ -288,8 +292,8 @@ func (r *spec) timeAllowed() time.Duration {
 	return allowed
 }
 
-// admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that the
-// last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
+// admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that
+// the last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
 func (r *run) admit() (limit string, goAhead bool, err error) {
 	limit, goAhead, err = r.budget.ask(r.ctx, r.estimate(), func() {
 		r.idle("waits for other answers, since little of the budget is left", 0)
@@ -306,8 +310,8 @@ func (r *run) admit() (limit string, goAhead bool, err error) {
 	return limit, true, nil
 }
 
-// estimate is about what the input of the run's first request uses: four bytes are a token, more or less. Later the last
-// answer tells, and the whole conversation is not looked at again.
+// estimate is about what the input of the run's first request uses: four bytes are a token, more or less. Later the
+// last answer tells, and the whole conversation is not looked at again.
 func (r *run) estimate() amount {
 	if r.turn > 1 {
 		return amount{}
@@ -328,7 +332,8 @@ func (r *run) cutOff(limit string) {
 	r.endTasks(errStarterEnded)
 	left := r.leftTasks()
 	r.turn-- // it did not take place
-	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over", r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
+	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over",
+		r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Reason = limit
@@ -390,6 +395,7 @@ func (r *run) tellUnpriced() {
 		return
 	}
 	r.notice(event.NoticeWarning,
-		fmt.Sprintf("the price of %s is not known, so what it costs does not count towards the limit of the cost", r.model.Name()),
+		fmt.Sprintf("the price of %s is not known, so what it costs does not count towards the limit of the cost",
+			r.model.Name()),
 		fmt.Sprintf("set [prices.%q] in your config.toml, or limit the tokens", r.model.Name()))
 }

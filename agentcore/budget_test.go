@@ -28,9 +28,9 @@ func (n *node) sum(of func(*node) amount) amount {
 	return total
 }
 
-// TestBudgetOfARandomTree lets runs of a random tree ask and be answered in a random order. What is counted above is always
-// the sum of what is below, and no request goes out once a limit above it is reached, so that no limit is passed by more
-// than the answers that were under way.
+// TestBudgetOfARandomTree lets runs of a random tree ask and be answered in a random order. What is counted above is
+// always the sum of what is below, and no request goes out once a limit above it is reached, so that no limit is passed
+// by more than the answers that were under way.
 func TestBudgetOfARandomTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Costs are whole numbers here, so that sums of them are exact.
@@ -128,7 +128,8 @@ func TestRunsShareABudget(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	// A request is let through while what is used and under way leaves a token; one answer may be larger than was thought.
+	// A request is let through while what is used and under way leaves a token; one answer may be larger than was
+	// thought.
 	if session.used != parent.used || session.used.tokens > limit+children*most {
 		t.Errorf("the session used %d tokens, its run %d, of %d", session.used.tokens, parent.used.tokens, limit)
 	}
@@ -166,8 +167,8 @@ func TestHandOverIsReserved(t *testing.T) {
 	}
 }
 
-// TestRequestWaitsForOthers: where requests under way may use up what is left, another waits for their answers, and goes on or
-// ends by what they were.
+// TestRequestWaitsForOthers: where requests under way may use up what is left, another waits for their answers, and
+// goes on or ends by what they were.
 func TestRequestWaitsForOthers(t *testing.T) {
 	for answer, want := range map[int64]bool{30: true, 100: false} {
 		run := newBudget().child(amount{tokens: 100})

@@ -92,7 +92,8 @@ func (r *run) makeCalls(asked []model.Call) ([]model.Part, error) {
 	return results, r.ctx.Err()
 }
 
-// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how many it had until then.
+// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how
+// many it had until then.
 func (r *shared) listInOrder(calls []*call, before int) {
 	var made []event.CallSummary
 	for _, c := range calls {
@@ -103,7 +104,8 @@ func (r *shared) listInOrder(calls []*call, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(r.result.ToolCalls[before:], made) {
-		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made) // a list of its own: others read the former one
+		// a list of its own: others read the former one
+		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made)
 	}
 }
 
@@ -137,9 +139,11 @@ func (r *run) decide(asked model.Call) *call {
 		for _, o := range r.offered() {
 			known = append(known, o.Name)
 		}
-		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.whyNoTasks(name), strings.Join(known, ", "))
+		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.whyNoTasks(name),
+			strings.Join(known, ", "))
 		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
-			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name, near, strings.Join(known, ", "))
+			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name,
+				near, strings.Join(known, ", "))
 		}
 		return c
 	}
@@ -179,7 +183,8 @@ func (r *run) execute(c *call) model.Result {
 		name = c.spec.Name
 	}
 	row := store.ToolCall{
-		ID: c.id, Run: r.id, Message: r.memory.last, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(), Title: c.title,
+		ID: c.id, Run: r.id, Message: r.memory.last, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(),
+		Title:  c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
 	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
@@ -196,7 +201,8 @@ func (r *run) execute(c *call) model.Result {
 	case c.spec.Effect.Outside():
 		// What acts outside may do so only when its intent would survive a crash.
 		if err := intent.Wait(r.ctx); err != nil {
-			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(), "not stored"
+			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(),
+				"not stored"
 			break
 		}
 		r.engine.crash.Reach(crash.Permitted)
@@ -217,7 +223,8 @@ func (r *run) execute(c *call) model.Result {
 	r.mu.Unlock()
 	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
 		r.session.submit(batch, r.id, event.ToolCallFinished{
-			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary, DurationMs: took,
+			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary,
+			DurationMs: took,
 		})
 	})
 	text = r.afterCall(c, status, text, summary)
@@ -290,5 +297,6 @@ func (r *run) setTodos(items []event.Todo) {
 	r.mu.Lock()
 	r.todos = items
 	r.mu.Unlock()
-	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id, event.TodoChanged{Items: items})
+	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id,
+		event.TodoChanged{Items: items})
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// cancelState is one way of not being at an end. The run that is in it is of the agent "stuck", which "boss" has started beside
-// "sibling".
+// cancelState is one way of not being at an end. The run that is in it is of the agent "stuck", which "boss" has
+// started beside "sibling".
 type cancelState struct {
 	name string
 	// unbegun says that the run has no turn before it is stuck; others have edited a.txt by then.
@@ -322,7 +322,8 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	goleak.VerifyNone(t, before)
 }
 
-// TestCancelWhileMergesAreHeld ends a run that cannot merge, since the editor takes hunks: it does not wait, and leaves nothing behind.
+// TestCancelWhileMergesAreHeld ends a run that cannot merge, since the editor takes hunks: it does not wait, and leaves
+// nothing behind.
 func TestCancelWhileMergesAreHeld(t *testing.T) {
 	for _, how := range []string{"with its root", "with the engine"} {
 		t.Run(how, func(t *testing.T) {
@@ -372,8 +373,8 @@ func (w *world) cancel(id event.RunID) {
 	}
 }
 
-// settled looks at what the closed store says: every run has ended as wanted, by its agent ("" for the others), nothing is open, what was written is in so
-// many hunks and in no layer, and no process is left.
+// settled looks at what the closed store says: every run has ended as wanted, by its agent ("" for the others), nothing
+// is open, what was written is in so many hunks and in no layer, and no process is left.
 func (w *world) settled(want map[string]event.Status, hunks int) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.state, "agentls.db"))

@@ -46,8 +46,8 @@ func diagnosed(results []string, steps ...script.Step) script.Turn {
 	return turn
 }
 
-// TestHostileChecker has a project whose eslint does what it should not. It runs on what the run sees, and nothing that it does
-// stays or gets out, whatever the configuration opens for commands.
+// TestHostileChecker has a project whose eslint does what it should not. It runs on what the run sees, and nothing that
+// it does stays or gets out, whatever the configuration opens for commands.
 func TestHostileChecker(t *testing.T) {
 	outside, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -83,8 +83,8 @@ func (c *clock) handOverDue() bool {
 	return limited && rest < 0
 }
 
-// beforeHandOver is the time that is left before that, negative once it is over. It is not limited while the clock has no
-// limit.
+// beforeHandOver is the time that is left before that, negative once it is over. It is not limited while the clock has
+// no limit.
 func (c *clock) beforeHandOver() (rest time.Duration, limited bool) {
 	c.mu.Lock()
 	limit, reserve := c.limit, c.reserve()

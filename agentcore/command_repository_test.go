@@ -9,8 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
-// TestCommandMakesARepository: what a command would make a git repository, by itself or with what was proposed before, is
-// left out, for nobody is asked what a command writes.
+// TestCommandMakesARepository: what a command would make a git repository, by itself or with what was proposed before,
+// is left out, for nobody is asked what a command writes.
 func TestCommandMakesARepository(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level sandbox.Level) {
 		w := newWorld(t, nil,

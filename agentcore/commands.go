@@ -97,7 +97,8 @@ func (e *Engine) forgetOutputs() error {
 	}
 	var problems []error
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > keptOutputs {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() &&
+			time.Since(info.ModTime()) > keptOutputs {
 			problems = append(problems, os.Remove(filepath.Join(e.outputDir(), entry.Name())))
 		}
 	}
@@ -112,12 +113,16 @@ func (r *run) writeCommands(b *strings.Builder) {
 	}
 	switch level := r.rights.sandboxLevel(); {
 	case level == permission.Full && r.config.SandboxNetwork:
-		b.WriteString("commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
+		b.WriteString(
+			"commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Full && len(r.config.NetworkAllow) > 0:
-		fmt.Fprintf(b, "commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and proposed text; changes become proposals\n",
+		fmt.Fprintf(b,
+			"commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and "+
+				"proposed text; changes become proposals\n",
 			strings.Join(r.config.NetworkAllow, ", "))
 	case level == permission.Full:
-		b.WriteString("commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
+		b.WriteString(
+			"commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
 	case level == permission.Partial:
 		fmt.Fprintf(b, "commands: on a copy of the workspace with unsaved and proposed text, whose changes become "+
 			"proposals; nothing else holds them back, so %s\n", otherwise)
@@ -165,7 +170,8 @@ func (c *commands) options() (sandbox.Options, error) {
 	env, home := e.redactor.Environ(os.Environ()), homeDir()
 	o := sandbox.Options{
 		Run: string(c.run.id), StateDir: e.sandboxDir(), OutputDir: e.outputDir(), Home: home, Env: env,
-		Caches: sandbox.DefaultCaches(env, home), Tools: append(sandbox.DefaultTools(env, home), c.run.hooks.programs(home)...),
+		Caches: sandbox.DefaultCaches(env, home),
+		Tools:  append(sandbox.DefaultTools(env, home), c.run.hooks.programs(home)...),
 		Hidden: []string{e.stateDir}, Protected: permission.ProtectedNames(),
 		Network: sandbox.Network{Open: c.run.config.SandboxNetwork},
 		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
@@ -230,7 +236,9 @@ func (c *commands) look() (workspace.Snapshot, map[string]sandbox.Text) {
 }
 
 // foreground runs a command to its end and proposes what it changed.
-func (c *commands) foreground(ctx context.Context, command tool.Command, author workspace.Author) (tool.CommandResult, error) {
+func (c *commands) foreground(ctx context.Context, command tool.Command,
+	author workspace.Author,
+) (tool.CommandResult, error) {
 	if c.run.rights.unsandboxed() {
 		p, err := c.startDirect(ctx, command)
 		if err != nil {
@@ -260,8 +268,8 @@ func (c *commands) foreground(ctx context.Context, command tool.Command, author 
 	return result, nil
 }
 
-// barred parts what a command changed into what the run may change itself and what it may not: a command is no way around the rules on
-// edits, which cannot be told from its words.
+// barred parts what a command changed into what the run may change itself and what it may not: a command is no way
+// around the rules on edits, which cannot be told from its words.
 func (c *commands) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
 	c.expect(changes)
 	for _, change := range changes {
@@ -285,12 +293,15 @@ func (c *commands) expect(changes []sandbox.Change) {
 }
 
 // take makes what a command changed edits of the run.
-func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
+func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change,
+	author workspace.Author,
+) []workspace.Taken {
 	written := make([]workspace.Written, 0, len(changes))
 	for _, change := range changes {
 		written = append(written, workspace.Written{
-			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted, Executable: change.Mode&0o111 != 0,
-			Existed: change.Existed, Before: change.Before,
+			Path: c.shown(change.Path), Content: change.Content, Deleted: change.Deleted,
+			Executable: change.Mode&0o111 != 0,
+			Existed:    change.Existed, Before: change.Before,
 		})
 	}
 	return snapshot.TakeAll(written, author)
@@ -299,7 +310,8 @@ func (c *commands) take(snapshot workspace.Snapshot, changes []sandbox.Change, a
 // result is what a model hears of a result, but for the changes.
 func (c *commands) result(r sandbox.Result) tool.CommandResult {
 	result := tool.CommandResult{
-		Output: strings.ToValidUTF8(string(r.Output), "\uFFFD"), Size: r.OutputSize, Exit: r.Exit, Signal: r.Signal, TimedOut: r.TimedOut, Notes: r.Notes,
+		Output: strings.ToValidUTF8(string(r.Output), "\uFFFD"), Size: r.OutputSize, Exit: r.Exit, Signal: r.Signal,
+		TimedOut: r.TimedOut, Notes: r.Notes,
 	}
 	if r.OutputFile != "" {
 		if err := c.keep(r.OutputFile); err != nil {
@@ -313,7 +325,8 @@ func (c *commands) result(r sandbox.Result) tool.CommandResult {
 			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
 			break
 		}
-		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s", c.run.session.view.Shown(c.shown(kept.Path)), kept.Reason))
+		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s",
+			c.run.session.view.Shown(c.shown(kept.Path)), kept.Reason))
 	}
 	return result
 }
@@ -437,7 +450,8 @@ func (c *commands) find(id string) (*background, error) {
 	if len(c.background) == 0 {
 		return nil, fmt.Errorf("there is no command %q; nothing was started in the background", id)
 	}
-	return nil, fmt.Errorf("there is no command %q; there are %s", id, strings.Join(slices.Sorted(maps.Keys(c.background)), ", "))
+	return nil, fmt.Errorf("there is no command %q; there are %s", id,
+		strings.Join(slices.Sorted(maps.Keys(c.background)), ", "))
 }
 
 // state returns how far a command in the background is.
@@ -498,7 +512,8 @@ func cut(output []byte, limit int) []byte {
 		return output
 	}
 	missing := len(output) - limit
-	return slices.Concat(output[:limit/2], fmt.Appendf(nil, "\n[%d bytes are left out here]\n", missing), output[len(output)-limit/2:])
+	return slices.Concat(output[:limit/2], fmt.Appendf(nil, "\n[%d bytes are left out here]\n", missing),
+		output[len(output)-limit/2:])
 }
 
 // close ends all commands of the run and waits until nothing of them is left.
@@ -526,6 +541,7 @@ func (c *commands) close() error {
 // closeCommands is close as the end of a run needs it.
 func (r *run) closeCommands() {
 	if err := r.guarded("the end of its commands", r.commands.close); err != nil {
-		r.notice(event.NoticeWarning, "what the run's commands left could not be cleared away: "+err.Error(), "look into "+r.engine.sandboxDir())
+		r.notice(event.NoticeWarning, "what the run's commands left could not be cleared away: "+err.Error(),
+			"look into "+r.engine.sandboxDir())
 	}
 }

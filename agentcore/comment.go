@@ -8,7 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes the comment out.
+// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes
+// the comment out.
 type Comment struct {
 	// Path is the file's, absolute.
 	Path string
@@ -18,15 +19,16 @@ type Comment struct {
 	StartLine, EndLine int
 }
 
-// takeComment takes the comment out of the file, as an edit of the run's. Where the agent has done so itself, or the user meanwhile,
-// there is nothing to do. It is called at the end of a run that has done what it was to do.
+// takeComment takes the comment out of the file, as an edit of the run's. Where the agent has done so itself, or the
+// user meanwhile, there is nothing to do. It is called at the end of a run that has done what it was to do.
 func (r *run) takeComment() {
 	c := r.request.Comment
 	if c == nil || r.result.Reason != "" {
 		return
 	}
 	if err := r.editable(c.Path, true); err != nil { // as the fix of a finding: an agent that only reviews may do so
-		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.view.Shown(c.Path), err), "take the comment out yourself")
+		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.view.Shown(c.Path), err),
+			"take the comment out yourself")
 		return
 	}
 	for range trackAttempts {
@@ -43,7 +45,9 @@ func (r *run) takeComment() {
 			return
 		}
 	}
-	r.notice(event.NoticeWarning, "the request stays in "+r.session.view.Shown(c.Path)+", whose text changes all the time", "take the comment out yourself")
+	r.notice(event.NoticeWarning,
+		"the request stays in "+r.session.view.Shown(c.Path)+", whose text changes all the time",
+		"take the comment out yourself")
 }
 
 // nearest is the offset of that occurrence of a part which is nearest to a line, 1-based; -1 where there is none.
@@ -67,5 +71,7 @@ func nearest(text, part string, line int) int {
 
 // write tells the agent where its prompt comes from.
 func (c *Comment) write(b *strings.Builder) {
-	fmt.Fprintf(b, "request: it stands as a comment at line %d of this file, and is about the code there; leave the comment as it is, since it is taken out when you are done\n", c.StartLine)
+	fmt.Fprintf(b,
+		"request: it stands as a comment at line %d of this file, and is about the code there; leave the comment as "+
+			"it is, since it is taken out when you are done\n", c.StartLine)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-// smallContext is that of a model whose conversations are shortened at 160 kB: it has room for three of bigFiles beside 10 to 30 kB of
-// prompt and tools, and not for four.
+// smallContext is that of a model whose conversations are shortened at 160 kB: it has room for three of bigFiles beside
+// 10 to 30 kB of prompt and tools, and not for four.
 const smallContext = 66_700
 
 // bigFiles are files of which read shows 40 kB.
@@ -164,8 +164,8 @@ func TestSteeringOutlivesCompaction(t *testing.T) {
 	}
 }
 
-// storedWhole checks that all messages of a run are stored: each follows the one before it, but for summaries, which follow what
-// they stand for.
+// storedWhole checks that all messages of a run are stored: each follows the one before it, but for summaries, which
+// follow what they stand for.
 func (w *world) storedWhole(id event.RunID) {
 	w.t.Helper()
 	messages, err := w.engine.Store().Messages(w.ctx, id)

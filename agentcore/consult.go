@@ -17,10 +17,10 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own below this one in
-// the store, without events: surfaces show it as what this run does. It has the model of its definition, or this run's; it
-// takes no place of a child, which a run that waits for its own could not get; what it uses counts as used by this run. The
-// run's goroutine calls it.
+// consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own
+// below this one in the store, without events: surfaces show it as what this run does. It has the model of its
+// definition, or this run's; it takes no place of a child, which a run that waits for its own could not get; what it
+// uses counts as used by this run. The run's goroutine calls it.
 func (r *run) consult(slug, title, asking string) (string, error) {
 	definition, err := r.engine.Agents().Find(slug)
 	if err != nil {
@@ -28,7 +28,10 @@ func (r *run) consult(slug, title, asking string) (string, error) {
 	}
 	asked := r.model
 	if definition.Model != "" && definition.Model != "inherit" {
-		if asked, err = r.engine.openModel(provider.Choice{Definition: definition.Model, Parent: r.model.Name()}.With(r.config)); err != nil {
+		if asked, err = r.engine.openModel(provider.Choice{
+			Definition: definition.Model,
+			Parent:     r.model.Name(),
+		}.With(r.config)); err != nil {
 			return "", fmt.Errorf("open the model of the agent %s: %w", slug, err)
 		}
 	}
@@ -50,13 +53,16 @@ func (r *run) hidden(definition *agent.Definition, title string, of *budget) *ru
 	now := time.Now().UTC()
 	return &run{
 		spec: spec{
-			id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: definition,
-			config: r.config, skills: r.skills, request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
-			limits: definition.LimitsAt(1), created: now,
+			id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1,
+			definition: definition,
+			config:     r.config, skills: r.skills,
+			request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
+			limits:  definition.LimitsAt(1), created: now,
 		},
 		conversation: conversation{turn: 1},
 		shared: shared{
-			started: now, status: event.StatusRunning, own: event.NoUsage(), result: event.RunResult{Usage: event.NoUsage()},
+			started: now, status: event.StatusRunning, own: event.NoUsage(),
+			result: event.RunResult{Usage: event.NoUsage()},
 		},
 		resources: resources{layer: r.layer, rights: r.rights, ctx: r.ctx, budget: of},
 	}
@@ -66,7 +72,9 @@ func (r *run) hidden(definition *agent.Definition, title string, of *budget) *ru
 func (r *spec) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
 
 // answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
-func (r *run) answers(whole context.Context, asking string, ask func(context.Context, query) (model.Done, error)) (string, error) {
+func (r *run) answers(whole context.Context, asking string,
+	ask func(context.Context, query) (model.Done, error),
+) (string, error) {
 	defer r.budget.close()
 	ctx := whole
 	if r.limits.Timeout > 0 {
@@ -90,7 +98,10 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 		text = strings.TrimSpace(r.engine.redactor.Text(done.Message.Text()))
 		switch {
 		case done.Stop == model.StopRefused:
-			err = &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text)}
+			err = &fault.Error{
+				Kind:   fault.Refused,
+				Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text),
+			}
 		case text == "":
 			err = &fault.Error{Kind: fault.EmptyAnswer, Detail: r.model.Name() + " answered nothing"}
 		}
@@ -111,7 +122,10 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 	r.finished = time.Now().UTC()
 	answer := withoutCalls(withoutSecrets(done.Message, r.engine.redactor))
 	answer.Role = model.RoleAssistant
-	r.aside(store.Message{Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)), Duration: max(time.Since(began), time.Millisecond), Model: r.model.Name(), Usage: used}, answer)
+	r.aside(store.Message{
+		Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)),
+		Duration: max(time.Since(began), time.Millisecond), Model: r.model.Name(), Usage: used,
+	}, answer)
 	return text, err
 }
 
@@ -119,7 +133,8 @@ func (r *run) answers(whole context.Context, asking string, ask func(context.Con
 func (r *run) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
 	batch := store.Batch{Prompts: prompt}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
-		message.ID, message.Run, message.Role, message.Parts, message.Time = event.NewMessageID(), r.id, string(m.Role), parts, time.Now().UTC()
+		message.ID, message.Run, message.Role, message.Parts, message.Time = event.NewMessageID(), r.id, string(m.Role),
+			parts, time.Now().UTC()
 		batch.Messages = []store.Message{message}
 	}
 	r.session.recording.Lock()

@@ -95,7 +95,8 @@ func (r *run) takeTurn() (ended bool, err error) {
 	calls, text := done.Message.Calls(), r.engine.redactor.Text(done.Message.Text())
 	switch {
 	case done.Stop == model.StopRefused:
-		return false, &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(), text), Hint: "word the task differently, or choose another model"}
+		return false, &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(),
+			text), Hint: "word the task differently, or choose another model"}
 	case r.lastTurn:
 		return true, r.lastAnswer(done)
 	case len(calls) > 0:
@@ -125,7 +126,8 @@ func (r *run) takeTurn() (ended bool, err error) {
 	return false, nil
 }
 
-// answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a turn.
+// answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a
+// turn.
 func (r *run) answer() (model.Done, error) {
 	r.attempt = 1
 	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
@@ -163,15 +165,19 @@ func (r *run) query(only string) (model.Done, error) {
 	}
 }
 
-// followCalls carries out the calls of an answer and puts their results into the conversation. It reports true when the run has
-// handed over by one of them.
+// followCalls carries out the calls of an answer and puts their results into the conversation. It reports true when the
+// run has handed over by one of them.
 func (r *run) followCalls(done model.Done) (ended bool, err error) {
 	calls := done.Message.Calls()
 	r.append(done.Message)
 	as := r.lapses.repeats(calls)
 	if as.times >= as.limit {
-		r.ending = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(), calls[0].Name, as.times)}
-		r.append(model.Message{Role: model.RoleTool, Parts: uncalled(calls, "this call was not made again, since nothing new can come of it")})
+		r.ending = ending{"repeats", fmt.Sprintf("%s made the same call of %s %d times in a row", r.model.Name(),
+			calls[0].Name, as.times)}
+		r.append(model.Message{
+			Role:  model.RoleTool,
+			Parts: uncalled(calls, "this call was not made again, since nothing new can come of it"),
+		})
 		return false, nil
 	}
 	made, cut := calls, done.Stop == model.StopLength && !whole(calls[len(calls)-1])
@@ -182,7 +188,11 @@ func (r *run) followCalls(done model.Done) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	results = append(results, uncalled(calls[len(made):], "this call was not made: your answer was cut off in the middle of it, at the length that one answer may have. Send it again in smaller pieces, each in an answer of its own")...)
+	results = append(results,
+		uncalled(calls[len(made):],
+			"this call was not made: your answer was cut off in the middle of it, at the length that one "+
+				"answer may have. "+
+				"Send it again in smaller pieces, each in an answer of its own")...)
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
 	if r.handedOver() {
 		if more, err := r.goOn(""); !more || err != nil {
@@ -200,7 +210,11 @@ func (r *run) followCalls(done model.Done) (ended bool, err error) {
 // judge looks at a turn of calls for what a model does not get out of by itself.
 func (r *run) judge(calls []model.Call, results []model.Part, as repetition, cut bool) {
 	if r.lapses.did(calls, results, as) {
-		r.append(model.UserText(fmt.Sprintf("You have made the same call %d times, and nothing new came of it. Take another way, or give your final answer.", as.times)))
+		r.append(
+			model.UserText(
+				fmt.Sprintf(
+					"You have made the same call %d times, and nothing new came of it. Take another way, or give your "+
+						"final answer.", as.times)))
 	}
 	if cut {
 		if !r.lapses.bad("length", "") {
@@ -213,7 +227,12 @@ func (r *run) judge(calls []model.Call, results []model.Part, as repetition, cut
 		r.lapses.broken = 0
 	}
 	if r.lapses.broken >= brokenTurns {
-		r.ending = ending{"broken_calls", fmt.Sprintf("in %d turns in a row, %s called only tools that there are not, or with arguments that are not JSON", brokenTurns, r.model.Name())}
+		r.ending = ending{
+			"broken_calls",
+			fmt.Sprintf(
+				"in %d turns in a row, %s called only tools that there are not, or with arguments that are not JSON",
+				brokenTurns, r.model.Name()),
+		}
 	}
 }
 
@@ -225,7 +244,8 @@ func (r *run) lastAnswer(done model.Done) error {
 	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
 	spoke := strings.TrimSpace(done.Message.Text()) != ""
 	switch {
-	case len(calls) == 0 && !spoke && r.ending.detail == "" && r.definition.Mode != agent.SingleShot: // which has one answer
+	case len(calls) == 0 && !spoke && r.ending.detail == "" && r.definition.Mode != agent.SingleShot:
+		// which has one answer
 		return r.askForText(done, "Your answer was empty.")
 	case len(calls) == 0, !submits && spoke:
 		return r.lastWord(done)
@@ -320,7 +340,10 @@ func (r *run) lastWord(done model.Done) error {
 	case r.lastText != "":
 	case end.detail != "" || own:
 		r.lastText = strings.TrimSpace(cmp.Or(text, r.lapses.said))
-		failed := &fault.Error{Kind: fault.Kind(wrong.reason), Detail: r.model.Name() + " gave no answer", Hint: "try another model, or word the task differently"}
+		failed := &fault.Error{
+			Kind: fault.Kind(wrong.reason), Detail: r.model.Name() + " gave no answer",
+			Hint: "try another model, or word the task differently",
+		}
 		if end.detail != "" {
 			failed.Kind, failed.Detail = fault.Kind(end.reason), end.detail
 		}
@@ -358,17 +381,21 @@ func (r *run) conclude(end ending, stop model.Stop) {
 	}
 	switch {
 	case end.detail != "":
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended, since %s; it handed over what it had", r.definition.Slug, end.detail), "word the task differently, or choose another model")
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended, since %s; it handed over what it had",
+			r.definition.Slug, end.detail), "word the task differently, or choose another model")
 	case end.reason != "":
 		what := "handed over what it had"
 		if r.lastText == "" {
 			what = "gave no answer"
 		}
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and %s", r.definition.Slug, end.reason, what),
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) and %s", r.definition.Slug,
+			end.reason, what),
 			"start it again with a larger limit, or a smaller task")
 	case stop == model.StopLength:
 		end.reason = "length"
-		r.notice(event.NoticeWarning, fmt.Sprintf("the last answer of %s was cut off, since it reached the length that %s may answer", r.definition.Slug, r.model.Name()), "start it again with a smaller task")
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("the last answer of %s was cut off, since it reached the length that %s may answer",
+				r.definition.Slug, r.model.Name()), "start it again with a smaller task")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-// TestCoordinator: an agent spawns three others, tells one of them something, waits for the first to end, ends another, waits for the rest,
-// and closes with what came of all.
+// TestCoordinator: an agent spawns three others, tells one of them something, waits for the first to end, ends another,
+// waits for the rest, and closes with what came of all.
 func TestCoordinator(t *testing.T) {
 	spawned := func(name string) map[string]*regexp.Regexp {
 		return map[string]*regexp.Regexp{name: regexp.MustCompile(`background as (\S+)\.`)}

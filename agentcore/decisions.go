@@ -13,7 +13,8 @@ import (
 
 // decisions are what the user said about folders, in whatever process. The methods may be called from any goroutine.
 type decisions struct {
-	// turn is a token for who reads them, or changes them and reads them after that, so that a former state never replaces a later one.
+	// turn is a token for who reads them, or changes them and reads them after that, so that a former state never
+	// replaces a later one.
 	turn chan struct{}
 	news chan struct{} // has room for one: another process has changed folders
 
@@ -21,7 +22,8 @@ type decisions struct {
 	folders map[string]decision // by real path
 }
 
-// decision is what the user said about a folder, in a form that can be compared: to trust it again, as it is by now, is another one.
+// decision is what the user said about a folder, in a form that can be compared: to trust it again, as it is by now, is
+// another one.
 type decision struct {
 	trusted bool
 	hash    string
@@ -62,7 +64,8 @@ func (d *decisions) takeTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// readDecisions takes in what users have granted and whom they trust by now, in this process or any other. It reads the disk.
+// readDecisions takes in what users have granted and whom they trust by now, in this process or any other. It reads the
+// disk.
 func (e *Engine) readDecisions(ctx context.Context) error {
 	done, err := e.decisions.takeTurn(ctx)
 	if err != nil {
@@ -79,7 +82,8 @@ func (e *Engine) readDecisions(ctx context.Context) error {
 	return err
 }
 
-// readDecisionsNow is readDecisions for who has the turn. It reports whether other folders are trusted than before, and tells nobody.
+// readDecisionsNow is readDecisions for who has the turn. It reports whether other folders are trusted than before, and
+// tells nobody.
 func (e *Engine) readDecisionsNow(ctx context.Context) (changed bool, err error) {
 	grants, err := e.store.ProjectGrants(ctx)
 	if err != nil {
@@ -93,8 +97,8 @@ func (e *Engine) readDecisionsNow(ctx context.Context) (changed bool, err error)
 	return e.decisions.replace(folders), nil
 }
 
-// decisionsEvery is how often the engine looks for what was decided in other processes. Tool calls do not depend on that: before each, the
-// engine looks anyway.
+// decisionsEvery is how often the engine looks for what was decided in other processes. Tool calls do not depend on
+// that: before each, the engine looks anyway.
 const decisionsEvery = 2 * time.Second
 
 // readAgents takes in which agents other processes have registered.

@@ -98,7 +98,8 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	id := w.start(coder())
 	w.answer(w.asked(), agentcore.Answer{Allow: true, Scope: permission.Project})
 	ask := w.asked()
-	// The other process has read its grants before this one was given: a new one is what `agentls permissions revoke` is.
+	// The other process has read its grants before this one was given: a new one is what `agentls permissions revoke`
+	// is.
 	given := w.engine.Grants("")
 	if len(given) != 1 {
 		t.Fatalf("granted: %+v", given)
@@ -119,7 +120,8 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	}
 }
 
-// TestTrustLostWhileAsked: a command that the user allows does not run where the workspace lost its trust while the question was open.
+// TestTrustLostWhileAsked: a command that the user allows does not run where the workspace lost its trust while the
+// question was open.
 func TestTrustLostWhileAsked(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("touch made.txt")}},
@@ -142,7 +144,8 @@ func TestTrustLostWhileAsked(t *testing.T) {
 	w.wait(id)
 }
 
-// TestTrustChangedElsewhere: the engine tells when another process changes whom the user trusts, and not of its own changes.
+// TestTrustChangedElsewhere: the engine tells when another process changes whom the user trusts, and not of its own
+// changes.
 func TestTrustChangedElsewhere(t *testing.T) {
 	w := newWorld(t, nil)
 	w.closeEngine()

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 )
 
-// TestDefaultArguments: what the definition sets for a tool is there where the call leaves it out, and never beside what the call says,
-// under whichever name.
+// TestDefaultArguments: what the definition sets for a tool is there where the call leaves it out, and never beside
+// what the call says, under whichever name.
 func TestDefaultArguments(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\n"})
 	turns, err := script.Parse("test", `turn
@@ -40,7 +40,8 @@ text Read.
 	}
 }
 
-// TestDefaultArgumentsAreChecked: a definition whose default arguments no call could have is told so where it is written.
+// TestDefaultArgumentsAreChecked: a definition whose default arguments no call could have is told so where it is
+// written.
 func TestDefaultArgumentsAreChecked(t *testing.T) {
 	known := agentcore.Known(&config.Config{}, nil, provider.Surroundings{})
 	for name, test := range map[string]struct {

@@ -44,8 +44,10 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 		return nil, err
 	}
 	for above := r; above != nil; above = above.parent {
-		if above.definition.Slug == definition.Slug && strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
-			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it", above.pathOfAgents())
+		if above.definition.Slug == definition.Slug &&
+			strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
+			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it",
+				above.pathOfAgents())
 		}
 	}
 	request := RunRequest{
@@ -181,7 +183,8 @@ func (r *spec) moreTools(definition *agent.Definition, names []string) (more []s
 		canonical, ok := tool.Resolve(name)
 		switch {
 		case !ok || !r.offers(canonical) && r.whyWithheld(canonical) == "" && !definition.Allows(canonical):
-			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out", definition.Slug, name)
+			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out",
+				definition.Slug, name)
 		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
 			more = append(more, canonical)
 		}
@@ -203,8 +206,9 @@ func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 			usable = child.mayUse(name) && !child.keepsBack(tool.Spec{Name: name, Effect: tool.Acts})
 		}
 		if !usable {
-			return fmt.Errorf("allowed_tools: %s cannot use %s here, whoever allows it: its kind of run does not have it, "+
-				"or all calls of it would be denied; leave it out", slug, name)
+			return fmt.Errorf(
+				"allowed_tools: %s cannot use %s here, whoever allows it: its kind of run does not have it, "+
+					"or all calls of it would be denied; leave it out", slug, name)
 		}
 	}
 	tools := strings.Join(names, ", ")
@@ -220,8 +224,8 @@ func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 	return ctx.Err()
 }
 
-// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children have
-// ended by then, too, where it is the run's own.
+// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
+// have ended by then, too, where it is the run's own.
 func (r *run) awaits(ctx context.Context, children ...*run) error {
 	resume := r.waitsOn(&awaited{waitsFor(children), children})
 	for _, child := range children {
@@ -243,7 +247,8 @@ func (r *run) taskState() tool.TaskState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return tool.TaskState{
-		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message), Result: result,
+		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message),
+		Result:    result,
 		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
 	}
 }
@@ -281,6 +286,9 @@ func (r *spec) writeTask(b *strings.Builder) {
 func (r *run) collides(c workspace.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.conflicts = append(r.conflicts, fmt.Sprintf("%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It wanted:\n%s\nThere is now:\n%s",
-		r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+	r.conflicts = append(r.conflicts,
+		fmt.Sprintf(
+			"%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It "+
+				"wanted:\n%s\nThere is now:\n%s",
+			r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
 }

@@ -134,7 +134,8 @@ func TestTaskRefusals(t *testing.T) {
 	}
 }
 
-// TestNestedTasksShareOnePlace: a child that waits for its own child lets it have its place, so that nothing stands still.
+// TestNestedTasksShareOnePlace: a child that waits for its own child lets it have its place, so that nothing stands
+// still.
 func TestNestedTasksShareOnePlace(t *testing.T) {
 	turns := []script.Turn{
 		{Match: "Go.", Answer: []script.Step{task("outer", "Outer 1.", ""), task("outer", "Outer 2.", ""), task("outer", "Outer 3.", "")}},
@@ -163,7 +164,8 @@ func TestNestedTasksShareOnePlace(t *testing.T) {
 	}
 }
 
-// TestTasksBeginInOrder: the tasks of a turn get their places in the order of the calls, those of a file each in that of the files.
+// TestTasksBeginInOrder: the tasks of a turn get their places in the order of the calls, those of a file each in that
+// of the files.
 func TestTasksBeginInOrder(t *testing.T) {
 	const many = 12
 	turns := []script.Turn{{Match: "Go."}, {Match: "Look", Times: 2 * many, Answer: []script.Step{script.Text("seen")}}, {Match: "Go.", Answer: []script.Step{script.Text("done")}}}

@@ -316,8 +316,8 @@ func TestLimitsOfAChildWithoutPrefix(t *testing.T) {
 	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 }
 
-// A call whose child did not complete has failed, in the record, the events and for the model, which is told all the same
-// what came of it.
+// A call whose child did not complete has failed, in the record, the events and for the model, which is told all the
+// same what came of it.
 func TestCallOfAFailedTask(t *testing.T) {
 	w := newWorld(
 		t, nil,

@@ -37,7 +37,8 @@ type direct struct {
 	result sandbox.Result // set once done is closed
 }
 
-// nextDirect counts a command without a sandbox. What it returns is to be in the environment of its processes, and of no others.
+// nextDirect counts a command without a sandbox. What it returns is to be in the environment of its processes, and of
+// no others.
 func (c *commands) nextDirect() (variable string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +130,9 @@ func (p *direct) end(err error, limit time.Duration) {
 	p.mu.Unlock()
 	r.Level = sandbox.None
 	r.Exit, r.Signal = howEnded(p.cmd.ProcessState)
-	r.Notes = append(r.Notes, "it ran without a sandbox, on the disk as it is saved: unsaved and proposed text was not there, and what it changed is changed")
+	r.Notes = append(r.Notes,
+		"it ran without a sandbox, on the disk as it is saved: unsaved and proposed text was not there, and what it "+
+			"changed is changed")
 	if p.late {
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", limit))
 	}
@@ -168,7 +171,8 @@ func (p *direct) Wait(ctx context.Context) (sandbox.Result, error) {
 	}
 }
 
-// outputFile is the output of a command, the first maxKeptOutput bytes of it in a file. It may be read while it is written.
+// outputFile is the output of a command, the first maxKeptOutput bytes of it in a file. It may be read while it is
+// written.
 type outputFile struct {
 	mu   sync.Mutex
 	file *os.File

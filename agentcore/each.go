@@ -54,7 +54,10 @@ func (r *run) fanOut() error {
 		return err
 	}
 	if len(failed) == len(children) && len(failed) > 0 {
-		return &fault.Error{Kind: fault.ChildrenFailed, Detail: errors.Join(failed...).Error(), Cause: errors.Join(failed...)}
+		return &fault.Error{
+			Kind: fault.ChildrenFailed, Detail: errors.Join(failed...).Error(),
+			Cause: errors.Join(failed...),
+		}
 	}
 	for _, err := range failed {
 		r.notice(event.NoticeWarning, err.Error(), "run the agent on that file alone to see more")

@@ -15,7 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// interruptDead makes the runs interrupted whose process has died, and ends what is left of their commands. It waits on the disk.
+// interruptDead makes the runs interrupted whose process has died, and ends what is left of their commands. It waits on
+// the disk.
 func (e *Engine) interruptDead(ctx context.Context) error {
 	interrupted, err := e.store.MarkInterrupted(ctx)
 	if err == nil {
@@ -41,7 +42,8 @@ func (e *Engine) interruptDeserted(ctx context.Context, session event.SessionID)
 	return e.interruptDead(ctx)
 }
 
-// openElsewhere is the refusal of what only the process can do that has a session open, nil where no other living process has it. It reads the store.
+// openElsewhere is the refusal of what only the process can do that has a session open, nil where no other living
+// process has it. It reads the store.
 func (e *Engine) openElsewhere(ctx context.Context, session event.SessionID, what, hint string) error {
 	owner, err := e.store.Owner(ctx, session)
 	if err != nil {
@@ -76,7 +78,10 @@ func (e *Engine) Elsewhere(ctx context.Context, id string, failure error) error 
 	row, err := e.store.Run(ctx, event.RunID(id))
 	switch {
 	case err == nil && row.Status.Final():
-		return &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id), Hint: "go on with it by agent/resume"}
+		return &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended", row.Agent, id),
+			Hint: "go on with it by agent/resume",
+		}
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return fmt.Errorf("read the run %s: %w", id, err)
 	}
@@ -105,13 +110,13 @@ func (e *Engine) endedSession(ctx context.Context, id event.SessionID) error {
 // Interrupted is a run that was cut off with its process.
 type Interrupted struct {
 	history.Run
-	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There are none where nothing
-	// had begun.
+	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There
+	// are none where nothing had begun.
 	Parts []event.RunID
 }
 
-// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, of which the user was not told
-// yet. Whoever gets them has to tell: nobody gets them again. It waits on the disk.
+// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders,
+// of which the user was not told yet. Whoever gets them has to tell: nobody gets them again. It waits on the disk.
 func (e *Engine) TakeInterrupted(ctx context.Context, roots []string) ([]Interrupted, error) {
 	rows, err := e.store.TakeInterrupted(ctx, roots)
 	if err != nil {
@@ -155,8 +160,8 @@ func (e *Engine) parts(ctx context.Context, row store.Run) ([]event.RunID, error
 	return list, nil
 }
 
-// Subscribe starts reading at the events behind number since of a session, which may be one of another process, of which the
-// stored events come. With an empty session it reads all sessions of this process from now on.
+// Subscribe starts reading at the events behind number since of a session, which may be one of another process, of
+// which the stored events come. With an empty session it reads all sessions of this process from now on.
 func (e *Engine) Subscribe(session event.SessionID, since uint64) *feed.Subscription {
 	var deserted func(context.Context) error
 	if _, err := e.Session(session); err != nil && session != "" {

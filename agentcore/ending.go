@@ -65,7 +65,8 @@ func (r *run) finish(err error) {
 	if result.Status == event.StatusCompleted && result.Reason == "" {
 		r.session.clearFormer(r)
 	}
-	if r.parent == nil && result.Status != event.StatusInterrupted { // where the process ends, it says itself how the session stays
+	if r.parent == nil && result.Status != event.StatusInterrupted {
+		// where the process ends, it says itself how the session stays
 		r.session.sumUp(r)
 		r.session.store(store.SessionOpen)
 	}
@@ -93,23 +94,27 @@ func (r *run) unstored(err error) {
 	})
 }
 
-// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was stopped, is left out; where
-// the engine ends, the rows of the layer are left to the next process.
+// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was
+// stopped, is left out; where the engine ends, the rows of the layer are left to the next process.
 func (r *run) lastMerge() error {
 	if r.mergeLayer() {
 		return nil
 	}
 	if errors.Is(context.Cause(r.ctx), errShutdown) {
-		r.notice(event.NoticeWarning, "the edits of its last turn wait for the next start, since agentls was shut down while the editor applied others", "")
+		r.notice(event.NoticeWarning,
+			"the edits of its last turn wait for the next start, since agentls was shut down while the editor "+
+				"applied others", "")
 		return nil
 	}
-	r.notice(event.NoticeWarning, "the edits of its last turn were left out, since it was stopped while the editor applied others", "run the agent again if they are still wanted")
+	r.notice(event.NoticeWarning,
+		"the edits of its last turn were left out, since it was stopped while the editor applied others",
+		"run the agent again if they are still wanted")
 	r.dropLayer()
 	return nil
 }
 
-// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports false where it could not, since
-// the run was stopped while the editor applied others.
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports
+// false where it could not, since the run was stopped while the editor applied others.
 func (r *run) mergeLayer() bool {
 	changes := r.layer.Changes()
 	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
@@ -134,8 +139,9 @@ func (r *run) mergeLayer() bool {
 	}
 	for _, c := range report.Conflicts {
 		r.collides(c)
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
-			r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
+				r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
 	if len(report.Hunks) > 0 {
 		r.session.linkHunks()

@@ -55,15 +55,17 @@ type Options struct {
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
 	KeysFile string
-	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it cannot.
+	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it
+	// cannot.
 	UserConfig string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
-	// Name is what this process is to a person who looks for it from another one, such as the editor's name; it may be empty.
+	// Name is what this process is to a person who looks for it from another one, such as the editor's name; it may be
+	// empty.
 	Name string
-	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the engine, which waits
-	// for it; nil means that nobody is told.
+	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the
+	// engine, which waits for it; nil means that nobody is told.
 	TrustChanged func()
 	// Crash is called at the points that tests end the process at; nil is for everybody else.
 	Crash crash.Hook
@@ -107,7 +109,8 @@ type Engine struct {
 	// probe finds probed, what of a sandbox the machine offers, when first needed.
 	probe  sync.Once
 	probed sandbox.Report
-	// checking is held by the checkers that run in sandboxes, of which there may be many at once: a child for each file.
+	// checking is held by the checkers that run in sandboxes, of which there may be many at once: a child for each
+	// file.
 	checking chan struct{}
 
 	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
@@ -131,7 +134,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name,
+		Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
@@ -201,9 +205,11 @@ func prepare(o *Options) (*Engine, error) {
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(), crash: o.Crash, now: o.Now, logger: o.Logger,
+		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(),
+		crash: o.Crash, now: o.Now, logger: o.Logger,
 		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig, decisions: newDecisions(),
-		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{}, checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
+		checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	e.local = &provider.LocalServers{Client: e.client, Getenv: e.getenv}
 	for _, t := range o.Tools {
@@ -213,7 +219,8 @@ func prepare(o *Options) (*Engine, error) {
 		e.openModel = e.wireModel
 	}
 	e.SetConfig(o.Config)
-	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"), func() int { return e.Config().MaxChildrenPerMachine })
+	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"),
+		func() int { return e.Config().MaxChildrenPerMachine })
 	e.skills.Store(o.Skills)
 	e.log = feed.New()
 	return e, nil
@@ -255,7 +262,8 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 // damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
 func (e *Engine) damaged(err error) {
 	e.log.AppendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
-		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(), Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
+		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(),
+		Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
 	}})
 }
 
@@ -270,7 +278,8 @@ func (e *Engine) Repaired() string {
 func storeFailure(err error) *fault.Error {
 	return &fault.Error{
 		Kind: fault.Store, Detail: "what happened could not be stored: " + err.Error(),
-		Hint: "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended", Cause: err,
+		Hint:  "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended",
+		Cause: err,
 	}
 }
 
@@ -330,9 +339,9 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 	return e.openSession(ctx, view, title, func(s *Session) error { return s.adoptFindings(ctx) })
 }
 
-// ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes along, too:
-// the hunks that wait for the user and those that can be undone, under their old ids, and what runs had written that
-// were interrupted. It reads the disk, and returns when that is durable.
+// ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes
+// along, too: the hunks that wait for the user and those that can be undone, under their old ids, and what runs had
+// written that were interrupted. It reads the disk, and returns when that is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
@@ -346,10 +355,12 @@ func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, titl
 	})
 }
 
-// ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. What that run, those that it went on
-// with and their children proposed and nobody decided on comes along, so that files are as the conversation says; of other
-// runs nothing does. It refuses where another process has those edits open. It reads the disk.
-func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title string, run event.RunID) (*Session, error) {
+// ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. What that run, those that
+// it went on with and their children proposed and nobody decided on comes along, so that files are as the conversation
+// says; of other runs nothing does. It refuses where another process has those edits open. It reads the disk.
+func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title string,
+	run event.RunID,
+) (*Session, error) {
 	runs, err := e.lineage(ctx, run)
 	if err != nil {
 		return nil, err
@@ -360,7 +371,8 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 	}
 	for _, session := range sessions {
 		what := fmt.Sprintf("what the run %s proposed waits in the session %s, which", run, session)
-		if err := e.openElsewhere(ctx, session, what, "accept or reject it there, or close it there, and resume the run then"); err != nil {
+		if err := e.openElsewhere(ctx, session, what,
+			"accept or reject it there, or close it there, and resume the run then"); err != nil {
 			return nil, err
 		}
 	}
@@ -385,10 +397,13 @@ func (e *Engine) Left(ctx context.Context, roots []string) (bool, error) {
 	return e.store.Left(ctx, roots)
 }
 
-func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string, adopt func(*Session) error) (*Session, error) {
+func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string,
+	adopt func(*Session) error,
+) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, account: account{title: title}, created: time.Now().UTC(),
-		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{}, remarks: map[remark][]*openFinding{},
+		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
+		remarks: map[remark][]*openFinding{},
 		durable: map[event.HunkID]struct{}{}, budget: newBudget(), errands: newErrands(e.ctx),
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
@@ -466,7 +481,8 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	row, err := e.store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return event.RunResult{}, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
+		return event.RunResult{}, fault.Missing("run", string(id),
+			"list the sessions and their runs with agent/sessions")
 	}
 	if err != nil {
 		return event.RunResult{}, fmt.Errorf("read the run %s: %w", id, err)
@@ -510,7 +526,10 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 		return result, fmt.Errorf("read the tool calls of the run %s: %w", id, err)
 	}
 	for _, c := range calls {
-		summary := event.CallSummary{Name: c.Tool, Status: c.Status, DurationMs: c.Finished.Sub(c.Started).Milliseconds()}
+		summary := event.CallSummary{
+			Name: c.Tool, Status: c.Status,
+			DurationMs: c.Finished.Sub(c.Started).Milliseconds(),
+		}
 		if c.Status == "" {
 			if !row.Status.Final() {
 				continue // another process is about to make it

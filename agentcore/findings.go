@@ -53,7 +53,8 @@ func (s *Session) Findings(path string) []event.Finding {
 		}
 	}
 	slices.SortFunc(list, func(a, b event.Finding) int {
-		return cmp.Or(strings.Compare(a.URI, b.URI), cmp.Compare(a.Span.StartLine, b.Span.StartLine), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(strings.Compare(a.URI, b.URI), cmp.Compare(a.Span.StartLine, b.Span.StartLine),
+			cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -102,7 +103,8 @@ func (s *Session) Finding(id event.FindingID) (event.Finding, string, error) {
 	defer s.mu.Unlock()
 	f := s.findings[id]
 	if f == nil {
-		return event.Finding{}, "", fault.Missing("open finding", string(id), "it may have been cleared because its lines changed; review the file again")
+		return event.Finding{}, "", fault.Missing("open finding", string(id),
+			"it may have been cleared because its lines changed; review the file again")
 	}
 	return f.now(), f.path, nil
 }
@@ -128,8 +130,9 @@ func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event
 		span, quote := clamp(found.Span, workspace.NewIndex(file.Text))
 		f := &openFinding{
 			finding: event.Finding{
-				ID: cmp.Or(fix, event.NewFindingID()), URI: event.FileURI(found.Path), Span: span, Severity: found.Severity,
-				Rule: found.Rule, Message: found.Message, Source: cmp.Or(found.Source, r.model.Name()),
+				ID: cmp.Or(fix, event.NewFindingID()), URI: event.FileURI(found.Path), Span: span,
+				Severity: found.Severity,
+				Rule:     found.Rule, Message: found.Message, Source: cmp.Or(found.Source, r.model.Name()),
 			},
 			path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, fix: fix,
 		}
@@ -137,7 +140,10 @@ func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event
 			return f.finding.ID, nil
 		}
 	}
-	return "", &fault.Error{Kind: fault.Changing, Detail: "the text of " + found.Path + " changes all the time", Hint: "report it again"}
+	return "", &fault.Error{
+		Kind: fault.Changing, Detail: "the text of " + found.Path + " changes all the time",
+		Hint: "report it again",
+	}
 }
 
 // trackAttempts is how often a finding is placed anew when the user types at that very moment.
@@ -146,7 +152,8 @@ const trackAttempts = 5
 func (s *Session) findingRow(f *openFinding) store.Finding {
 	now := time.Now().UTC()
 	row := store.Finding{
-		Finding: f.now(), Session: s.ID, Run: f.run, Quote: f.quote, State: store.FindingOpen, Created: now, Updated: now,
+		Finding: f.now(), Session: s.ID, Run: f.run, Quote: f.quote, State: store.FindingOpen,
+		Created: now, Updated: now,
 	}
 	if len(f.hunks) > 1 {
 		row.More = f.hunks[1:]
@@ -201,7 +208,8 @@ func (s *Session) sameRemark(f *openFinding) *openFinding {
 // remove takes a finding out, without a word. The caller holds s.mu.
 func (s *Session) remove(f *openFinding) {
 	delete(s.findings, f.finding.ID)
-	if same := slices.DeleteFunc(s.remarks[f.remark()], func(other *openFinding) bool { return other == f }); len(same) > 0 {
+	if same := slices.DeleteFunc(s.remarks[f.remark()],
+		func(other *openFinding) bool { return other == f }); len(same) > 0 {
 		s.remarks[f.remark()] = same
 	} else {
 		delete(s.remarks, f.remark())
@@ -224,7 +232,8 @@ func (s *Session) lose(f *openFinding) {
 func (s *Session) drop(f *openFinding, reason string) {
 	s.remove(f)
 	id := f.finding.ID
-	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}}, f.run,
+	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}},
+		f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
@@ -234,7 +243,8 @@ func (s *Session) clearFormer(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.findings {
-		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) && !slices.ContainsFunc(f.hunks, s.undecided) {
+		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) &&
+			!slices.ContainsFunc(f.hunks, s.undecided) {
 			s.drop(f, "reviewed again")
 		}
 	}
@@ -294,7 +304,8 @@ func (s *Session) linkHunks() {
 	for _, f := range s.findings {
 		if hunks := fixes[f.fix]; f.fix != "" && len(hunks) > 0 && !slices.Equal(hunks, f.hunks) {
 			f.hunks, f.finding.Hunk = hunks, hunks[0]
-			s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f)}}, f.run, event.FindingReported{Finding: f.now()})
+			s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f)}}, f.run,
+				event.FindingReported{Finding: f.now()})
 		}
 	}
 }
@@ -330,7 +341,10 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 			}
 			finding.Span.EndLine += start - finding.Span.StartLine
 			finding.Span.StartLine = start
-			s.track(&openFinding{finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain, quote: row.Quote, fix: row.ID, hunks: fix}, file.Stamp, false)
+			s.track(&openFinding{
+				finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain,
+				quote: row.Quote, fix: row.ID, hunks: fix,
+			}, file.Stamp, false)
 		}
 	}
 	s.linkHunks() // with what interrupted runs had written

@@ -70,7 +70,8 @@ func (w *world) take(line int, version int32) string {
 	return ""
 }
 
-// Four findings say the same; each is fixed by its own edit, in whatever order, also after lines came above, and in the next process.
+// Four findings say the same; each is fixed by its own edit, in whatever order, also after lines came above, and in the
+// next process.
 func TestEqualFindingsHaveTheirOwnFixes(t *testing.T) {
 	for name, restart := range map[string]bool{"at once": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {

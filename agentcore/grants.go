@@ -13,12 +13,13 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// grants are what users granted and have not taken back: those of projects, by whatever process, and those of this process's sessions and
-// runs. It has its own lock.
+// grants are what users granted and have not taken back: those of projects, by whatever process, and those of this
+// process's sessions and runs. It has its own lock.
 type grants struct {
 	mu   sync.Mutex
 	list []permission.Grant // the oldest first
-	// ended are those that were taken back or seen to have expired. They hold no more, whatever the clock or the store says later.
+	// ended are those that were taken back or seen to have expired. They hold no more, whatever the clock or the store
+	// says later.
 	ended map[event.GrantID]bool
 }
 
@@ -67,8 +68,8 @@ func (g *grants) remove(id event.GrantID) (permission.Grant, bool) {
 	return found, true
 }
 
-// meet takes in what is stored for projects: what other processes granted, and what they took back. What this process granted may not
-// be stored yet.
+// meet takes in what is stored for projects: what other processes granted, and what they took back. What this process
+// granted may not be stored yet.
 func (g *grants) meet(stored []store.Grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,14 +99,16 @@ func (g *grants) meet(stored []store.Grant) {
 func grantRow(g permission.Grant) store.Grant {
 	return store.Grant{
 		ID: g.ID, Scope: string(g.Scope), Session: g.Session, Run: g.Run, Root: g.Root,
-		Tool: g.Tool, Pattern: g.Pattern, Decision: string(g.Decision), Created: g.Created, Expires: g.Expires, Revoked: g.Revoked,
+		Tool: g.Tool, Pattern: g.Pattern, Decision: string(g.Decision), Created: g.Created, Expires: g.Expires,
+		Revoked: g.Revoked,
 	}
 }
 
 func grantOf(row store.Grant) permission.Grant {
 	return permission.Grant{
 		ID: row.ID, Scope: permission.Scope(row.Scope), Session: row.Session, Run: row.Run, Root: row.Root,
-		Tool: row.Tool, Pattern: row.Pattern, Decision: permission.Action(row.Decision), Created: row.Created, Expires: row.Expires, Revoked: row.Revoked,
+		Tool: row.Tool, Pattern: row.Pattern, Decision: permission.Action(row.Decision), Created: row.Created,
+		Expires: row.Expires, Revoked: row.Revoked,
 	}
 }
 

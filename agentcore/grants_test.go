@@ -22,7 +22,8 @@ func grantAt(id string, created, expires time.Time) permission.Grant {
 	return permission.Grant{ID: event.GrantID(id), Scope: permission.Project, Root: "/w", Tool: "bash", Pattern: "*", Decision: permission.Allow, Created: created, Expires: expires}
 }
 
-// TestExpiredGrantsStayExpired: neither a clock that jumps back nor the store brings back a grant that was seen to have expired.
+// TestExpiredGrantsStayExpired: neither a clock that jumps back nor the store brings back a grant that was seen to have
+// expired.
 func TestExpiredGrantsStayExpired(t *testing.T) {
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	var g grants
@@ -43,8 +44,8 @@ func TestExpiredGrantsStayExpired(t *testing.T) {
 	}
 }
 
-// TestGrantsMeetThoseOfOthers: what is not stored yet stays, what others granted comes, what they took back goes, and what was taken back
-// here does not come back from a store that does not know it yet.
+// TestGrantsMeetThoseOfOthers: what is not stored yet stays, what others granted comes, what they took back goes, and
+// what was taken back here does not come back from a store that does not know it yet.
 func TestGrantsMeetThoseOfOthers(t *testing.T) {
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	var g grants

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// BenchmarkHistory lists among 200 sessions one of 10,000 messages in 100 runs, of which the longest has half of them, and reads the first
-// page of that one's transcript, the last one, and a middle one.
+// BenchmarkHistory lists among 200 sessions one of 10,000 messages in 100 runs, of which the longest has half of them,
+// and reads the first page of that one's transcript, the last one, and a middle one.
 func BenchmarkHistory(b *testing.B) {
 	e, err := agentcore.Open(b.Context(), agentcore.Options{StateDir: b.TempDir()})
 	if err != nil {

@@ -180,7 +180,8 @@ func turnsOf(tree []history.Run) string {
 	return strings.Join(turns, " ")
 }
 
-// TestFork: a copy up to a message is a session of its own, costs nothing, and goes on in another direction, also when the original is deleted.
+// TestFork: a copy up to a message is a session of its own, costs nothing, and goes on in another direction, also when
+// the original is deleted.
 func TestFork(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, append(
 		delegating(), script.Turn{
@@ -240,7 +241,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestExportImport: what was exported is imported elsewhere, says the same and goes on; a mode of the file counts for nothing.
+// TestExportImport: what was exported is imported elsewhere, says the same and goes on; a mode of the file counts for
+// nothing.
 func TestExportImport(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", PermissionMode: "bypass"})
@@ -363,7 +365,8 @@ func contains(t *testing.T, dir, text string) (names []string) {
 	return names
 }
 
-// TestDeletedSessionLeavesNoText: neither in the database nor beside it, while its run is at work; another session keeps what is its.
+// TestDeletedSessionLeavesNoText: neither in the database nor beside it, while its run is at work; another session
+// keeps what is its.
 func TestDeletedSessionLeavesNoText(t *testing.T) {
 	w := newWorld(
 		t, nil,

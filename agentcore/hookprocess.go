@@ -12,7 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
-// hookProcess is a hook without a sandbox: the leader of a group of processes, which end with it, and what has left the group.
+// hookProcess is a hook without a sandbox: the leader of a group of processes, which end with it, and what has left the
+// group.
 type hookProcess struct {
 	cmd            *exec.Cmd
 	stdout, stderr head
@@ -36,7 +37,8 @@ func startHook(argv []string, dir string, env []string, variable string, input [
 	return p, nil
 }
 
-// wait waits for the end of the hook, which comes with ctx or the time limit at the latest, and ends what it left running.
+// wait waits for the end of the hook, which comes with ctx or the time limit at the latest, and ends what it left
+// running.
 func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

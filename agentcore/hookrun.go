@@ -23,7 +23,8 @@ import (
 // maxHookFiles is how many files are named that a hook changed.
 const maxHookFiles = 20
 
-// runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's context.
+// runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's
+// context.
 func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	select {
 	case r.hooks.turn <- struct{}{}:
@@ -58,8 +59,9 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	return outcome, nil
 }
 
-// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in folders that are not
-// trusted, too, as it may be what keeps an agent from something, but no program of such a folder that it names.
+// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in
+// folders that are not trusted, too, as it may be what keeps an agent from something, but no program of such a folder
+// that it names.
 func (r *run) withholds(h *lifecycleHook) string {
 	trusted := r.session.isTrusted()
 	switch {
@@ -109,7 +111,10 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 	if err != nil {
 		return exit, "", err
 	}
-	exit = hook.Exit{Code: done.Exit, Signal: done.Signal, Stdout: done.Output, Stderr: done.Errors, Cut: done.OutputSize > int64(len(done.Output))}
+	exit = hook.Exit{
+		Code: done.Exit, Signal: done.Signal, Stdout: done.Output, Stderr: done.Errors,
+		Cut: done.OutputSize > int64(len(done.Output)),
+	}
 	if done.TimedOut {
 		exit.TimedOut = h.timeout
 	} else if done.Signal != "" {
@@ -138,23 +143,26 @@ func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
 		lost = append(lost[:maxLost:maxLost], fmt.Sprintf("%d more", more))
 	}
 	r.tellOfHook(h, event.NoticeInfo,
-		fmt.Sprintf("the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
+		fmt.Sprintf(
+			"the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
 			h.name, strings.Join(lost, ", ")),
 		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
 }
 
-// hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the name by which scripts for
-// Claude Code look for it.
+// hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the
+// name by which scripts for Claude Code look for it.
 func (r *spec) hookVariables(h *lifecycleHook) []string {
 	dir := cmp.Or(h.dir, r.session.home())
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }
 
-// takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which files these are.
+// takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which
+// files these are.
 func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
 	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.offers)
 	leftOut := func(path, why string) {
-		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name, r.session.view.Shown(path), why), "")
+		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
+			r.session.view.Shown(path), why), "")
 	}
 	r.commands.expect(changes)
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
@@ -190,7 +198,8 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 	return "The hook changed files (proposed, not written): " + strings.Join(names, ", ")
 }
 
-// programs are files below the home folder that the user's hooks name. Sandboxes show them, read-only, though they hide the rest of it.
+// programs are files below the home folder that the user's hooks name. Sandboxes show them, read-only, though they hide
+// the rest of it.
 func (h *hooks) programs(home string) []string {
 	if home == "" {
 		return nil
@@ -207,7 +216,8 @@ func (h *hooks) programs(home string) []string {
 				}
 			}
 			rel, err := filepath.Rel(home, word)
-			if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) || permission.Secret(filepath.ToSlash(word)) {
+			if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) ||
+				permission.Secret(filepath.ToSlash(word)) {
 				continue
 			}
 			if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
@@ -219,13 +229,16 @@ func (h *hooks) programs(home string) []string {
 	return slices.Compact(files)
 }
 
-// hookDirect runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is soon after ctx ends.
+// hookDirect runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
+// soon after ctx ends.
 func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byte) (hook.Exit, error) {
 	own, err := c.nextDirect()
 	if err != nil {
 		return hook.Exit{}, err
 	}
-	p, err := startHook(h.command, c.run.session.home(), append(c.run.engine.redactor.Environ(os.Environ()), append(c.run.hookVariables(h), runVariable(c.run.id), own)...), own, input)
+	p, err := startHook(h.command, c.run.session.home(),
+		append(c.run.engine.redactor.Environ(os.Environ()),
+			append(c.run.hookVariables(h), runVariable(c.run.id), own)...), own, input)
 	if err != nil {
 		return hook.Exit{}, err
 	}

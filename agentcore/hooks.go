@@ -48,8 +48,9 @@ type lifecycleHook struct {
 	name string
 }
 
-// hooks are those of one run, in the order in which they run: of the configuration, of the definitions of the agents above, which guard
-// their children's calls, too, and of the run's own. Its methods belong to the run's goroutine and its calls.
+// hooks are those of one run, in the order in which they run: of the configuration, of the definitions of the agents
+// above, which guard their children's calls, too, and of the run's own. Its methods belong to the run's goroutine and
+// its calls.
 type hooks struct {
 	list []*lifecycleHook
 	// turn is held by the hook that runs.
@@ -63,8 +64,8 @@ type hooks struct {
 	told map[*lifecycleHook][]string // what was told of each
 }
 
-// newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher cannot be read guards
-// all calls.
+// newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher
+// cannot be read guards all calls.
 func (r *spec) newHooks() *hooks {
 	h := &hooks{turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}}
 	add := func(of lifecycleHook, matcher string) {
@@ -92,7 +93,8 @@ func (r *spec) newHooks() *hooks {
 		seen[d] = true
 		for _, defined := range d.Hooks {
 			of := lifecycleHook{
-				event: hook.Event(defined.Event), command: defined.Command, timeout: defined.Timeout, project: d.Source.Layer == agent.LayerProject, own: true,
+				event: hook.Event(defined.Event), command: defined.Command, timeout: defined.Timeout,
+				project: d.Source.Layer == agent.LayerProject, own: true,
 			}
 			if of.event == hook.Stop && r.parent != nil {
 				of.event = hook.SubagentStop
@@ -105,8 +107,8 @@ func (r *spec) newHooks() *hooks {
 	return h
 }
 
-// definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of those above a run that one of
-// these goes on with.
+// definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of
+// those above a run that one of these goes on with.
 func (r *spec) definitionsAbove() []*agent.Definition {
 	var list []*agent.Definition
 	if r.parent != nil {
@@ -150,8 +152,9 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 // hookInput is what all events have in common.
 func (r *run) hookInput(e hook.Event) hook.Input {
 	in := hook.Input{
-		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.rights.policy.Mode()), Agent: r.definition.Slug,
-		Run: string(r.id), Depth: r.depth, Model: r.model.Name(),
+		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.rights.policy.Mode()),
+		Agent: r.definition.Slug,
+		Run:   string(r.id), Depth: r.depth, Model: r.model.Name(),
 	}
 	if r.parent != nil {
 		in.Parent = string(r.parent.id)
@@ -159,8 +162,8 @@ func (r *run) hookInput(e hook.Event) hook.Input {
 	return in
 }
 
-// fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the model, each marked as what
-// it is. The error is that of the run's context: nothing runs once the run is cancelled.
+// fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the
+// model, each marked as what it is. The error is that of the run's context: nothing runs once the run is cancelled.
 func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
 	var all hook.Outcome
 	if len(list) == 0 {
@@ -181,13 +184,16 @@ func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error
 		}
 		outcome.Context = r.engine.redactor.Text(outcome.Context)
 		if outcome.Problem != "" {
-			r.tellOfHook(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem, "mend it, or take it out of "+one.home())
+			r.tellOfHook(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem,
+				"mend it, or take it out of "+one.home())
 		}
 		if outcome.Message != "" {
 			r.tellOfHook(one, event.NoticeInfo, "the "+one.name+" says: "+outcome.Message, "")
 		}
 		if size += len(outcome.Context); size > maxHookContext {
-			r.tellOfHook(one, event.NoticeWarning, "what the "+one.name+" says to the agent was left out, since hooks before it said much", "have them say less")
+			r.tellOfHook(one, event.NoticeWarning,
+				"what the "+one.name+" says to the agent was left out, since hooks before it said much",
+				"have them say less")
 		} else if outcome.Context != "" {
 			said = append(said, marked(one.event, outcome.Context))
 		}
@@ -216,7 +222,8 @@ func (h *lifecycleHook) home() string {
 
 // marked is a text of a hook as a model gets it, which cannot pass for anything else.
 func marked(e hook.Event, text string) string {
-	return fmt.Sprintf("<hook event=%q>\n%s\n</hook>", string(e), strings.NewReplacer("</hook", `<\/hook`, "<hook", `<\hook`).Replace(strings.TrimSpace(text)))
+	return fmt.Sprintf("<hook event=%q>\n%s\n</hook>", string(e),
+		strings.NewReplacer("</hook", `<\/hook`, "<hook", `<\hook`).Replace(strings.TrimSpace(text)))
 }
 
 // tellOfHook tells the user about a hook, each thing once in a run, and not too many.
@@ -266,13 +273,18 @@ func (r *run) startHooks() error {
 	case err != nil:
 		return err
 	case outcome.Block:
-		return &fault.Error{Kind: fault.Rejected, Detail: fmt.Sprintf("a %s hook rejects the run: %s", e, outcome.Reason), Hint: "do what the hook asks for, or change the hook"}
+		return &fault.Error{
+			Kind:   fault.Rejected,
+			Detail: fmt.Sprintf("a %s hook rejects the run: %s", e, outcome.Reason),
+			Hint:   "do what the hook asks for, or change the hook",
+		}
 	}
 	r.hooks.context = outcome.Context
 	return nil
 }
 
-// sessionStarts are the SessionStart hooks of a session that have run, those of the configuration under "" and those of definitions under their slug.
+// sessionStarts are the SessionStart hooks of a session that have run, those of the configuration under "" and those of
+// definitions under their slug.
 type sessionStarts struct {
 	mu  sync.Mutex
 	all map[string]*sessionStart
@@ -285,8 +297,8 @@ type sessionStart struct {
 	context string
 }
 
-// startSession runs those of the hooks that have not run in this session, and returns what all have said in it: each of its runs is a
-// conversation of its own.
+// startSession runs those of the hooks that have not run in this session, and returns what all have said in it: each of
+// its runs is a conversation of its own.
 func (r *run) startSession(list []*lifecycleHook, input hook.Input) (all hook.Outcome, err error) {
 	for _, key := range []string{"", r.definition.Slug} {
 		part := slices.DeleteFunc(slices.Clone(list), func(h *lifecycleHook) bool { return h.own != (key != "") })
@@ -334,7 +346,9 @@ func (r *run) startOnce(key string, list []*lifecycleHook, input hook.Input) (ho
 }
 
 // fireStart is fire for the run that starts a session; the others go on when it returns, whatever happens in it.
-func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list []*lifecycleHook, input hook.Input) (outcome hook.Outcome, err error) {
+func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list []*lifecycleHook,
+	input hook.Input,
+) (outcome hook.Outcome, err error) {
 	defer close(start.done)
 	defer func() {
 		if !start.well {
@@ -348,8 +362,8 @@ func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list 
 	return outcome, err
 }
 
-// beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not. The error is that of the
-// run's context.
+// beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not.
+// The error is that of the run's context.
 func (r *run) beforeCall(c *call) (refusal string, err error) {
 	list := r.hooks.ofCall(hook.PreToolUse, c)
 	if len(list) == 0 {
@@ -373,8 +387,8 @@ func (r *run) passed(c *call, status *event.CallStatus, text, summary *string) b
 	return unrefused(refusal, err, status, text, summary)
 }
 
-// afterCall returns the answer of a call as the model gets it: with what the hooks say, of which those of PostToolUse run now where the call
-// succeeded.
+// afterCall returns the answer of a call as the model gets it: with what the hooks say, of which those of PostToolUse
+// run now where the call succeeded.
 func (r *run) afterCall(c *call, status event.CallStatus, text, summary string) string {
 	if status == event.CallDenied && c.hooked.Block {
 		return text // it has all
@@ -421,16 +435,19 @@ func (r *run) callInput(e hook.Event, c *call) hook.Input {
 	return in
 }
 
-// narrowed is a decision on a call after its hooks: where one wants the user to be asked, what the rules allow is asked for, this once.
+// narrowed is a decision on a call after its hooks: where one wants the user to be asked, what the rules allow is asked
+// for, this once.
 func (c *call) narrowed(d permission.Decision) permission.Decision {
 	if c.hooked.Ask && d.Action == permission.Allow {
-		d.Action, d.Reason, d.Always = permission.Ask, "a hook wants you to be asked: "+permission.Visible(c.hooked.AskReason), nil
+		d.Action, d.Reason, d.Always = permission.Ask,
+			"a hook wants you to be asked: "+permission.Visible(c.hooked.AskReason), nil
 	}
 	return d
 }
 
-// goOn runs the hooks of the run's end, and reports true where one of them wants it to go on, for the reason that is the conversation's next
-// message. limit is what ended the run, and then it ends whatever hooks want. The error is that of the run's context.
+// goOn runs the hooks of the run's end, and reports true where one of them wants it to go on, for the reason that is
+// the conversation's next message. limit is what ended the run, and then it ends whatever hooks want. The error is that
+// of the run's context.
 func (r *run) goOn(limit string) (bool, error) {
 	e, spellings := hook.SubagentStop, append([]string{r.definition.Slug}, r.definition.Aliases...)
 	if r.parent == nil {
@@ -455,11 +472,14 @@ func (r *run) goOn(limit string) (bool, error) {
 	}
 	switch {
 	case limit != "":
-		r.notice(event.NoticeWarning, fmt.Sprintf("a %s hook wants %s to go on, but it has reached its limit (%s): %s", e, r.definition.Slug, limit, firstLine(permission.Visible(outcome.Reason))),
+		r.notice(event.NoticeWarning, fmt.Sprintf("a %s hook wants %s to go on, but it has reached its limit (%s): %s",
+			e, r.definition.Slug, limit, firstLine(permission.Visible(outcome.Reason))),
 			"start it again with a larger limit, or a smaller task")
 		return false, nil
 	case r.hooks.kept >= maxGoOn:
-		r.notice(event.NoticeWarning, fmt.Sprintf("a %s hook has kept %s from ending %d times, and was not asked again: %s", e, r.definition.Slug, r.hooks.kept, firstLine(permission.Visible(outcome.Reason))),
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("a %s hook has kept %s from ending %d times, and was not asked again: %s", e, r.definition.Slug,
+				r.hooks.kept, firstLine(permission.Visible(outcome.Reason))),
 			"look at what it wants; its input says stop_hook_active once it has kept a run from ending")
 		return false, nil
 	}
@@ -467,7 +487,8 @@ func (r *run) goOn(limit string) (bool, error) {
 	r.mu.Lock()
 	r.submitted = nil // it hands over again
 	r.mu.Unlock()
-	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) + joined(outcome.Context)))
+	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) +
+		joined(outcome.Context)))
 	return true, nil
 }
 
@@ -493,7 +514,8 @@ func (r *run) stopResult(output, limit string) *hook.Result {
 	}
 }
 
-// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to wait for.
+// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to
+// wait for.
 func (r *run) mayStop() (bool, error) {
 	if r.inbox.idle() {
 		if more, err := r.goOn(""); more || err != nil {
@@ -503,8 +525,8 @@ func (r *run) mayStop() (bool, error) {
 	return r.mayEnd()
 }
 
-// preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty for nothing. They
-// cannot keep it from being done. The error is that of the run's context.
+// preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty
+// for nothing. They cannot keep it from being done. The error is that of the run's context.
 func (r *run) preCompact() (instructions string, err error) {
 	list := r.hooks.pick(hook.PreCompact, "auto")
 	if len(list) == 0 {

@@ -235,7 +235,8 @@ func TestHookMatchers(t *testing.T) {
 	}
 }
 
-// TestHooksInOrder checks that hooks run in the order of the configuration, those of a definition last, up to the first that rejects.
+// TestHooksInOrder checks that hooks run in the order of the configuration, those of a definition last, up to the first
+// that rejects.
 func TestHooksInOrder(t *testing.T) {
 	own := &agent.Definition{
 		Slug: "own", Title: "Own", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",
@@ -450,7 +451,8 @@ func TestDefinitionOfAProjectNeedsTrustForItsHooks(t *testing.T) {
 	}
 }
 
-// TestCancelDuringAHook cancels a run in a hook of each event: it ends at once, no further hook runs, and nothing is left.
+// TestCancelDuringAHook cancels a run in a hook of each event: it ends at once, no further hook runs, and nothing is
+// left.
 func TestCancelDuringAHook(t *testing.T) {
 	for _, sandboxed := range []bool{true, false} {
 		for _, name := range []string{"SessionStart", "PreToolUse", "PostToolUse", "Stop"} {
@@ -544,7 +546,8 @@ func TestHooksOfReadsBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestHooksOfTasks has an agent delegate: one child starts with what a hook says and hands its result over again, another is rejected.
+// TestHooksOfTasks has an agent delegate: one child starts with what a hook says and hands its result over again,
+// another is rejected.
 func TestHooksOfTasks(t *testing.T) {
 	start, stop, reject, seen := sh("echo look at the tests"), sh(`read -r in; echo "$in" | grep -q '"stop_hook_active":true' || { echo "$in" | grep -o 'last_assistant_message":"[^"\\]*' >&2
 printf '%s\n' "$in" | sed 's/.*"result"://; s/"agent_id":"[a-z0-9]*",//; s/"duration_ms":[0-9]*,//' >&2; exit 2; }`),
@@ -642,7 +645,8 @@ func TestPreCompactHook(t *testing.T) {
 	}
 }
 
-// TestStopHookWaitsForChildren counts the ends of a run that has nothing to do until its child in the background has ended, and goes on then.
+// TestStopHookWaitsForChildren counts the ends of a run that has nothing to do until its child in the background has
+// ended, and goes on then.
 func TestStopHookWaitsForChildren(t *testing.T) {
 	w := hookWorld(
 		t, nil, map[string][]config.Hook{"Stop": {sh("echo end >> ends")}},
@@ -687,7 +691,8 @@ func TestToldWhileAStopHookRuns(t *testing.T) {
 	}
 }
 
-// TestHooksOfResumedRuns goes on with a child of an agent whose definition has a guard: it still guards, and the session starts again.
+// TestHooksOfResumedRuns goes on with a child of an agent whose definition has a guard: it still guards, and the
+// session starts again.
 func TestHooksOfResumedRuns(t *testing.T) {
 	guarded := &agent.Definition{
 		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",

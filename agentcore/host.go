@@ -52,8 +52,10 @@ type (
 func (r *run) host(c *call, layer *workspace.Layer) host {
 	own := ofCall{r, c}
 	return host{
-		own: own, hostWorkspace: hostWorkspace{r, c, layer}, hostCommands: hostCommands(own), hostChecks: hostChecks(own),
-		hostDelegation: hostDelegation(own), hostWeb: hostWeb(own), hostUser: hostUser(own), hostRecords: hostRecords{r},
+		own: own, hostWorkspace: hostWorkspace{r, c, layer}, hostCommands: hostCommands(own),
+		hostChecks:     hostChecks(own),
+		hostDelegation: hostDelegation(own), hostWeb: hostWeb(own), hostUser: hostUser(own),
+		hostRecords: hostRecords{r},
 	}
 }
 
@@ -114,7 +116,10 @@ func (h hostRecords) shown(path string, span event.Span) (event.Span, error) {
 	lines := workspace.MapLines(own.Text, shown.Text)
 	start, same := lines.To(span.StartLine)
 	end, alsoSame := lines.To(span.EndLine)
-	moved := event.Span{StartLine: start, StartColumn: span.StartColumn, EndLine: max(start, end), EndColumn: span.EndColumn}
+	moved := event.Span{
+		StartLine: start, StartColumn: span.StartColumn, EndLine: max(start, end),
+		EndColumn: span.EndColumn,
+	}
 	if !same || !alsoSame {
 		// The remark is on lines that are only proposed: it goes to those which they would replace.
 		moved.StartColumn, moved.EndColumn = 0, math.MaxInt32
@@ -181,7 +186,9 @@ func (h hostCommands) StartCommand(ctx context.Context, command tool.Command) (s
 	return h.run.commands.start(ctx, command)
 }
 
-func (h hostCommands) CommandOutput(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
+func (h hostCommands) CommandOutput(ctx context.Context, id string,
+	wait time.Duration,
+) (tool.BackgroundCommand, error) {
 	command, err := h.run.commands.output(ctx, id, wait)
 	if err == nil {
 		h.run.sawTests(countTests(command.Output, command.Ended && command.Result.Exit != 0))

@@ -21,8 +21,8 @@ import (
 // attempt is a call that a hostile model makes.
 type attempt struct{ tool, arguments string }
 
-// attack lets a model that does what the worst file says make some calls, with nobody to ask, and returns what it got to see and the changes
-// proposed, by file.
+// attack lets a model that does what the worst file says make some calls, with nobody to ask, and returns what it got
+// to see and the changes proposed, by file.
 func attack(t *testing.T, w *world, options agentcore.Options, agentName string, attempts ...attempt) (seen string, proposed map[string]string) {
 	t.Helper()
 	l := &leaker{}

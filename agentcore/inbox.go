@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// inbox holds what a run is told between its turns: by the user, by the run that started it, and by the ends of its children in the
-// background. Its methods may be called from any goroutine.
+// inbox holds what a run is told between its turns: by the user, by the run that started it, and by the ends of its
+// children in the background. Its methods may be called from any goroutine.
 type inbox struct {
 	mu     sync.Mutex
 	queue  []message

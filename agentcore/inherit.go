@@ -14,11 +14,13 @@ import (
 const (
 	// contextNone is the mode of a child that gets nothing, which is that of a definition without one.
 	contextNone = "none"
-	// shortContext is up to which size, in bytes, a conversation is handed to a child as it is where it asks for a summary.
+	// shortContext is up to which size, in bytes, a conversation is handed to a child as it is where it asks for a
+	// summary.
 	shortContext = 4 << 10
 	// summarised bounds what the agent that sums up is given, in bytes.
 	summarised = 128 << 10
-	// selectedMessages are the last ones that a child with the context "selective" gets, beside the files that are named.
+	// selectedMessages are the last ones that a child with the context "selective" gets, beside the files that are
+	// named.
 	selectedMessages = 6
 	// selectedContext bounds their texts, in bytes.
 	selectedContext = 16 << 10
@@ -32,9 +34,9 @@ type inheritance struct {
 	text string
 }
 
-// inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the agent summary makes
-// of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each other, so that it does not change the
-// conversation.
+// inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the
+// agent summary makes of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each
+// other, so that it does not change the conversation.
 func (r *run) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
 	switch mode {
 	case "full":
@@ -49,7 +51,8 @@ func (r *run) inherit(ctx context.Context, mode string, place *line) (inheritanc
 				return inheritance{}, ctx.Err()
 			}
 			if err != nil {
-				r.notice(event.NoticeWarning, "the conversation could not be summed up for a child: "+err.Error(), "it gets the end of it instead; look at the agent summary and its model")
+				r.notice(event.NoticeWarning, "the conversation could not be summed up for a child: "+err.Error(),
+					"it gets the end of it instead; look at the agent summary and its model")
 				summary = transcript(messages, shortContext)
 			}
 			text = summary
@@ -96,7 +99,8 @@ func (r *run) soFar() []model.Message {
 func withoutReasoning(messages []model.Message) []model.Message {
 	var list []model.Message
 	for _, m := range messages {
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(part model.Part) bool { _, sealed := part.(model.Reasoning); return sealed })
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts),
+			func(part model.Part) bool { _, sealed := part.(model.Reasoning); return sealed })
 		if len(m.Parts) > 0 {
 			list = append(list, m)
 		}
@@ -128,6 +132,7 @@ func (r *run) summaryOf(text string) (string, error) {
 // writeInherited puts what a child knows of the conversation into its task.
 func (r *spec) writeInherited(b *strings.Builder) {
 	if text := strings.TrimSpace(r.inherited.text); text != "" {
-		fmt.Fprintf(b, "\n\nWhat %s and its user said so far, for you to know; your task is the one above.\n%s", r.parent.definition.Slug, text)
+		fmt.Fprintf(b, "\n\nWhat %s and its user said so far, for you to know; your task is the one above.\n%s",
+			r.parent.definition.Slug, text)
 	}
 }

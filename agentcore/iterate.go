@@ -26,8 +26,8 @@ const (
 	maxCheckShown = 8 << 10
 	// maxPassShown is how much of a pass's result the next one gets, in bytes.
 	maxPassShown = 8 << 10
-	// reasonIterations is that of a run whose passes were used up before the task was done, as in RunResult; reasonStuck of one whose last
-	// pass changed nothing although the check fails.
+	// reasonIterations is that of a run whose passes were used up before the task was done, as in RunResult;
+	// reasonStuck of one whose last pass changed nothing although the check fails.
 	reasonIterations = "iterations"
 	reasonStuck      = "no_progress"
 )
@@ -43,15 +43,18 @@ func (q *RunRequest) readIterations() error {
 	if parts := iterPrompt.FindStringSubmatch(strings.TrimSpace(q.Prompt)); parts != nil {
 		n, err := strconv.Atoi(parts[1])
 		if err != nil || n < 1 || parts[2] == "" {
-			return invalid("/iter is not followed by a number of passes and a task", "write it as in: /iter 5 Make the tests pass.")
+			return invalid("/iter is not followed by a number of passes and a task",
+				"write it as in: /iter 5 Make the tests pass.")
 		}
 		q.Iterations, q.Prompt = n, parts[2]
 	}
 	switch {
 	case q.Iterations < 0 || q.Iterations > maxIterations:
-		return invalid(fmt.Sprintf("%d iterations are asked for", q.Iterations), fmt.Sprintf("ask for 1 to %d", maxIterations))
+		return invalid(fmt.Sprintf("%d iterations are asked for", q.Iterations),
+			fmt.Sprintf("ask for 1 to %d", maxIterations))
 	case q.Until != "" && !q.iterates():
-		return invalid("there is a check, but only one pass", "say how often the task may be repeated until the check succeeds")
+		return invalid("there is a check, but only one pass",
+			"say how often the task may be repeated until the check succeeds")
 	}
 	return nil
 }
@@ -110,16 +113,21 @@ func (r *run) iterate() error {
 	case last.checked != nil && last.checked.passed, last.checked == nil && last.finished() && verdict != "":
 	case verdict == "":
 		reason = reasonIterations
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s used up its %d passes, and the task may not be done", r.definition.Slug, n), "look at what the last pass says is left, and run it again")
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s used up its %d passes, and the task may not be done",
+			r.definition.Slug, n), "look at what the last pass says is left, and run it again")
 	case last.result.Status != event.StatusCompleted:
-		failure := &fault.Error{Kind: fault.ChildrenFailed, Detail: verdict, Hint: "look at its result, and run it again"}
+		failure := &fault.Error{
+			Kind: fault.ChildrenFailed, Detail: verdict,
+			Hint: "look at its result, and run it again",
+		}
 		if last.result.Error != nil {
 			failure.Detail += ": " + last.result.Error.Detail
 		}
 		return failure
 	default:
 		reason = reasonStuck
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended: %s", r.definition.Slug, verdict), "look at what the check says, and run it again with more to go by")
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended: %s", r.definition.Slug, verdict),
+			"look at what the check says, and run it again with more to go by")
 	}
 	if _, err := r.goOn("its passes have ended"); err != nil {
 		return err
@@ -157,7 +165,8 @@ func (r *run) judgePass(ends []passEnd) string {
 	return ""
 }
 
-// pass runs the task once, and the check behind it. The error is that of the run's context, or says why there can be no pass.
+// pass runs the task once, and the check behind it. The error is that of the run's context, or says why there can be no
+// pass.
 func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 	limits := r.request.Limits
 	own := r.definition.LimitsAt(r.depth) // a pass stands for the run, and is no helper of it
@@ -165,7 +174,8 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
 	said := r.passes.recall()
 	child, err := r.engine.newRun(r.session, r, RunRequest{
-		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.passText(i, before, said), Model: r.request.Model, Limits: limits,
+		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.passText(i, before, said), Model: r.request.Model,
+		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Title: fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
 	})
@@ -200,11 +210,14 @@ func (r *run) pass(i int, before []passEnd) (passEnd, error) {
 // passText tells a pass its place, and what the last one leaves.
 func (r *spec) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n<pass>\nThis is pass %d of at most %d at this task, each by an agent that starts afresh; you see the edits of those before. ", i, r.request.Iterations)
+	fmt.Fprintf(&b,
+		"\n\n<pass>\nThis is pass %d of at most %d at this task, each by an agent that starts afresh; you see the "+
+			"edits of those before. ", i, r.request.Iterations)
 	if r.request.Until != "" {
 		fmt.Fprintf(&b, "The task is done when this command succeeds, which is run after you: %s\n", r.request.Until)
 	} else {
-		b.WriteString("Look at what there is before you change anything. Passes end when one has nothing to change any more.\n")
+		b.WriteString(
+			"Look at what there is before you change anything. Passes end when one has nothing to change any more.\n")
 	}
 	b.WriteString("End with submit_result; its status says whether the whole task is done, its details what is left.\n")
 	if len(before) > 0 {
@@ -250,7 +263,8 @@ func (p passEnd) line() string {
 func (r *spec) passesText(ends []passEnd, verdict string) string {
 	var b strings.Builder
 	for i, end := range ends {
-		fmt.Fprintf(&b, "## Pass %d of %d: %s\n\n%s\n\n", i+1, r.request.Iterations, end.line(), cmp.Or(strings.TrimSpace(end.result.Output), "(it said nothing)"))
+		fmt.Fprintf(&b, "## Pass %d of %d: %s\n\n%s\n\n", i+1, r.request.Iterations, end.line(),
+			cmp.Or(strings.TrimSpace(end.result.Output), "(it said nothing)"))
 	}
 	switch {
 	case verdict != "":
@@ -264,11 +278,15 @@ func (r *spec) passesText(ends []passEnd, verdict string) string {
 	return b.String()
 }
 
-// check runs the command that says whether the task is done, as a call of the run: with its rights, in its sandbox, on what it proposes.
+// check runs the command that says whether the task is done, as a call of the run: with its rights, in its sandbox, on
+// what it proposes.
 func (r *run) check() (*checkEnd, error) {
 	bash := r.engine.tools["bash"]
 	if bash == nil {
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "there are no commands here, and so no check", Hint: "leave the check out"}
+		return nil, &fault.Error{
+			Kind: fault.NotAllowed, Detail: "there are no commands here, and so no check",
+			Hint: "leave the check out",
+		}
 	}
 	arguments, err := json.Marshal(struct {
 		Command string `json:"command"`
@@ -279,24 +297,39 @@ func (r *run) check() (*checkEnd, error) {
 	var result *tool.CommandResult // nil where it did not run
 	id := event.NewCallID()
 	made := r.execute(&call{
-		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: bash, spec: bash.Spec(),
-		title: "check: " + firstLine(r.request.Until), arguments: arguments, access: &tool.Access{Command: r.request.Until},
-		do: func(ctx context.Context, host tool.Host) (tool.Result, error) { // as bash does, but that the whole result is kept
-			ran, err := host.RunCommand(ctx, tool.Command{Script: r.request.Until, Why: "made by the check", Timeout: checkTime})
+		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: bash,
+		spec:  bash.Spec(),
+		title: "check: " + firstLine(r.request.Until), arguments: arguments,
+		access: &tool.Access{Command: r.request.Until},
+		do: func(ctx context.Context, host tool.Host) (tool.Result, error) {
+			// as bash does, but that the whole result is kept
+			ran, err := host.RunCommand(ctx, tool.Command{
+				Script: r.request.Until, Why: "made by the check",
+				Timeout: checkTime,
+			})
 			if err != nil {
 				return tool.Result{}, err
 			}
 			result = &ran
-			return tool.Result{Text: ran.Output, Summary: fmt.Sprintf("exit code %d", ran.Exit), ExitCode: &ran.Exit}, nil
+			return tool.Result{
+				Text: ran.Output, Summary: fmt.Sprintf("exit code %d", ran.Exit),
+				ExitCode: &ran.Exit,
+			}, nil
 		},
 	})
 	switch {
 	case r.ctx.Err() != nil:
 		return nil, r.ctx.Err()
 	case result == nil:
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "the check could not be made: " + made.Text, Hint: "allow the command, or leave the check out"}
+		return nil, &fault.Error{
+			Kind: fault.NotAllowed, Detail: "the check could not be made: " + made.Text,
+			Hint: "allow the command, or leave the check out",
+		}
 	}
-	end := &checkEnd{passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut, output: cutBegin(strings.TrimSpace(result.Output), maxCheckShown)}
+	end := &checkEnd{
+		passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut,
+		output: cutBegin(strings.TrimSpace(result.Output), maxCheckShown),
+	}
 	switch {
 	case result.TimedOut:
 		end.output += fmt.Sprintf("\n(it was ended after %s)", checkTime)

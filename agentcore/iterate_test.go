@@ -15,8 +15,8 @@ import (
 
 func submit(arguments string) script.Call { return call("submit_result", arguments) }
 
-// TestIterations: each pass starts afresh with what the last one leaves, sees its edits, and the last is the one that has nothing to
-// change any more.
+// TestIterations: each pass starts afresh with what the last one leaves, sees its edits, and the last is the one that
+// has nothing to change any more.
 func TestIterations(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
@@ -122,7 +122,8 @@ func TestIterationsFail(t *testing.T) {
 	}
 }
 
-// TestCheckThatMayNotRun: the check has the rights of the run, no more. That nothing may run here is told before a pass is paid for.
+// TestCheckThatMayNotRun: the check has the rights of the run, no more. That nothing may run here is told before a pass
+// is paid for.
 func TestCheckThatMayNotRun(t *testing.T) {
 	w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Text("Done.")}})
 	request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 2, Until: "true"}
@@ -159,7 +160,8 @@ func TestCancelIterations(t *testing.T) {
 	}
 }
 
-// TestSteerIterations: what is said to the run is heard by the pass under way, and stands in the tasks of those behind it.
+// TestSteerIterations: what is said to the run is heard by the pass under way, and stands in the tasks of those behind
+// it.
 func TestSteerIterations(t *testing.T) {
 	const message = "<message from=\"the user\">\nLeave b alone.\n</message>"
 	w := newWorld(

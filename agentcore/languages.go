@@ -21,8 +21,8 @@ import (
 // maxLanguageStarts is how often one language server is started in a session.
 const maxLanguageStarts = 3
 
-// languageServers are those of a session, shared by its runs: each is started when it is first needed, sees the texts of whoever asks,
-// and ends with the session or the trust in it. Its methods may be called from any goroutine.
+// languageServers are those of a session, shared by its runs: each is started when it is first needed, sees the texts
+// of whoever asks, and ends with the session or the trust in it. Its methods may be called from any goroutine.
 type languageServers struct {
 	mu      sync.Mutex
 	closed  bool
@@ -119,7 +119,8 @@ func languagesOf(cfg *config.Config) []langserver.Server {
 	return list
 }
 
-// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the project's own code.
+// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
+// project's own code.
 func (r *run) withholdsLanguages(s langserver.Server) string {
 	switch level := r.rights.sandboxLevel(); {
 	case !r.session.isTrusted():
@@ -128,10 +129,12 @@ func (r *run) withholdsLanguages(s langserver.Server) string {
 		return "there is no full sandbox to run a language server in"
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id, Roots: r.session.folders(), Home: homeDir(),
+		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
+		Roots: r.session.folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
-		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(), Sandbox: permission.Full,
+		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(),
+		Sandbox: permission.Full,
 	}, nil)
 	if decision.Action != permission.Allow {
 		return s.Command[0] + " may not run: " + decision.Reason
@@ -140,7 +143,9 @@ func (r *run) withholdsLanguages(s langserver.Server) string {
 }
 
 // asking returns a server that sees what the run sees, for the caller alone until done is called.
-func (r *run) asking(ctx context.Context, spec langserver.Server, path string) (client *langserver.Client, done func(), err error) {
+func (r *run) asking(ctx context.Context, spec langserver.Server,
+	path string,
+) (client *langserver.Client, done func(), err error) {
 	server, err := r.session.languages.get(spec.Name)
 	if err != nil {
 		return nil, nil, err
@@ -153,12 +158,14 @@ func (r *run) asking(ctx context.Context, spec langserver.Server, path string) (
 	changed, now := r.session.view.DiskChanges(server.disk)
 	server.disk = now
 	server.mu.Unlock()
-	changed = slices.DeleteFunc(changed, func(path string) bool { return !spec.Knows(path) && filepath.Ext(path) != ".mod" })
+	changed = slices.DeleteFunc(changed,
+		func(path string) bool { return !spec.Knows(path) && filepath.Ext(path) != ".mod" })
 	done, err = client.Use(ctx, r.textsFor(spec, path), changed)
 	return client, done, err
 }
 
-// textsFor are the texts that the run sees where the disk has something else, of files that the server knows, and that of the file in question.
+// textsFor are the texts that the run sees where the disk has something else, of files that the server knows, and that
+// of the file in question.
 func (r *resources) textsFor(spec langserver.Server, path string) []langserver.Text {
 	layer := r.layer.Fork() // the run has not read them
 	var texts []langserver.Text
@@ -202,7 +209,8 @@ func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Se
 		}
 	}
 	if starts >= maxLanguageStarts {
-		return nil, fmt.Errorf("%s has ended %d times in this session and is not started again", spec.Command[0], starts)
+		return nil, fmt.Errorf("%s has ended %d times in this session and is not started again",
+			spec.Command[0], starts)
 	}
 	_, now := r.session.view.DiskChanges(0)
 	client, err := r.startLanguage(ctx, spec)
@@ -215,7 +223,8 @@ func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Se
 	return client, err
 }
 
-// startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk, also later, and changes nothing.
+// startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk,
+// also later, and changes nothing.
 func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langserver.Client, error) {
 	own := &commands{run: r}
 	options, err := own.options()
@@ -232,7 +241,10 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	process, err := box.Start(ctx, sandbox.Command{Argv: spec.Command, Input: p.childIn, Output: p.childOut, Live: true, Offline: true})
+	process, err := box.Start(ctx, sandbox.Command{
+		Argv: spec.Command, Input: p.childIn, Output: p.childOut, Live: true,
+		Offline: true,
+	})
 	if err := p.given(err); err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
@@ -253,13 +265,14 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 		return how
 	}
 	layer := r.session.proposal.Fork()
-	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait}, langserver.Options{
-		Roots: r.session.folders(), Server: spec,
-		Read: func(path string) (string, bool) {
-			file, err := layer.Fork().Read(path)
-			return file.Text, err == nil
-		},
-	})
+	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait},
+		langserver.Options{
+			Roots: r.session.folders(), Server: spec,
+			Read: func(path string) (string, bool) {
+				file, err := layer.Fork().Read(path)
+				return file.Text, err == nil
+			},
+		})
 }
 
 // lastLine is the last line of what a program said that is not empty, shortened.

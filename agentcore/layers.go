@@ -23,7 +23,8 @@ type layerAuthor struct {
 	Agent   string          `json:"agent"`
 	Reason  string          `json:"reason"`
 	Finding event.FindingID `json:"finding,omitempty"`
-	// Lines are where the fix of the finding replaces lines of the base, each a first line and an end, which is exclusive.
+	// Lines are where the fix of the finding replaces lines of the base, each a first line and an end, which is
+	// exclusive.
 	Lines [][2]int `json:"lines,omitempty"`
 }
 
@@ -41,7 +42,8 @@ func layerAuthors(f workspace.LayerFile) []layerAuthor {
 	return authors
 }
 
-// layerRows orders the commits of a run's layer, of which saved is the generation that was last stored. A child's merge changes it, too.
+// layerRows orders the commits of a run's layer, of which saved is the generation that was last stored. A child's merge
+// changes it, too.
 type layerRows struct {
 	mu    sync.Mutex
 	saved uint64
@@ -54,12 +56,14 @@ func (r *run) withLayer(batch store.Batch, submit func(store.Batch)) {
 	changed, dropped, now := r.layer.SavedSince(r.rows.saved)
 	r.rows.saved = now
 	for _, path := range dropped {
-		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
+			store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
 	}
 	for _, f := range changed {
 		batch.LayerFiles = append(batch.LayerFiles, store.LayerFile{
 			Session: r.session.ID, Run: r.id, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
-			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(layerAuthors(f)), Updated: time.Now().UTC(),
+			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(layerAuthors(f)),
+			Updated: time.Now().UTC(),
 		})
 	}
 	submit(batch)
@@ -81,7 +85,8 @@ func (r *run) dropLayer() {
 	defer r.rows.mu.Unlock()
 	var batch store.Batch
 	for _, f := range r.layer.Saved() {
-		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: r.session.ID, Run: r.id, Path: f.Path})
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
+			store.LayerKey{Session: r.session.ID, Run: r.id, Path: f.Path})
 	}
 	r.submitRows(batch)
 }
@@ -92,7 +97,8 @@ func (r *spec) submitRows(batch store.Batch) {
 	}
 }
 
-// told waits until the hunks of merges that were made so far were handed to the store. The callbacks of a view never wait.
+// told waits until the hunks of merges that were made so far were handed to the store. The callbacks of a view never
+// wait.
 func (s *Session) told() {
 	done := make(chan struct{})
 	s.view.After(func() { close(done) })
@@ -103,8 +109,8 @@ func (s *Session) told() {
 const interruptedDetail = "an interrupted run proposed this"
 
 // adoptLayers merges what runs had written whose process ended, children into their parents and those into the
-// session. The rows go once the hunks are stored; where the process ends before that the next one merges the same again,
-// of which only what is missing makes new hunks.
+// session. The rows go once the hunks are stored; where the process ends before that the next one merges the same
+// again, of which only what is missing makes new hunks.
 func (s *Session) adoptLayers(left store.Adopted) error {
 	if len(left.LayerFiles) == 0 {
 		return nil
@@ -134,7 +140,9 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 		for _, c := range report.Conflicts {
 			s.submit(store.Batch{}, "", event.Notice{
 				Level: event.NoticeWarning,
-				Message: fmt.Sprintf("%s: what an interrupted run of %s wrote to lines %d to %d collides with another change and was left out",
+				Message: fmt.Sprintf(
+					"%s: what an interrupted run of %s wrote to lines %d to %d collides with another change and "+
+						"was left out",
 					s.view.Shown(c.Path), run.Agent, c.StartLine+1, c.EndLine),
 				Hint: "run the agent again on the text as it is now",
 			})
@@ -153,7 +161,8 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 	var batch store.Batch
 	for _, row := range left.LayerFiles {
 		if !unread[row.Path] {
-			batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, store.LayerKey{Session: s.ID, Run: row.Run, Path: row.Path})
+			batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
+				store.LayerKey{Session: s.ID, Run: row.Run, Path: row.Path})
 		}
 	}
 	s.submit(batch, "")
@@ -173,17 +182,19 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 		}
 	}
 	for _, a := range authors {
-		file.Authors = append(file.Authors, workspace.Author{Run: a.Run, Agent: a.Agent, Reason: a.Reason, Finding: a.Finding})
+		file.Authors = append(file.Authors,
+			workspace.Author{Run: a.Run, Agent: a.Agent, Reason: a.Reason, Finding: a.Finding})
 		for _, lines := range a.Lines {
-			file.Fixes = append(file.Fixes, workspace.FixPlace{Finding: a.Finding, StartLine: lines[0], EndLine: lines[1]})
+			file.Fixes = append(file.Fixes,
+				workspace.FixPlace{Finding: a.Finding, StartLine: lines[0], EndLine: lines[1]})
 		}
 	}
 	return file, nil
 }
 
-// adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session from
-// one commit on, so that it is neither lost nor taken twice when this process is killed, too. At most keep hunks that can be undone come
-// along; with runs, only what they and those below them left.
+// adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session
+// from one commit on, so that it is neither lost nor taken twice when this process is killed, too. At most keep hunks
+// that can be undone come along; with runs, only what they and those below them left.
 func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
 	now := time.Now().UTC()
 	left, err := s.engine.store.Adopt(ctx, store.Proposal{
@@ -208,7 +219,8 @@ func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.Ru
 		hunks[i].Fixes = fixes[row.ID]
 		if hunks[i].Waits() && secret.Holds(row.After) {
 			// Accepted, it would put the placeholder into the user's file.
-			hunks[i].State, hunks[i].Detail = event.StateSuperseded, "it held a secret, which agentls does not store; run the agent again"
+			hunks[i].State, hunks[i].Detail = event.StateSuperseded,
+				"it held a secret, which agentls does not store; run the agent again"
 		}
 	}
 	s.hunksStored(hunks)

@@ -16,8 +16,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// keepers are the folders of the state that hold texts of sessions beside the database. What belongs to a run, a proposal or a session has its id
-// in its name; a plan that has none is named by the call that wrote it.
+// keepers are the folders of the state that hold texts of sessions beside the database. What belongs to a run, a
+// proposal or a session has its id in its name; a plan that has none is named by the call that wrote it.
 var keepers = []string{"outputs", "documents", "plans"}
 
 // planTool is the tool that hands over a plan; its outcome names the file.
@@ -117,7 +117,8 @@ var runInName = regexp.MustCompile(`(?:^|-)(r[0-9a-hjkmnp-tv-z]{18})(?:[-.]|$)`)
 // strayAge is how old a file without its run has to be: the row of a run may be on its way to the disk.
 const strayAge = time.Hour
 
-// forgetStrays removes what runs have left that are stored no more: their session was deleted by a process that was ended between both.
+// forgetStrays removes what runs have left that are stored no more: their session was deleted by a process that was
+// ended between both.
 func (e *Engine) forgetStrays(ctx context.Context) error {
 	return e.eachKept(func(path string, entry fs.DirEntry) error {
 		found := runInName.FindStringSubmatch(entry.Name())

@@ -11,7 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-// TestEventsAreLegible: what nobody sees comes as an escape in all that tells of the work, and as it is in what is said.
+// TestEventsAreLegible: what nobody sees comes as an escape in all that tells of the work, and as it is in what is
+// said.
 func TestEventsAreLegible(t *testing.T) {
 	const wild = "a\u202eb\x1b[31mc\u200bd\U000e0041e"
 	escaped := `a\u202eb\x1b[31mc\u200bd\U000e0041e`

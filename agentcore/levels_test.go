@@ -18,8 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
-// eachLevel runs a test on each level of the sandbox: the one that the machine has, and those that it would fall back to.
-// The quick tests leave bubblewrap out, which not every machine has.
+// eachLevel runs a test on each level of the sandbox: the one that the machine has, and those that it would fall back
+// to. The quick tests leave bubblewrap out, which not every machine has.
 func eachLevel(t *testing.T, test func(t *testing.T, level sandbox.Level)) {
 	levels := []sandbox.Level{sandbox.Full, sandbox.Bubblewrap, sandbox.Copy}
 	if testing.Short() {
@@ -205,8 +205,8 @@ func TestNothingIsLeftAtEachLevel(t *testing.T) {
 		w.atLevel(level)
 		id := w.start(coder())
 		w.waitFor("the second command runs", func() bool { return len(processes(t, id)) >= 4 })
-		// The first one is gone with all that it started, also without its environment. A shell that forks is there twice for
-		// a moment.
+		// The first one is gone with all that it started, also without its environment. A shell that forks is there
+		// twice for a moment.
 		w.waitFor("the shell of the second command is alone", func() bool { return running(t, marker) == 1 })
 		if err := w.engine.Cancel(id); err != nil {
 			t.Fatal(err)

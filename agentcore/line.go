@@ -6,9 +6,10 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 )
 
-// line is where a call that starts a child stands among those of its turn. They are prepared beside each other, and their children are
-// made, shown and begin in the order in which the model made the calls. Whoever needs time, for a question or a hook, leaves the line first,
-// so that nobody waits behind it. A nil line is that of a call without company. It belongs to the goroutine of its call.
+// line is where a call that starts a child stands among those of its turn. They are prepared beside each other, and
+// their children are made, shown and begin in the order in which the model made the calls. Whoever needs time, for a
+// question or a hook, leaves the line first, so that nobody waits behind it. A nil line is that of a call without
+// company. It belongs to the goroutine of its call.
 type line struct {
 	at     *slot.Reservation // the child's place in the queue, until it is the child's
 	before []chan struct{}   // closed when the calls in front have started their children, or have left

@@ -11,7 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
-// TestMarkdownNests: an exported session has the tree of its runs as its headings, whatever Markdown the runs have written.
+// TestMarkdownNests: an exported session has the tree of its runs as its headings, whatever Markdown the runs have
+// written.
 func TestMarkdownNests(t *testing.T) {
 	define := func(slug string, categories []agent.Category, subagents ...string) *agent.Definition {
 		return &agent.Definition{Slug: slug, Description: "d", Categories: categories, Mode: agent.Agentic, Prompt: "You do.", Tools: []string{"task", "read"}, Subagents: subagents}

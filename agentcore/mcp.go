@@ -25,7 +25,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them. Tests, on machines with much to do, wait longer.
+// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them. Tests, on
+// machines with much to do, wait longer.
 var mcpPatience = 30 * time.Second
 
 const (
@@ -63,8 +64,8 @@ func (s mcpServer) key() string {
 	return permission.Hash([]byte(strings.Join(parts, "\x00")))
 }
 
-// mcpClients are the MCP servers of a session that run, or have run: started by the first run that may use them, shared between the session's
-// runs, and ended with it. Its methods may be called from any goroutine.
+// mcpClients are the MCP servers of a session that run, or have run: started by the first run that may use them, shared
+// between the session's runs, and ended with it. Its methods may be called from any goroutine.
 type mcpClients struct {
 	mu     sync.Mutex
 	closed bool
@@ -117,7 +118,8 @@ func configuredServers(cfg *config.Config) (list []mcpServer, problems []string)
 	return list, problems
 }
 
-// serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told once.
+// serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told
+// once.
 func (r *run) serversOf() []mcpServer {
 	r.foundServers.Do(func() { r.servers = r.findServers() })
 	return r.servers
@@ -140,7 +142,9 @@ func (r *spec) findServers() []mcpServer {
 			if at(list) < 0 && at(configured) >= 0 {
 				list = append(list, configured[at(configured)])
 			} else if at(list) < 0 {
-				problems = append(problems, fmt.Sprintf("the definition of %s names the MCP server %s, which the configuration does not have", r.definition.Slug, permission.Visible(d.Name)))
+				problems = append(problems,
+					fmt.Sprintf("the definition of %s names the MCP server %s, which the configuration does not have",
+						r.definition.Slug, permission.Visible(d.Name)))
 			}
 			continue
 		}
@@ -150,12 +154,16 @@ func (r *spec) findServers() []mcpServer {
 		}
 		switch i := at(list); {
 		case name == "":
-			problems = append(problems, fmt.Sprintf("the MCP server %q of %s has no letter or digit in its name", d.Name, r.definition.Slug))
+			problems = append(problems, fmt.Sprintf("the MCP server %q of %s has no letter or digit in its name",
+				d.Name, r.definition.Slug))
 		case i < 0:
 			list = append(list, own)
 		case own.project && !list[i].project:
 			// The user's rules and grants for the server's tools must not serve another server.
-			problems = append(problems, fmt.Sprintf("the definition of %s brings an MCP server %s, and you have one of that name: the project's is left out", r.definition.Slug, name))
+			problems = append(problems,
+				fmt.Sprintf(
+					"the definition of %s brings an MCP server %s, and you have one of that name: the project's is "+
+						"left out", r.definition.Slug, name))
 		default:
 			list[i] = own
 		}
@@ -166,8 +174,8 @@ func (r *spec) findServers() []mcpServer {
 	return list
 }
 
-// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of it, or as all tools of the
-// server.
+// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of
+// it, or as all tools of the server.
 func matchesTool(entry, name string) bool {
 	if entry == name || entry == "*" {
 		return true
@@ -183,10 +191,12 @@ func matchesTool(entry, name string) bool {
 
 // bringsServer reports whether the run's definition names an MCP server.
 func (r *spec) bringsServer(name string) bool {
-	return slices.ContainsFunc(r.definition.MCPServers, func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
+	return slices.ContainsFunc(r.definition.MCPServers,
+		func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
 }
 
-// mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends in "__*".
+// mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends
+// in "__*".
 func (r *spec) mayUse(name string) bool { return r.mightUseNamed(name) && !r.onlySubmits() }
 
 // mightUseNamed is mayUse for a run with turns enough.
@@ -239,8 +249,9 @@ func (r *run) spareServer(name string) {
 	}
 }
 
-// startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools, which stay as they are then. The
-// error is that of the run's context, or that a command of a server cannot be carried out.
+// startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools,
+// which stay as they are then. The error is that of the run's context, or that a command of a server cannot be carried
+// out.
 func (r *run) startServers() error {
 	servers := slices.Clone(r.serversOf())
 	for _, s := range servers {
@@ -278,7 +289,8 @@ func (r *run) startServers() error {
 			one.err = fmt.Errorf("it was not ready within %s", mcpPatience)
 			fallthrough
 		case one.err != nil:
-			r.tellOfServer(servers[i], "is not used: "+r.engine.redactor.Text(one.err.Error()), "see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
+			r.tellOfServer(servers[i], "is not used: "+r.engine.redactor.Text(one.err.Error()),
+				"see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
 			continue
 		}
 		if problems := one.catalog.Problems; len(problems) > 0 {
@@ -286,13 +298,19 @@ func (r *run) startServers() error {
 		}
 		own := r.toolsOfServer(one.client, one.catalog)
 		if r.parent != nil && len(own) == 0 && len(one.catalog.Tools) > 0 && r.bringsServer(servers[i].name) {
-			r.tellOfServer(servers[i], "is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a question that "+
-				"nobody is asked for a subagent", fmt.Sprintf("allow it by a rule with tool = \"%s%s__*\", or set subagent_ask = \"bubble\"", mcp.Prefix, servers[i].name))
+			r.tellOfServer(servers[i],
+				"is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a "+
+					"question that "+
+					"nobody is asked for a subagent",
+				fmt.Sprintf("allow it by a rule with tool = \"%s%s__*\", or set subagent_ask = \"bubble\"",
+					mcp.Prefix, servers[i].name))
 		}
 		tools = append(tools, own...)
 	}
 	if len(tools) > maxExternal {
-		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP servers have %d tools; those after the first %d are left out", len(tools), maxExternal), "name those that the agent needs in `tools` of its definition")
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("the MCP servers have %d tools; those after the first %d are left out", len(tools),
+				maxExternal), "name those that the agent needs in `tools` of its definition")
 		tools = tools[:maxExternal]
 	}
 	if len(tools) > 0 {
@@ -341,7 +359,8 @@ func (r *spec) toolNamed(name string) tool.Tool {
 	return nil
 }
 
-// expandCommand replaces a prompt that calls a prompt of an MCP server, such as "/mcp__docs__summary main.go", by what the server says.
+// expandCommand replaces a prompt that calls a prompt of an MCP server, such as "/mcp__docs__summary main.go", by what
+// the server says.
 func (r *run) expandCommand() error {
 	name, rest, _ := strings.Cut(strings.TrimSpace(r.request.Prompt), " ")
 	name, isCommand := strings.CutPrefix(name, "/"+mcp.Prefix)
@@ -355,11 +374,13 @@ func (r *run) expandCommand() error {
 	server, _, ok := mcp.SplitName(name)
 	client := r.session.mcp.find(r.serversOf(), server)
 	if !ok || client == nil {
-		return wrong(fmt.Sprintf("there is no MCP server for /%s", permission.Visible(name)), "see the prompts that `agent/mcp` lists")
+		return wrong(fmt.Sprintf("there is no MCP server for /%s", permission.Visible(name)),
+			"see the prompts that `agent/mcp` lists")
 	}
 	catalog, err := client.Await(r.ctx)
 	if err != nil {
-		return wrong(fmt.Sprintf("the MCP server %s is not connected: %v", server, err), "mend it first; see `agentls doctor`")
+		return wrong(fmt.Sprintf("the MCP server %s is not connected: %v", server, err),
+			"mend it first; see `agentls doctor`")
 	}
 	prompt, ok := catalog.Prompt(name)
 	if !ok {
@@ -367,7 +388,8 @@ func (r *run) expandCommand() error {
 		for _, p := range catalog.Prompts {
 			known = append(known, "/"+p.Name)
 		}
-		return wrong(fmt.Sprintf("the MCP server %s has no prompt for /%s", server, permission.Visible(name)), "it has "+cmp.Or(strings.Join(known, ", "), "none"))
+		return wrong(fmt.Sprintf("the MCP server %s has no prompt for /%s", server, permission.Visible(name)),
+			"it has "+cmp.Or(strings.Join(known, ", "), "none"))
 	}
 	arguments, err := promptArguments(prompt, rest)
 	if err != nil {
@@ -487,7 +509,11 @@ func (r *run) clientOptions(server mcpServer) (mcp.Options, error) {
 			if err != nil {
 				return o, err
 			}
-			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) { return allowed.Dial(ctx, address, nil) }
+			o.Dial = func(ctx context.Context, _, address string) (net.Conn,
+				error,
+			) {
+				return allowed.Dial(ctx, address, nil)
+			}
 		}
 		return o, nil
 	}
@@ -511,8 +537,9 @@ type MCPStatus struct {
 	Catalog *mcp.Catalog // nil where it is not ready
 }
 
-// MCPServers lists the MCP servers of the configuration, those in workspace folders that are not trusted, and those that definitions brought into
-// sessions of this process, by name. It reads the configuration of such folders, but starts nothing.
+// MCPServers lists the MCP servers of the configuration, those in workspace folders that are not trusted, and those
+// that definitions brought into sessions of this process, by name. It reads the configuration of such folders, but
+// starts nothing.
 func (e *Engine) MCPServers(roots []string, trusted bool) []MCPStatus {
 	return e.mcpServers(e.openSessions(), roots, trusted)
 }
@@ -547,7 +574,10 @@ func (e *Engine) mcpServers(sessions []*Session, roots []string, trusted bool) [
 	}
 	list := make([]MCPStatus, 0, len(servers))
 	for _, server := range servers {
-		status := MCPStatus{Name: server.name, Address: e.redactor.Text(server.address()), From: server.from, State: mcp.Stopped, Layer: config.LayerUser}
+		status := MCPStatus{
+			Name: server.name, Address: e.redactor.Text(server.address()), From: server.from,
+			State: mcp.Stopped, Layer: config.LayerUser,
+		}
 		if server.project {
 			status.Layer = config.LayerProject
 		}
@@ -558,7 +588,8 @@ func (e *Engine) mcpServers(sessions []*Session, roots []string, trusted bool) [
 			}
 		}
 		if server.project && !trusted {
-			status.State, status.Catalog, status.Untrusted, status.Problem = mcp.Stopped, nil, true, errUntrustedServer.Error()
+			status.State, status.Catalog, status.Untrusted, status.Problem = mcp.Stopped, nil, true,
+				errUntrustedServer.Error()
 		}
 		list = append(list, status)
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 )
 
-// TestMCPHostile lets agents meet servers that mean no good: the run goes on, built-in tools stay what they are, and the model sees nothing that people do not.
+// TestMCPHostile lets agents meet servers that mean no good: the run goes on, built-in tools stay what they are, and
+// the model sees nothing that people do not.
 func TestMCPHostile(t *testing.T) {
 	for kind, want := range map[string]string{
 		"squat": "done", "hidden": "all good", "bulk": "left out", "schema": "done", "restless": "done", "requests": "done", "flood": "", "gone": "", "huge": "", "babble": "",

@@ -76,7 +76,8 @@ func sessionProcesses(t *testing.T, id event.SessionID) []string {
 	return found
 }
 
-// TestMCP lets an agent use a server in the sandbox, which carries the marks of run and session, cannot write into the workspace, and is asked about.
+// TestMCP lets an agent use a server in the sandbox, which carries the marks of run and session, cannot write into the
+// workspace, and is asked about.
 func TestMCP(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "text of a"})
 	made := w.path("made")
@@ -145,7 +146,8 @@ func TestMCPOverHTTP(t *testing.T) {
 	w.close()
 }
 
-// TestMCPServerIsKilled kills a server while a run uses it: the call says so and is not made again, and the next one finds a new server.
+// TestMCPServerIsKilled kills a server while a run uses it: the call says so and is not made again, and the next one
+// finds a new server.
 func TestMCPServerIsKilled(t *testing.T) {
 	w := newWorld(t, nil)
 	w.model = script.New("test",
@@ -176,8 +178,8 @@ func TestMCPServerIsKilled(t *testing.T) {
 	}
 }
 
-// TestMCPChangedTool lets a server change a tool that was allowed for the whole project: it is asked about again, saying why; a server that is
-// configured anew is, too.
+// TestMCPChangedTool lets a server change a tool that was allowed for the whole project: it is asked about again,
+// saying why; a server that is configured anew is, too.
 func TestMCPChangedTool(t *testing.T) {
 	w := newWorld(t, nil)
 	w.model = script.New("test",
@@ -209,7 +211,8 @@ func TestMCPChangedTool(t *testing.T) {
 	w.wait(id)
 }
 
-// TestMCPInherited lets a child use the servers of its parent and those that its definition brings; a tool list leaves others out.
+// TestMCPInherited lets a child use the servers of its parent and those that its definition brings; a tool list leaves
+// others out.
 func TestMCPInherited(t *testing.T) {
 	w := newWorld(t, nil)
 	program := mcptest.Program(t, w.dir)
@@ -249,7 +252,8 @@ func TestMCPInherited(t *testing.T) {
 	}
 }
 
-// TestMCPOfNoUse tells the user that a child has nothing of the server that its definition brings, since nobody is asked for it.
+// TestMCPOfNoUse tells the user that a child has nothing of the server that its definition brings, since nobody is
+// asked for it.
 func TestMCPOfNoUse(t *testing.T) {
 	w := newWorld(t, nil)
 	child := agent.Definition{
@@ -274,7 +278,8 @@ func TestMCPOfNoUse(t *testing.T) {
 	}
 }
 
-// TestMCPNeedsTrust does not start a project's server before trust, nor a user's that lies in such a folder, and ends a project's when its trust goes.
+// TestMCPNeedsTrust does not start a project's server before trust, nor a user's that lies in such a folder, and ends a
+// project's when its trust goes.
 func TestMCPNeedsTrust(t *testing.T) {
 	w := newWorld(t, nil)
 	w.model = script.New("test",

@@ -20,9 +20,9 @@ type ServerCheck struct {
 	Hint string
 }
 
-// CheckServers looks whether the MCP servers of a configuration could be started: whether their programs are there, and what their configuration names of the
-// environment. dir is the workspace folder, and trusted tells whether the user trusts it. get reads the environment and keys. It starts nothing, and reads
-// the disk.
+// CheckServers looks whether the MCP servers of a configuration could be started: whether their programs are there, and
+// what their configuration names of the environment. dir is the workspace folder, and trusted tells whether the user
+// trusts it. get reads the environment and keys. It starts nothing, and reads the disk.
 func CheckServers(cfg *config.Config, dir string, trusted bool, get func(string) string) []ServerCheck {
 	var redactor secret.Redactor
 	redactor.AddEnviron(os.Environ())
@@ -40,7 +40,8 @@ func CheckServers(cfg *config.Config, dir string, trusted bool, get func(string)
 	hidden, _ := configuredServers(projectConfig(dir))
 	for _, server := range hidden {
 		list = append(list, ServerCheck{
-			Name: server.name, Detail: fmt.Sprintf("%s, from %s, is not used: this folder is not trusted", redactor.Text(server.address()), permission.Visible(server.from)),
+			Name: server.name, Detail: fmt.Sprintf("%s, from %s, is not used: this folder is not trusted",
+				redactor.Text(server.address()), permission.Visible(server.from)),
 			Hint: "look at it and trust it with `agentls trust`",
 		})
 	}
@@ -64,7 +65,8 @@ func checkServer(server mcpServer, dir string, get func(string) string, redactor
 		program = filepath.Join(dir, program)
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		c.Detail, c.Hint = fmt.Sprintf("%s cannot be started: %v", address, err), "install it, or mend `command` in "+permission.Visible(server.from)
+		c.Detail, c.Hint = fmt.Sprintf("%s cannot be started: %v", address,
+			err), "install it, or mend `command` in "+permission.Visible(server.from)
 		return c
 	}
 	c.Detail = "runs " + address

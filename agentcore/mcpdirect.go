@@ -16,8 +16,9 @@ import (
 // commandVariable is in the environment of a process without a sandbox and of what it starts; its value is no other's.
 const commandVariable = "AGENTLS_COMMAND="
 
-// serverMarks is the folder with a file for each MCP server that runs without a sandbox, by the value of its variable. It is locked as long as
-// the process lives that has started the server, so that the next one finds those that outlived theirs.
+// serverMarks is the folder with a file for each MCP server that runs without a sandbox, by the value of its variable.
+// It is locked as long as the process lives that has started the server, so that the next one finds those that outlived
+// theirs.
 func (e *Engine) serverMarks() string { return filepath.Join(e.stateDir, "servers") }
 
 // arriving begins the names of marks that are not locked yet.
@@ -42,7 +43,8 @@ func (e *Engine) markServer(name string) (release func() error, err error) {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("note a server that is started: %w", err), file.Close(), os.Remove(file.Name()))
+		return nil, errors.Join(fmt.Errorf("note a server that is started: %w", err), file.Close(),
+			os.Remove(file.Name()))
 	}
 	return func() error { return errors.Join(os.Remove(path), file.Close()) }, nil
 }
@@ -87,7 +89,8 @@ func (s *mcpStarter) direct() (*mcp.Process, error) {
 	cmd := exec.Command(program, s.server.command[1:]...)
 	words := &head{}
 	cmd.Dir, cmd.WaitDelay = dir, directDelay
-	cmd.Env = append(append(r.engine.redactor.Environ(os.Environ()), s.variables()...), runVariable(r.id), own, "PWD="+dir)
+	cmd.Env = append(append(r.engine.redactor.Environ(os.Environ()), s.variables()...), runVariable(r.id),
+		own, "PWD="+dir)
 	release, err := r.engine.markServer(name)
 	if err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ func (p pipes) given(err error) error {
 	return closing
 }
 
-// withholds says why the server may not be started here and now, or nothing. As with hooks, one of the user runs in folders that are not trusted, too, but
-// only with walls, and not as a program of such a folder.
+// withholds says why the server may not be started here and now, or nothing. As with hooks, one of the user runs in
+// folders that are not trusted, too, but only with walls, and not as a program of such a folder.
 func (s *mcpStarter) withholds() string {
 	session, level := s.run.session, s.run.rights.sandboxLevel()
 	trusted := session.isTrusted()
@@ -164,13 +164,14 @@ func (s *mcpStarter) howItEnded(exit int, signal string, words []byte, err error
 		words = append([]byte("… "), words[len(words)-maxLastWords:]...)
 	}
 	if len(words) > 0 {
-		how += ": " + permission.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(words), "\uFFFD")), " "))
+		how += ": " +
+			permission.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(words), "\uFFFD")), " "))
 	}
 	return s.run.engine.redactor.Text(how)
 }
 
-// programFolders are folders below the home folder with the programs that a server of the user names, which sandboxes then show: of a
-// file in a package, with what it needs beside it, the package.
+// programFolders are folders below the home folder with the programs that a server of the user names, which sandboxes
+// then show: of a file in a package, with what it needs beside it, the package.
 func programFolders(command []string, home string) []string {
 	var list []string
 	if home == "" {
@@ -181,7 +182,8 @@ func programFolders(command []string, home string) []string {
 			word = filepath.Join(home, rest)
 		}
 		rel, err := filepath.Rel(home, word)
-		if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) || rel == "." || permission.Secret(filepath.ToSlash(word)) {
+		if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) || rel == "." ||
+			permission.Secret(filepath.ToSlash(word)) {
 			continue
 		}
 		info, err := os.Stat(word)
@@ -189,7 +191,8 @@ func programFolders(command []string, home string) []string {
 			continue
 		}
 		shown := filepath.Clean(word)
-		for dir, up := filepath.Dir(shown), 0; up < 5 && dir != home && len(dir) > len(home); dir, up = filepath.Dir(dir), up+1 {
+		for dir, up := filepath.Dir(shown), 0; up < 5 && dir != home &&
+			len(dir) > len(home); dir, up = filepath.Dir(dir), up+1 {
 			if slices.ContainsFunc([]string{"package.json", "pyproject.toml", "pyvenv.cfg"}, func(name string) bool {
 				_, err := os.Stat(filepath.Join(dir, name))
 				return err == nil
@@ -209,8 +212,8 @@ var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*|keyring:[^}:]+)(
 // secretNames are parts of the names of variables and headers whose values are secret.
 var secretNames = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential|cookie`)
 
-// expandServer puts in what a server's configuration names of the environment, of the user's file of keys, or of the keyring. One of a project gets
-// what any command gets, and no keys. The redactor learns what may be secret.
+// expandServer puts in what a server's configuration names of the environment, of the user's file of keys, or of the
+// keyring. One of a project gets what any command gets, and no keys. The redactor learns what may be secret.
 func expandServer(s mcpServer, get func(string) string, redactor *secret.Redactor) (mcpServer, error) {
 	if s.project {
 		harmless := map[string]string{}
@@ -274,7 +277,8 @@ func expandServer(s mcpServer, get func(string) string, redactor *secret.Redacto
 		if s.project {
 			why = "a project's server gets no keys of yours: configure it in your own config.toml where it needs one"
 		}
-		return expanded, fmt.Errorf("%s is not set, which its configuration names; %s", strings.Join(slices.Compact(missing), ", "), why)
+		return expanded, fmt.Errorf("%s is not set, which its configuration names; %s",
+			strings.Join(slices.Compact(missing), ", "), why)
 	}
 	return expanded, nil
 }

@@ -46,7 +46,8 @@ type answered struct {
 	took  time.Duration
 }
 
-// begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no bound.
+// begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no
+// bound.
 func (m *memory) begin(window int64, system string, tools []model.Tool) {
 	m.window = window
 	m.head = int64(len(system))
@@ -75,8 +76,9 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 	}
 }
 
-// room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the context, and what
-// the definition says that an answer may have, but never takes less than half: prompt and tools alone are that large beside a small context.
+// room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the
+// context, and what the definition says that an answer may have, but never takes less than half: prompt and tools alone
+// are that large beside a small context.
 func (r *run) room() int64 {
 	window := r.memory.window
 	return max(window/2, min(window*8/10, window-int64(r.sampling.MaxTokens)))
@@ -115,8 +117,8 @@ func (r *run) append(m model.Message) {
 	r.memory.ids = append(r.memory.ids, r.keep(m, r.memory.last))
 }
 
-// pin is append for the words of whoever gave the run its task: they stay in the conversation as they are, also when it is
-// shortened.
+// pin is append for the words of whoever gave the run its task: they stay in the conversation as they are, also when it
+// is shortened.
 func (r *run) pin(m model.Message) {
 	r.memory.pinned[len(r.messages)] = true
 	r.append(m)
@@ -127,18 +129,23 @@ func (r *run) keep(m model.Message, parent event.MessageID) event.MessageID {
 	parts, err := model.EncodeParts(m.Parts)
 	if err != nil {
 		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
-		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(), "the run goes on, but cannot be looked up later; please report it")
+		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(),
+			"the run goes on, but cannot be looked up later; please report it")
 		return ""
 	}
 	r.memory.stored++
 	r.memory.last = event.NewMessageID()
-	row := store.Message{ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role), Parts: parts, Time: time.Now().UTC()}
+	row := store.Message{
+		ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role),
+		Parts: parts, Time: time.Now().UTC(),
+	}
 	if m.Role == model.RoleAssistant {
 		row.Tokens, row.Duration = r.memory.answered.usage.OutputTokens, r.memory.answered.took
 		row.Model, row.Usage = r.memory.answered.model, r.memory.answered.usage
 		r.memory.answered = answered{}
 	}
 	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))
-	r.session.submit(store.Batch{Messages: []store.Message{row}}, r.id, event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
+	r.session.submit(store.Batch{Messages: []store.Message{row}}, r.id,
+		event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
 	return r.memory.last
 }

@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestMergesWaitForAcceptedHunks: while the editor takes hunks, no run changes them; a run that is stopped does not wait.
+// TestMergesWaitForAcceptedHunks: while the editor takes hunks, no run changes them; a run that is stopped does not
+// wait.
 func TestMergesWaitForAcceptedHunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Session{}

@@ -35,8 +35,9 @@ func ModelsWith(ctx context.Context, o Options, agent, override string) ([]provi
 	return e.Models(ctx, agent, override)
 }
 
-// Models lists the models that are set up, those that can be used first, and tells which one a run of an agent (empty for the default one) would take with an
-// override (empty for none). It asks servers of this machine where nothing else is named, for a second at most, and no others.
+// Models lists the models that are set up, those that can be used first, and tells which one a run of an agent (empty
+// for the default one) would take with an override (empty for none). It asks servers of this machine where nothing else
+// is named, for a second at most, and no others.
 func (e *Engine) Models(ctx context.Context, agent, override string) ([]provider.Info, provider.Resolved, error) {
 	cfg := e.Config()
 	definition, err := e.find(agent, cfg)
@@ -48,11 +49,12 @@ func (e *Engine) Models(ctx context.Context, agent, override string) ([]provider
 	return list, resolved, nil
 }
 
-// modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it named, or
-// that of the agent's definition, cannot be had, the error says which it may write instead.
+// modelRefused is the error of a run that did not start, for the model that asked for it: where the model that it
+// named, or that of the agent's definition, cannot be had, the error says which it may write instead.
 func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error {
 	failed, known := errors.AsType[*fault.Error](err)
-	if !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel}, failed.Kind) {
+	if !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel},
+		failed.Kind) {
 		return err
 	}
 	others := strings.Join(provider.Writable(e.ctx, cfg, e.surroundings()), ", ")
@@ -60,7 +62,8 @@ func (e *Engine) modelRefused(name string, cfg *config.Config, err error) error 
 		others += " or "
 	}
 	if name == "" {
-		return fmt.Errorf("%s; give the call a model: inherit for yours, or %s%s; or choose another agent", failed.Detail, others, provider.Offline)
+		return fmt.Errorf("%s; give the call a model: inherit for yours, or %s%s; or choose another agent",
+			failed.Detail, others, provider.Offline)
 	}
 	return fmt.Errorf("model: %s; write %s%s, or leave it out", failed.Detail, others, provider.Offline)
 }

@@ -26,8 +26,8 @@ func TestModelOfSeveralProviders(t *testing.T) {
 	}
 }
 
-// TestDefinitionsNameModelsAsCallsDo: a name that one provider alone serves stands in a definition, too, and comes to the same
-// model; without the provider's key it is left out of a definition of another tool.
+// TestDefinitionsNameModelsAsCallsDo: a name that one provider alone serves stands in a definition, too, and comes to
+// the same model; without the provider's key it is left out of a definition of another tool.
 func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 	cfg := configtest.User(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nmodels = [\"m2\"]\n")
 	for _, test := range []struct{ model, key, want string }{
@@ -54,7 +54,8 @@ func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 	}
 }
 
-// TestKeyringIsNotAskedForDefinitions: definitions are read when a server starts, where nobody expects to unlock a keyring.
+// TestKeyringIsNotAskedForDefinitions: definitions are read when a server starts, where nobody expects to unlock a
+// keyring.
 func TestKeyringIsNotAskedForDefinitions(t *testing.T) {
 	cfg := configtest.User(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nkey_env = \"keyring:mine\"\nmodels = [\"m2\"]\n")
 	known := agentcore.Known(cfg, nil, provider.Surroundings{Getenv: func(name string) string {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says, unless the agent's definition does;
-	// maxAnswerEver bounds that.
+	// maxAnswer bounds what one call may put into the conversation, in bytes, whatever the tool says, unless the
+	// agent's definition does; maxAnswerEver bounds that.
 	maxAnswer     = 64 << 10
 	maxAnswerEver = 1 << 20
 )
@@ -42,14 +42,17 @@ func (r *run) bounded(c *call, text string) string {
 		if err != nil {
 			where = err.Error()
 		} else {
-			where = fmt.Sprintf("the whole output, %d bytes, is in %s, see parts of it with read", min(len(text), maxKeptOutput), path)
+			where = fmt.Sprintf("the whole output, %d bytes, is in %s, see parts of it with read",
+				min(len(text), maxKeptOutput), path)
 		}
 	}
 	return fmt.Sprintf("%s\n[%d %s here; %s]\n%s",
-		strings.ToValidUTF8(text[:limit/2], ""), missing, leftOut, where, strings.ToValidUTF8(text[len(text)-limit/2:], ""))
+		strings.ToValidUTF8(text[:limit/2], ""), missing, leftOut, where, strings.ToValidUTF8(text[len(text)-limit/2:],
+			""))
 }
 
-// keepOutput keeps what a call of the run gave in a file of the state folder, which the run may read, and returns its path.
+// keepOutput keeps what a call of the run gave in a file of the state folder, which the run may read, and returns its
+// path.
 func (r *run) keepOutput(name string, data []byte) (string, error) {
 	path := filepath.Join(r.engine.outputDir(), string(r.id)+"-"+name)
 	err := os.MkdirAll(r.engine.outputDir(), 0o700)
@@ -74,7 +77,8 @@ func (r *run) runTool(c *call) (tool.Result, error) {
 	defer cancel()
 	result, err := do(ctx, r.host(c, r.layer))
 	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once", limit, r.definition.Slug, c.spec.Name)
+		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once",
+			limit, r.definition.Slug, c.spec.Name)
 	}
 	return result, err
 }
@@ -84,11 +88,15 @@ func (r *run) keepImages(images []tool.Image) ([]model.Image, error) {
 	var list []model.Image
 	for _, image := range images {
 		sum := sha256.Sum256(image.Data)
-		path, err := r.keepOutput(hex.EncodeToString(sum[:12])+"."+strings.TrimPrefix(image.MediaType, "image/"), image.Data)
+		path, err := r.keepOutput(hex.EncodeToString(sum[:12])+"."+strings.TrimPrefix(image.MediaType, "image/"),
+			image.Data)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, model.Image{MediaType: image.MediaType, Width: image.Width, Height: image.Height, File: filepath.Base(path), Data: image.Data})
+		list = append(list, model.Image{
+			MediaType: image.MediaType, Width: image.Width, Height: image.Height,
+			File: filepath.Base(path), Data: image.Data,
+		})
 	}
 	return list, nil
 }

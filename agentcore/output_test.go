@@ -127,7 +127,8 @@ text Read.
 	}
 }
 
-// TestImages: an image goes to the model with its bytes, is stored once beside the database, and is there for a later process as long as it is kept.
+// TestImages: an image goes to the model with its bytes, is stored once beside the database, and is there for a later
+// process as long as it is kept.
 func TestImages(t *testing.T) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// run is one agent at work, in four parts that differ in who may touch them. What needs one part alone is a method of that
-// part.
+// run is one agent at work, in four parts that differ in who may touch them. What needs one part alone is a method of
+// that part.
 type run struct {
 	spec
 	conversation
@@ -27,7 +27,8 @@ type run struct {
 	resources
 }
 
-// spec is what a run is. It is set until the run is launched and does not change after that, so that any goroutine may read it.
+// spec is what a run is. It is set until the run is launched and does not change after that, so that any goroutine may
+// read it.
 type spec struct {
 	id         event.RunID
 	engine     *Engine
@@ -51,11 +52,12 @@ type spec struct {
 	unlisted   []*agent.Definition // to which it may delegate, too
 	tools      []tool.Tool         // in the order in which models see them
 	withheld   []withheld          // tools that no call of could be made, which it is told
-	spared     []string            // what it might use but for its one turn, the background or lack of trust; patterns, too
-	lacks      map[string][]string // by the names of its subagents, the tools that they would have to do without
-	output     string              // the file for the result of a run in the background, empty for others
-	expanded   string              // what a command of an MCP server made of the prompt; empty for none
-	created    time.Time
+	// what it might use but for its one turn, the background or lack of trust; patterns, too
+	spared   []string
+	lacks    map[string][]string // by the names of its subagents, the tools that they would have to do without
+	output   string              // the file for the result of a run in the background, empty for others
+	expanded string              // what a command of an MCP server made of the prompt; empty for none
+	created  time.Time
 }
 
 // conversation is what a run and its model have said to each other. The run's goroutine alone owns it.

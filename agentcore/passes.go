@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// passes is what an iterated run, which has no turns of its own, is told: the pass under way hears it at once, later ones in their
-// tasks. It has its own lock.
+// passes is what an iterated run, which has no turns of its own, is told: the pass under way hears it at once, later
+// ones in their tasks. It has its own lock.
 type passes struct {
 	mu    sync.Mutex
 	open  bool
@@ -59,7 +59,8 @@ func (p *passes) watch(pass *run) {
 	p.pass()
 }
 
-// end lets no more messages in, unless there are some that no pass has heard and another pass is possible: then it reports false.
+// end lets no more messages in, unless there are some that no pass has heard and another pass is possible: then it
+// reports false.
 func (p *passes) end(last bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -79,7 +79,8 @@ func (r *spec) unreachable(hosts []string) *network.Refusal {
 	return nil
 }
 
-// still lets a call be made that the user has just allowed, unless the workspace lost its trust while the question was open.
+// still lets a call be made that the user has just allowed, unless the workspace lost its trust while the question was
+// open.
 func (r *run) still(request permission.Request) (refusal string, err error) {
 	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
@@ -88,8 +89,8 @@ func (r *run) still(request permission.Request) (refusal string, err error) {
 	return "", nil
 }
 
-// untrustedNow takes in what was decided meanwhile, in whatever process, so that it counts from this call on, and returns why the call
-// may not even be decided on, or "". The error is that of the run's context.
+// untrustedNow takes in what was decided meanwhile, in whatever process, so that it counts from this call on, and
+// returns why the call may not even be decided on, or "". The error is that of the run's context.
 func (r *run) untrustedNow(request permission.Request) (refusal string, err error) {
 	if err := r.engine.readDecisions(r.ctx); err != nil {
 		if r.ctx.Err() != nil {
@@ -101,8 +102,8 @@ func (r *run) untrustedNow(request permission.Request) (refusal string, err erro
 }
 
 // Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
-// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may change without
-// being asked, whatever was granted for one call. It may read the disk.
+// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
+// change without being asked, whatever was granted for one call. It may read the disk.
 func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if h.State != event.StateOpen || h.Shared {
 		return false
@@ -128,19 +129,24 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	return r.rights.policy.Decide(request, nil).Action == permission.Allow
 }
 
-// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is the fix of a finding.
-// Changes that come by another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is
+// the fix of a finding. Changes that come by another way than the edit tools are asked about by nobody: what would be
+// asked for is left out, too.
 func (r *resources) editable(path string, fix bool) error {
 	paths, err := r.rights.paths(path, true, nil)
 	if err != nil {
 		return err
 	}
-	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix}, r.rights.grants())
+	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix},
+		r.rights.grants())
 	switch d.Action {
 	case permission.Allow:
 		return nil
 	case permission.Ask:
-		return &workspace.FileError{Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason, Hint: "make this change with the edit tools, which ask"}
+		return &workspace.FileError{
+			Kind: workspace.Protected, Path: path, Detail: "needs a question: " + d.Reason,
+			Hint: "make this change with the edit tools, which ask",
+		}
 	}
 	return &forbiddenError{d.Reason, workspace.FileError{
 		Kind: workspace.Protected, Path: path, Detail: "may not be changed: " + d.Reason, Hint: d.Advice,
@@ -177,7 +183,8 @@ func (r *run) permitted(c *call, status *event.CallStatus, text, summary *string
 	return unrefused(refusal, err, status, text, summary)
 }
 
-// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is neither.
+// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is
+// neither.
 func unrefused(refusal string, err error, status *event.CallStatus, text, summary *string) bool {
 	switch {
 	case err != nil:

@@ -9,9 +9,10 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 )
 
-// place is the right of a child to be at work, of which there are so many in a session and on the machine. A child gives it up while it
-// waits for somebody, and comes back ahead of the queue, so that children which wait for their own children cannot stop each
-// other. A user's own run has and needs none. Its methods may be called from any goroutine of the run.
+// place is the right of a child to be at work, of which there are so many in a session and on the machine. A child
+// gives it up while it waits for somebody, and comes back ahead of the queue, so that children which wait for their own
+// children cannot stop each other. A user's own run has and needs none. Its methods may be called from any goroutine of
+// the run.
 type place struct {
 	session *slot.Pool
 	machine *slot.Machine
@@ -35,7 +36,8 @@ func newPlace(r *run) *place {
 		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
 		alone: func(err error) {
 			// The bound of this session holds; that of the machine is no reason to do nothing at all.
-			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(), "make the state folder writable (see `agentls doctor`)")
+			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(),
+				"make the state folder writable (see `agentls doctor`)")
 		},
 	}
 }
@@ -100,8 +102,8 @@ func (p *place) leave() {
 	}
 }
 
-// yield gives the place up while one call of the run waits for somebody. regain, called once at the end of that, waits for it again when nothing
-// of the run waits any more; its error is that of ctx.
+// yield gives the place up while one call of the run waits for somebody. regain, called once at the end of that, waits
+// for it again when nothing of the run waits any more; its error is that of ctx.
 func (p *place) yield() (regain func(ctx context.Context) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

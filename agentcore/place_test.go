@@ -17,7 +17,8 @@ func testPlace(t *testing.T, pool *slot.Pool) (*place, chan string) {
 	}, waiting
 }
 
-// TestPlaceIsTakenOnce: where a second call of the run waits and ends while the run comes back from a first, it gets one place.
+// TestPlaceIsTakenOnce: where a second call of the run waits and ends while the run comes back from a first, it gets
+// one place.
 func TestPlaceIsTakenOnce(t *testing.T) {
 	pool := slot.NewPool(func() int { return 1 })
 	p, waiting := testPlace(t, pool)

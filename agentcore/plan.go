@@ -51,13 +51,14 @@ func (p *plan) written() bool {
 	return p.path != ""
 }
 
-// goesWithPlanning reports whether a tool changes nothing but a planning run's own records. name is that of the tool which it belongs to.
+// goesWithPlanning reports whether a tool changes nothing but a planning run's own records. name is that of the tool
+// which it belongs to.
 func goesWithPlanning(spec tool.Spec, name string) bool {
 	return spec.Effect <= tool.Fetches || slices.Contains(noting, name)
 }
 
-// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans. Definitions of other tools
-// name the tool among all that there are there.
+// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans.
+// Definitions of other tools name the tool among all that there are there.
 func (r *spec) plansForParent(name string) bool {
 	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
 	return plans && name == planTool && slices.Contains(r.definition.Tools, name)
@@ -72,9 +73,12 @@ func (r *run) whilePlanning(spec tool.Spec) string {
 		switch {
 		case !above.plan.readsOnly():
 		case above == r:
-			return "denied: you are planning, and only tools that read are carried out. Hand over the plan with plan_exit; once the user accepts it, this call can be made"
+			return "denied: you are planning, and only tools that read are carried out. Hand over the plan with " +
+				"plan_exit; once the user accepts it, this call can be made"
 		default:
-			return fmt.Sprintf("denied: %s, who started you, is planning, and only tools that read are carried out. Say in your result what should be done", above.definition.Slug)
+			return fmt.Sprintf(
+				"denied: %s, who started you, is planning, and only tools that read are carried out. Say in your "+
+					"result what should be done", above.definition.Slug)
 		}
 	}
 	return ""
@@ -97,7 +101,8 @@ func options(labels ...string) []tool.Option {
 	return list
 }
 
-// EnterPlan asks the user whether there shall be a plan first. Nobody's answer means no: there would be nobody to accept it either.
+// EnterPlan asks the user whether there shall be a plan first. Nobody's answer means no: there would be nobody to
+// accept it either.
 func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	r := h.run
 	if r.definition.Mode == agent.Planning || r.plan.readsOnly() {
@@ -116,7 +121,8 @@ func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	switch words := strings.Join(replies[0].Answers, "; "); words {
 	case planFirst:
 		r.plan.readOnly(true)
-		return "You are planning now. Only tools that read are carried out. Find out what has to be done, then hand over the plan with plan_exit.", nil
+		return "You are planning now. Only tools that read are carried out. Find out what has to be done, then hand " +
+			"over the plan with plan_exit.", nil
 	case "":
 		return fmt.Sprintf("There is no plan mode now, since %s: go on without it.", replies[0].Why), nil
 	case planNot:
@@ -170,11 +176,16 @@ func (r *run) planDecided(path, text string, reply tool.Reply) (string, error) {
 		}
 		return told, nil
 	case planContinue:
-		return "The user wants you to keep planning. Make the plan better or smaller, ask if you do not know how, and call plan_exit again.", nil
+		return "The user wants you to keep planning. Make the plan better or smaller, ask if you do not " +
+			"know how, and " +
+			"call plan_exit again.", nil
 	case planReject:
-		return "The user rejected the plan. Change nothing, and end now: say what you would need to know for a better one.", nil
+		return "The user rejected the plan. Change nothing, and end now: say what you would need to know for a " +
+			"better one.", nil
 	case "":
-		return fmt.Sprintf("The plan is kept in %s, but not accepted: %s. Change nothing, and end now: say in a few sentences what the plan says, and where it is.", path, cmp.Or(reply.Why, "nobody answered")), nil
+		return fmt.Sprintf(
+			"The plan is kept in %s, but not accepted: %s. Change nothing, and end now: say in a few sentences what "+
+				"the plan says, and where it is.", path, cmp.Or(reply.Why, "nobody answered")), nil
 	default:
 		return fmt.Sprintf("The user says to the plan: %s\nMake the plan fit, and call plan_exit again.", words), nil
 	}
@@ -183,11 +194,14 @@ func (r *run) planDecided(path, text string, reply tool.Reply) (string, error) {
 // Plans is the folder of plans in a state folder. They are kept until the user removes them.
 func Plans(stateDir string) string { return filepath.Join(stateDir, "plans") }
 
-// writePlan writes the run's plan, in place of its former one, and returns its path. No other run's plan is written over.
+// writePlan writes the run's plan, in place of its former one, and returns its path. No other run's plan is written
+// over.
 func (r *run) writePlan(text string) (string, error) {
 	dir := Plans(r.engine.stateDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the folder for plans: %w; free space in the state folder, or give the plan as your answer", err)
+		return "",
+			fmt.Errorf("make the folder for plans: %w; free space in the state folder, or give the plan as your answer",
+				err)
 	}
 	root := r
 	for root.parent != nil {
@@ -195,7 +209,9 @@ func (r *run) writePlan(text string) (string, error) {
 	}
 	slug, err := root.plan.reserve(dir)
 	if err != nil {
-		return "", fmt.Errorf("find a name for the plan: %w; free space in the state folder, or give the plan as your answer", err)
+		return "",
+			fmt.Errorf("find a name for the plan: %w; free space in the state folder, or give the plan as your answer",
+				err)
 	}
 	name := slug + ".md"
 	if r != root {
@@ -203,7 +219,8 @@ func (r *run) writePlan(text string) (string, error) {
 	}
 	path := filepath.Join(dir, name)
 	if err := replaceFile(path, text, 0o600); err != nil {
-		return "", fmt.Errorf("write the plan: %w; free space in the state folder, or give the plan as your answer", err)
+		return "", fmt.Errorf("write the plan: %w; free space in the state folder, or give the plan as your answer",
+			err)
 	}
 	for reader := r; reader != nil; reader = reader.parent {
 		reader.commands.attach(path)
@@ -214,8 +231,8 @@ func (r *run) writePlan(text string) (string, error) {
 	return path, nil
 }
 
-// keepPlan writes the last word of a planning agent as its plan, where it has handed over none: a plan is what it was started for. The
-// offline rules make none. What cannot be written is still the run's answer.
+// keepPlan writes the last word of a planning agent as its plan, where it has handed over none: a plan is what it was
+// started for. The offline rules make none. What cannot be written is still the run's answer.
 func (r *run) keepPlan() {
 	if r.definition.Mode != agent.Planning || r.plan.written() || provider.IsOffline(r.model.Name()) {
 		return
@@ -251,8 +268,8 @@ func (r *run) keepPlan() {
 	r.result.Output = strings.TrimSpace(r.submitted.Summary + "\n\n" + r.submitted.Details)
 }
 
-// SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked; empty where there
-// is none. It may be called from any goroutine.
+// SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked;
+// empty where there is none. It may be called from any goroutine.
 func (e *Engine) SaidPlan(id event.RunID) string {
 	r, err := e.run(id)
 	if err != nil {

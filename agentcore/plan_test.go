@@ -58,8 +58,8 @@ func (w *world) plans() map[string]string {
 
 var slugName = regexp.MustCompile(`^[a-z]+-[a-z]+-[a-z]+\.md$`)
 
-// TestPlanMode: in plan mode the tools that are offered stay, and those that do more than read are refused, in children, too, until the
-// user accepts the plan.
+// TestPlanMode: in plan mode the tools that are offered stay, and those that do more than read are refused, in
+// children, too, until the user accepts the plan.
 func TestPlanMode(t *testing.T) {
 	write := call("write", `{"path":"b.txt","content":"two\n"}`)
 	w := newTrusted(
@@ -170,8 +170,8 @@ func TestPlanner(t *testing.T) {
 	}
 }
 
-// TestPlansOfChildren: each child has a file of its own beside its starter's, and its plan is its result. Another prompt's plan never has the
-// same name, nor does a restart lose any.
+// TestPlansOfChildren: each child has a file of its own beside its starter's, and its plan is its result. Another
+// prompt's plan never has the same name, nor does a restart lose any.
 func TestPlansOfChildren(t *testing.T) {
 	w := newWorld(
 		t, nil,
@@ -234,7 +234,8 @@ func TestPlanModeIsResumed(t *testing.T) {
 	}
 }
 
-// TestOnlyPlanningChildrenPlan: a definition that has all tools, or names this one among all that another tool has, is no planner as a child.
+// TestOnlyPlanningChildrenPlan: a definition that has all tools, or names this one among all that another tool has, is
+// no planner as a child.
 func TestOnlyPlanningChildrenPlan(t *testing.T) {
 	w := newWorld(t, nil)
 	w.with(script.New(

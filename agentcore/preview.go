@@ -12,9 +12,9 @@ import (
 // maxPreview bounds what a question shows of an edit, in bytes.
 const maxPreview = 64 << 10
 
-// preview tries a call that proposes edits on a layer of its own, so that the user who is asked about the call sees what it
-// would change. It returns the difference as people read it, "" for a call that edits no file. The error is that of
-// a call which would fail whatever the user answers.
+// preview tries a call that proposes edits on a layer of its own, so that the user who is asked about the call sees
+// what it would change. It returns the difference as people read it, "" for a call that edits no file. The error is
+// that of a call which would fail whatever the user answers.
 func (r *run) preview(c *call, paths []permission.Path) (string, error) {
 	if c.spec.Effect != tool.Proposes {
 		return "", nil

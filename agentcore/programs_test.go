@@ -23,8 +23,8 @@ func packages() map[string]string {
 	}
 }
 
-// TestRealPrograms runs what developers run, in a full sandbox and without a question. npm renames the folder of a package that it
-// replaces, which the kernel refuses on an overlay where the folder lies below.
+// TestRealPrograms runs what developers run, in a full sandbox and without a question. npm renames the folder of a
+// package that it replaces, which the kernel refuses on an overlay where the folder lies below.
 func TestRealPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a machine for a quick check may have neither node nor rg")

@@ -106,7 +106,8 @@ func (r *spec) variables(used func(string) bool) map[string]string {
 		}
 	}
 	for other, name := range map[string]string{
-		"current_time": "time", "working_directory": "cwd", "max_iterations": "max_turns", "max_duration": "timeout", "allowed_delegations": "subagents",
+		"current_time": "time", "working_directory": "cwd", "max_iterations": "max_turns", "max_duration": "timeout",
+		"allowed_delegations": "subagents",
 	} {
 		values[other] = values[name]
 	}
@@ -166,7 +167,8 @@ func (r *spec) writeSkills(b *strings.Builder) {
 	for _, name := range r.definition.Skills {
 		s, err := r.skills.Find(name)
 		if err != nil {
-			r.notice(event.NoticeWarning, fmt.Sprintf("the agent %s wants a skill: %v", r.definition.Slug, err), "run it without, or mend `skills` in its definition")
+			r.notice(event.NoticeWarning, fmt.Sprintf("the agent %s wants a skill: %v", r.definition.Slug, err),
+				"run it without, or mend `skills` in its definition")
 			continue
 		}
 		fmt.Fprintf(b, "\n\n<skill name=%q>\n%s\n</skill>", s.Name, skillText(s))
@@ -174,7 +176,8 @@ func (r *spec) writeSkills(b *strings.Builder) {
 	if !r.offers("skill") {
 		return
 	}
-	b.WriteString("\n\n<skills>\nInstructions for certain tasks. Load one with `skill` before you begin a task of its kind.\n")
+	b.WriteString(
+		"\n\n<skills>\nInstructions for certain tasks. Load one with `skill` before you begin a task of its kind.\n")
 	var rest []string
 	listed := 0
 	for _, s := range r.loadable() {
@@ -261,7 +264,8 @@ func (r *spec) writeMissing(b *strings.Builder) {
 	}
 }
 
-// userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of its own.
+// userPrompt is the first message: the definition's reminder, the user's words, then what they are about in a block of
+// its own.
 func (r *spec) userPrompt() string {
 	var b strings.Builder
 	if r.definition.Reminder != "" {

@@ -78,13 +78,19 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 		batch.HunksBounded = []store.HunkBound{{Proposal: s.proposalID, Keep: storedHunks}}
 	}
 	s.mu.Unlock()
-	batch.Proposals = []store.Proposal{{ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title, State: state, Created: now, Updated: now}}
+	batch.Proposals = []store.Proposal{{
+		ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title,
+		State: state, Created: now, Updated: now,
+	}}
 	sorted := make([]string, 0, len(uris))
 	for uri := range uris {
 		sorted = append(sorted, uri)
 	}
 	slices.Sort(sorted)
-	s.submitNow(batch, last.Run, event.ProposalChanged{Proposal: s.proposalID, State: state, URIs: sorted, Open: open, Conflict: conflict})
+	s.submitNow(batch, last.Run, event.ProposalChanged{
+		Proposal: s.proposalID, State: state, URIs: sorted, Open: open,
+		Conflict: conflict,
+	})
 }
 
 // hunksStored notes which hunks would survive a crash. It runs on the store's goroutine.
@@ -106,8 +112,9 @@ func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 		ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
 		StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
 		Create: h.Create, Delete: h.Delete, MoveTo: h.MoveTo, Detail: h.Detail,
-		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below, Stamp: string(h.Stamp),
-		Run: h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
+		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below,
+		Stamp: string(h.Stamp),
+		Run:   h.Author.Run, Agent: h.Author.Agent, Reason: h.Author.Reason, Created: now, Updated: now,
 	}
 }
 
@@ -125,8 +132,8 @@ func (s *Session) storePlaces() {
 	}
 }
 
-// Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone or
-// are in conflict (see [workspace.Proposal.Accepted]).
+// Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone
+// or are in conflict (see [workspace.Proposal.Accepted]).
 func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
 	parents := map[event.RunID]event.RunID{}
 	var list []workspace.Hunk
@@ -146,8 +153,8 @@ func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hu
 	return list, nil
 }
 
-// UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first. They are
-// roots: what their children did is undone with them. A run whose session was deleted is not among them.
+// UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first.
+// They are roots: what their children did is undone with them. A run whose session was deleted is not among them.
 func (s *Session) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	seen := map[event.RunID]bool{}
 	var list []history.Run
@@ -175,7 +182,9 @@ func (s *Session) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 }
 
 // isBelow reports whether a run was made by another one, or by one below it. parents remembers what was read.
-func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID, parents map[event.RunID]event.RunID) (bool, error) {
+func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID,
+	parents map[event.RunID]event.RunID,
+) (bool, error) {
 	for run != "" {
 		parent, known := parents[run]
 		if !known {

@@ -18,8 +18,8 @@ func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Repl
 	return h.run.askQuestions(h.call, "", questions...)
 }
 
-// askQuestions asks the user and waits for all answers. plan is the file of the plan that the questions are about, empty for none. The
-// error is that of the run's context.
+// askQuestions asks the user and waits for all answers. plan is the file of the plan that the questions are about,
+// empty for none. The error is that of the run's context.
 func (r *run) askQuestions(c *call, plan string, questions ...tool.Question) ([]tool.Reply, error) {
 	asks, rows := make([]*openAsk, len(questions)), make([]store.Ask, len(questions))
 	for i, q := range questions {
@@ -99,12 +99,14 @@ func (e *Engine) fitsQuestion(id event.AskID, answer Answer) error {
 		empty := slices.ContainsFunc(answer.Chosen, func(text string) bool { return strings.TrimSpace(text) == "" })
 		switch {
 		case q == nil && len(answer.Chosen) > 0:
-			return invalid("this is a question for permission, which has no words for an answer", "answer allow or deny")
+			return invalid("this is a question for permission, which has no words for an answer",
+				"answer allow or deny")
 		case q == nil:
 		case answer.Scope != permission.Once || !answer.Expires.IsZero():
 			return invalid("an answer to an agent's question is for once", "leave out the scope and the time")
 		case answer.Allow && (len(answer.Chosen) == 0 || empty):
-			return invalid("the answer to the agent's question is empty", "give a label of its choices, or your own words; or deny it, which leaves it to the agent")
+			return invalid("the answer to the agent's question is empty",
+				"give a label of its choices, or your own words; or deny it, which leaves it to the agent")
 		case !answer.Allow && len(answer.Chosen) > 0:
 			return invalid("the answer is denied, and has words", "answer allow with words, or deny without")
 		case len(answer.Chosen) > 1 && !q.Multiple:

@@ -36,8 +36,8 @@ func (w *world) database() *sql.DB {
 	return db
 }
 
-// usesEverything is a session with a parent and its child, an edit, a command that fails, a run that fails and one that goes on
-// and is told something that it does not read.
+// usesEverything is a session with a parent and its child, an edit, a command that fails, a run that fails and one that
+// goes on and is told something that it does not read.
 func usesEverything(t *testing.T) (*world, event.RunID) {
 	used := model.Usage{Input: 100, Output: 10, Cached: 1000}
 	turns := []script.Turn{
@@ -118,8 +118,8 @@ func TestEveryColumnHasAWriter(t *testing.T) {
 	}
 }
 
-// TestPromptIsKept: the text that the model was told can be had again, though the definition has changed since, once for all runs
-// that have it, as long as a session has a run with it.
+// TestPromptIsKept: the text that the model was told can be had again, though the definition has changed since, once
+// for all runs that have it, as long as a session has a run with it.
 func TestPromptIsKept(t *testing.T) {
 	w, id := usesEverything(t)
 	prompts := func() string {
@@ -321,7 +321,8 @@ func messagesOf(w *world, run event.RunID) []store.Message {
 	return list
 }
 
-// TestExitCodes: what a command ended with is known of its call, in the foreground and in the background, live and later.
+// TestExitCodes: what a command ended with is known of its call, in the foreground and in the background, live and
+// later.
 func TestExitCodes(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("exit 3"), bash("true"), bash("exit 4", "background=true")}},

@@ -15,10 +15,12 @@ import (
 const (
 	// patience is how often a model is brought back from the same kind of bad answer before the run ends.
 	patience = 2
-	// brokenTurns is how many turns in a row may consist of calls that cannot be made at all; each is told what is wrong.
+	// brokenTurns is how many turns in a row may consist of calls that cannot be made at all; each is told what is
+	// wrong.
 	brokenTurns = 4
 	// toldRounds and endRounds are how often the same round of calls with the same results may come before the model is
-	// told, and before the run ends. Calls that wait for something are repeated by right, and get waitFactor times as many.
+	// told, and before the run ends. Calls that wait for something are repeated by right, and get waitFactor times as
+	// many.
 	toldRounds, endRounds = 3, 5
 	waitFactor            = 4
 	// anyResult is that factor for calls whose results differ: times and counters do, also where nothing happens.
@@ -77,7 +79,8 @@ func (p repetition) known() bool { return p.times*endRounds >= p.limit*toldRound
 // repeats returns the repetition that the calls would be, in rounds of one turn or of a few.
 func (l *lapses) repeats(calls []model.Call) repetition {
 	hash, limit := hashCalls(calls), endRounds
-	if !slices.ContainsFunc(calls, func(c model.Call) bool { name, _ := tool.Resolve(c.Name); return !slices.Contains(waiting, name) }) {
+	if !slices.ContainsFunc(calls,
+		func(c model.Call) bool { name, _ := tool.Resolve(c.Name); return !slices.Contains(waiting, name) }) {
 		limit *= waitFactor
 	}
 	found := repetition{1, limit}
@@ -143,12 +146,22 @@ type lapse struct {
 func (r *spec) recall(done model.Done, text string) lapse {
 	if strings.TrimSpace(text) == "" {
 		if done.Stop == model.StopLength {
-			return lapse{reason: "empty_answer", message: "Your answer was cut off at the length limit before it said anything. Think less at once: call a tool, or give your final answer in text."}
+			return lapse{
+				reason: "empty_answer",
+				message: "Your answer was cut off at the length limit before it said anything. Think less at once: " +
+					"call a tool, or give your final answer in text.",
+			}
 		}
 		if len(r.tools) == 0 {
-			return lapse{reason: "empty_answer", message: "Your answer was empty, and there are no tools here. Give your answer in text."}
+			return lapse{
+				reason:  "empty_answer",
+				message: "Your answer was empty, and there are no tools here. Give your answer in text.",
+			}
 		}
-		return lapse{reason: "empty_answer", message: "Your answer was empty. Go on with the task: call a tool, or give your final answer in text."}
+		return lapse{
+			reason:  "empty_answer",
+			message: "Your answer was empty. Go on with the task: call a tool, or give your final answer in text.",
+		}
 	}
 	leak, leaked := model.LeakedCall(text, func(name string) bool {
 		canonical, ok := tool.Resolve(name)
@@ -157,18 +170,28 @@ func (r *spec) recall(done model.Done, text string) lapse {
 	if !leaked {
 		return lapse{}
 	}
-	return lapse{"leaked_call", fmt.Sprintf("You wrote a call of %s as text, so nothing was called. Call tools through the function calling interface, not in your text. If it was meant as text, give that answer again.", leak.Name), !leak.Sure}
+	return lapse{
+		"leaked_call",
+		fmt.Sprintf(
+			"You wrote a call of %s as text, so nothing was called. Call tools through the function "+
+				"calling interface, "+
+				"not in your text. If it was meant as text, give that answer again.", leak.Name), !leak.Sure,
+	}
 }
 
 // detailOf says how often a model gave the same kind of bad answer.
 func (l *lapses) detailOf(reason, name string) string {
-	what := map[string]string{"empty_answer": "answered nothing", "leaked_call": "wrote a call as text instead of making it", "length": "was cut off in the middle of a call"}[reason]
+	what := map[string]string{
+		"empty_answer": "answered nothing",
+		"leaked_call":  "wrote a call as text instead of making it",
+		"length":       "was cut off in the middle of a call",
+	}[reason]
 	return fmt.Sprintf("%s %s, %d times", name, what, l.counts[reason])
 }
 
-// whole reports whether the last call of an answer that was cut off at its length came to its end. Its arguments did where they are
-// an object that says something: a cut one lacks its closing brace. An empty object may be what a wire puts in the place of arguments that
-// never came.
+// whole reports whether the last call of an answer that was cut off at its length came to its end. Its arguments did
+// where they are an object that says something: a cut one lacks its closing brace. An empty object may be what a wire
+// puts in the place of arguments that never came.
 func whole(call model.Call) bool {
 	return json.Valid(call.Arguments) && len(bytes.Trim(call.Arguments, " \t\r\n{}")) > 0
 }
@@ -191,9 +214,11 @@ func uncalled(calls []model.Call, why string) []model.Part {
 	return results
 }
 
-// withoutCalls returns a message without its calls, for a last word: nobody would answer them. It is empty where nothing is left.
+// withoutCalls returns a message without its calls, for a last word: nobody would answer them. It is empty where
+// nothing is left.
 func withoutCalls(m model.Message) model.Message {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(part model.Part) bool { _, ok := part.(model.Call); return ok })
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts),
+		func(part model.Part) bool { _, ok := part.(model.Call); return ok })
 	if strings.TrimSpace(m.Text()) == "" {
 		m.Parts = nil
 	}

@@ -302,7 +302,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// What waits for something is asked for again and again by right, and so is, for a while, what answers something new each time.
+// What waits for something is asked for again and again by right, and so is, for a while, what answers something new
+// each time.
 func TestRepeatedByRight(t *testing.T) {
 	for _, c := range []struct {
 		tool, arguments string

@@ -57,8 +57,8 @@ func TestWhyAnAgentIsNotStarted(t *testing.T) {
 	w.finishes(agentcore.RunRequest{Agent: "lead", Prompt: "Go."})
 }
 
-// A run at the depth limit, and one in the background, hears why it has no tool to delegate by; one whose definition has
-// none hears nothing of limits.
+// A run at the depth limit, and one in the background, hears why it has no tool to delegate by; one whose definition
+// has none hears nothing of limits.
 func TestWhyThereIsNoTask(t *testing.T) {
 	again := []script.Step{task("explore", "x", ""), call("task_wait", `{}`)}
 	limit := `there is no tool "task" here, since the depth limit of delegation is reached (max_depth = 1): do it yourself; the tools are read`

@@ -14,7 +14,9 @@ import (
 // SubmitResult keeps what the model hands over; the run ends with this turn.
 func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult) error {
 	if n := h.run.inbox.coming(); n > 0 {
-		return fmt.Errorf("%s that you started still run in the background; wait for them with task_wait, or end them with task_cancel", counted(n, "task", "tasks"))
+		return fmt.Errorf(
+			"%s that you started still run in the background; wait for them with task_wait, or end them with "+
+				"task_cancel", counted(n, "task", "tasks"))
 	}
 	h.run.mu.Lock()
 	defer h.run.mu.Unlock()
@@ -48,8 +50,8 @@ func (r *run) readAnswer() {
 	}
 }
 
-// childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the two differ, that is a
-// warning. The lock is held.
+// childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the
+// two differ, that is a warning. The lock is held.
 func (r *run) childResult() *event.ChildResult {
 	if !r.reports() {
 		return nil
@@ -76,7 +78,8 @@ func (r *run) childResult() *event.ChildResult {
 	for _, claim := range claims {
 		path, err := r.session.view.Resolve(claim)
 		if _, seen := r.touched[path]; err != nil || !seen {
-			result.Warnings = append(result.Warnings, fmt.Sprintf("it says that it changed %s, and did not", filepath.ToSlash(claim)))
+			result.Warnings = append(result.Warnings,
+				fmt.Sprintf("it says that it changed %s, and did not", filepath.ToSlash(claim)))
 		}
 	}
 	result.TestsRun, result.TestsPassed = r.tests.run, r.tests.passed
@@ -86,14 +89,19 @@ func (r *run) childResult() *event.ChildResult {
 			result.Warnings = append(result.Warnings, prose.doubts(r.tests)...)
 		}
 	case !r.tests.seen:
-		result.Warnings = append(result.Warnings, fmt.Sprintf("it says that it ran %d tests, of which %d passed, and ran none that could be seen", claimed.run, claimed.passed))
+		result.Warnings = append(result.Warnings,
+			fmt.Sprintf("it says that it ran %d tests, of which %d passed, and ran none that could be seen",
+				claimed.run, claimed.passed))
 	case r.tests.counted && (claimed.run != r.tests.run || claimed.passed != r.tests.passed):
-		result.Warnings = append(result.Warnings, fmt.Sprintf("it says that %d of %d tests passed; those that were seen last were %d of %d", claimed.passed, claimed.run, r.tests.passed, r.tests.run))
+		result.Warnings = append(result.Warnings,
+			fmt.Sprintf("it says that %d of %d tests passed; those that were seen last were %d of %d", claimed.passed,
+				claimed.run, r.tests.passed, r.tests.run))
 	case r.tests.failed && claimed.passed == claimed.run:
 		result.Warnings = append(result.Warnings, "it says that all tests passed; those that were seen last did not")
 	}
 	result.Warnings = append(result.Warnings, r.denialWarnings()...)
 	usage := r.result.Usage
-	result.Iterations, result.DurationMs, result.Tokens, result.Cost = r.result.Turns, r.result.DurationMs, usage.InputTokens+usage.OutputTokens, usage.Cost
+	result.Iterations, result.DurationMs, result.Tokens, result.Cost = r.result.Turns, r.result.DurationMs,
+		usage.InputTokens+usage.OutputTokens, usage.Cost
 	return &result
 }

@@ -31,7 +31,8 @@ type former struct {
 	last     event.MessageID // of these, as stored
 	// session is the one that it ran in.
 	session event.SessionID
-	// above are the runs that started the former run, the root first: it never gets more power than it had as their child.
+	// above are the runs that started the former run, the root first: it never gets more power than it had as their
+	// child.
 	above []ancestor
 	// powers are what it was allowed itself.
 	powers powers
@@ -98,27 +99,33 @@ func (f *former) starter() string { return f.above[len(f.above)-1].definition.Sl
 
 // belowPlan reports whether a run above the former one was planning that is not above the new one.
 func (f *former) belowPlan(parent *run) bool {
-	return slices.ContainsFunc(f.above, func(a ancestor) bool { return a.powers.Planning && !parent.descendsFrom(a.run) })
+	return slices.ContainsFunc(f.above,
+		func(a ancestor) bool { return a.powers.Planning && !parent.descendsFrom(a.run) })
 }
 
 // goOn is what a resumed run is told where nobody says more.
 const goOn = "Go on with the task where you left off."
 
-// Resume goes on with a run of any session on these folders that has ended, in whatever way, as a new run of this session with its history. An
-// empty prompt means go on. Nothing that had an effect is done again: a call whose outcome is not known is put to the model as
-// that. It reads the store.
+// Resume goes on with a run of any session on these folders that has ended, in whatever way, as a new run of this
+// session with its history. An empty prompt means go on. Nothing that had an effect is done again: a call whose outcome
+// is not known is put to the model as that. It reads the store.
 func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (event.RunID, error) {
 	return s.ResumeWith(ctx, id, RunRequest{Prompt: prompt})
 }
 
-// ResumeWith is Resume with a model, limits or a title of its own. The agent and the mode are those of the former run, whatever the request says.
+// ResumeWith is Resume with a model, limits or a title of its own. The agent and the mode are those of the former run,
+// whatever the request says.
 func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunRequest) (event.RunID, error) {
 	from, err := s.engine.former(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
-		return "", &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")), Hint: "open them, and resume it there"}
+		return "", &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")),
+			Hint:   "open them, and resume it there",
+		}
 	}
 	request.Agent, request.Prompt = from.agent, cmp.Or(request.Prompt, goOn)
 	request.PermissionMode, request.former = from.powers.Mode, from
@@ -135,13 +142,21 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, fmt.Errorf("read the run %s: %w", id, err)
 	}
 	if !row.Status.Final() {
-		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent), "tell it something there, or cancel it there first"); err != nil {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent),
+			"tell it something there, or cancel it there first"); err != nil {
 			return nil, err
 		}
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent), Hint: "tell it something (task_send, agent/steer), or cancel it first"}
+		return nil, &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent),
+			Hint:   "tell it something (task_send, agent/steer), or cancel it first",
+		}
 	}
 	if row.Role == history.RoleHidden {
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id), Hint: "resume the run that it worked for"}
+		return nil, &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id),
+			Hint: "resume the run that it worked for",
+		}
 	}
 	session, err := e.store.Session(ctx, row.Session)
 	if err != nil {
@@ -158,7 +173,11 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		}
 		definition, err := e.Agents().Find(above.Agent)
 		if err != nil {
-			return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err), Hint: "run the agent anew"}
+			return nil, &fault.Error{
+				Kind:   fault.NotFound,
+				Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err),
+				Hint:   "run the agent anew",
+			}
 		}
 		f.above = append(f.above, ancestor{above.ID, definition, powersOf(above)})
 		parent = above.Parent
@@ -168,7 +187,10 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		return nil, err
 	}
 	if len(f.messages) == 0 {
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew"}
+		return nil, &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the run %s of %s ended before it had begun", id, row.Agent), Hint: "start it anew",
+		}
 	}
 	if err := json.Unmarshal([]byte(cmp.Or(string(row.Unread), "[]")), &f.unread); err != nil {
 		return nil, fmt.Errorf("read what the run %s was told: %w", id, err)
@@ -193,7 +215,8 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	return f, nil
 }
 
-// unheard are the reports of a run's children in the background whose end it has not heard of. Nobody tells it any more.
+// unheard are the reports of a run's children in the background whose end it has not heard of. Nobody tells it any
+// more.
 func (e *Engine) unheard(ctx context.Context, parent store.Run, heard []model.Message) ([]string, error) {
 	rows, err := e.store.Runs(ctx, parent.Session)
 	if err != nil {
@@ -204,8 +227,12 @@ func (e *Engine) unheard(ctx context.Context, parent store.Run, heard []model.Me
 		if row.Parent != parent.ID || !row.Background || !row.Status.Final() {
 			continue
 		}
-		ended := regexp.MustCompile(`<task id="` + string(row.ID) + `"[^>]* status="(completed|partial|failed|cancelled|timeout|interrupted)"`)
-		if !slices.ContainsFunc(heard, func(m model.Message) bool { return ended.MatchString(m.Text()) || ended.MatchString(resultsOf(m)) }) {
+		ended := regexp.MustCompile(`<task id="` + string(row.ID) +
+			`"[^>]* status="(completed|partial|failed|cancelled|timeout|interrupted)"`)
+		if !slices.ContainsFunc(heard, func(m model.Message) bool {
+			return ended.MatchString(m.Text()) ||
+				ended.MatchString(resultsOf(m))
+		}) {
 			state, err := e.storedTask(ctx, row, "")
 			if err != nil {
 				return nil, err
@@ -227,8 +254,8 @@ func resultsOf(m model.Message) string {
 	return b.String()
 }
 
-// narrowed takes from stored powers what a file that anybody may have written must not decide: of the modes, only plan is narrower
-// than what the user's own runs of the agent have.
+// narrowed takes from stored powers what a file that anybody may have written must not decide: of the modes, only plan
+// is narrower than what the user's own runs of the agent have.
 func narrowed(permissions json.RawMessage) json.RawMessage {
 	p := powersOf(store.Run{Permissions: permissions})
 	if p.Mode != permission.Plan {
@@ -347,17 +374,23 @@ func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 	}
 	m := model.Message{Role: model.RoleTool}
 	for _, c := range calls {
-		result := model.Result{ID: c.ID, Name: c.Name, Error: true, Text: "error: the run was cut off before this call was made; make it again if it is still wanted"}
+		result := model.Result{
+			ID: c.ID, Name: c.Name, Error: true,
+			Text: "error: the run was cut off before this call was made; make it again if it is still wanted",
+		}
 		for _, row := range rows {
 			switch {
 			case row.ModelCall != c.ID:
 			case (row.Status == "" || row.Status == event.CallCancelled) && taskOf(row.ID) != nil:
 				outcome := taskOf(row.ID).Outcome()
-				result.Text, result.Error = boundedText(outcome.Text, "task_output with its id tells all of it"), outcome.Failed
+				result.Text, result.Error = boundedText(outcome.Text, "task_output with its id tells all of it"),
+					outcome.Failed
 			case row.Status != "":
 				result.Text, result.Error = row.Output, row.Status != event.CallOK
 			case tool.LeavesDoubt(row.Effect):
-				result.Text = "error: the run was cut off while this call was made, and what came of it is not known. Look at what is there before you make it again."
+				result.Text = "error: the run was cut off while this call was made, and what came of it is " +
+					"not known. " +
+					"Look at what is there before you make it again."
 			}
 		}
 		m.Parts = append(m.Parts, result)

@@ -17,7 +17,8 @@ import (
 // taskID finds the id of a task in its report.
 var taskID = map[string]*regexp.Regexp{"id": regexp.MustCompile(`<task id="(\S+)"`)}
 
-// TestResume: a run that was cut off goes on in a later process, with its history, once as a new run and once more from there.
+// TestResume: a run that was cut off goes on in a later process, with its history, once as a new run and once more from
+// there.
 func TestResume(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\ntwo\n"},
@@ -65,7 +66,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumedChildGainsNothing: a child that the user goes on with has the tools that it had, and is bound by those above it.
+// TestResumedChildGainsNothing: a child that the user goes on with has the tools that it had, and is bound by those
+// above it.
 func TestResumedChildGainsNothing(t *testing.T) {
 	turns := script.New("test",
 		script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Look.", "")}},

@@ -12,9 +12,10 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database and in its backups, and what its runs
-// left in the state folder. Damaged databases that hold something of it are removed. One that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and
-// findings go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
+// DeleteSession deletes a session and all that is under it: the rows, whose text is overwritten in the database and in
+// its backups, and what its runs left in the state folder. Damaged databases that hold something of it are removed. One
+// that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and findings
+// go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
 func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	deleted := e.deleteSession(ctx, id)
 	if deleted != nil && !fault.Is(deleted, fault.NotFound) {
@@ -22,7 +23,11 @@ func (e *Engine) DeleteSession(ctx context.Context, id event.SessionID) error {
 	}
 	// Also for one that is not there any more: who deleted it may have been cut off here.
 	if err := e.store.ForgetInCopies(ctx, id); err != nil {
-		return &fault.Error{Kind: fault.Store, Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err), Hint: "remove the files that it names", Cause: err}
+		return &fault.Error{
+			Kind:   fault.Store,
+			Detail: fmt.Sprintf("the session %s is deleted, but not from each copy of the database: %v", id, err),
+			Hint:   "remove the files that it names", Cause: err,
+		}
 	}
 	return deleted
 }
@@ -46,10 +51,12 @@ func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 	err = e.store.DeleteSession(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrInUse):
-		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id), "close that editor or command, and delete the session then"); err != nil {
+		if err := e.openElsewhere(ctx, id, fmt.Sprintf("the session %s", id),
+			"close that editor or command, and delete the session then"); err != nil {
 			return err
 		}
-		return &fault.Error{Kind: fault.InUse, Detail: fmt.Sprintf("the session %s is open in another agentls process", id), Hint: "close that editor or command, and delete the session then", Cause: err}
+		return &fault.Error{Kind: fault.InUse, Detail: fmt.Sprintf("the session %s is open in another agentls process",
+			id), Hint: "close that editor or command, and delete the session then", Cause: err}
 	case errors.Is(err, store.ErrNotFound):
 		return fault.Missing("session", string(id), "list the sessions with agent/sessions")
 	case err != nil:
@@ -59,8 +66,8 @@ func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 	return left.remove()
 }
 
-// end cancels the session's runs, waits for their ends, and closes the session for good: no run starts in it any more, and nothing of it is
-// stored.
+// end cancels the session's runs, waits for their ends, and closes the session for good: no run starts in it any more,
+// and nothing of it is stored.
 func (s *Session) end(ctx context.Context) error {
 	s.starting.Lock()
 	s.ended = true
@@ -100,9 +107,9 @@ func (s *Session) end(ctx context.Context) error {
 	return nil
 }
 
-// Retain deletes the finished sessions that are older than the configuration keeps them, and the oldest ones while the state takes more room than it
-// may; it returns how many. Then it gives their space back to the disk. Sessions that a living process has open stay. While the clock is not to be
-// believed nothing goes for its age.
+// Retain deletes the finished sessions that are older than the configuration keeps them, and the oldest ones while the
+// state takes more room than it may; it returns how many. Then it gives their space back to the disk. Sessions that a
+// living process has open stay. While the clock is not to be believed nothing goes for its age.
 func (e *Engine) Retain(ctx context.Context) (int, error) {
 	c, deleted, now := e.Config(), 0, e.now()
 	steady, err := e.store.ClockSteady(ctx, now)
@@ -132,8 +139,8 @@ func (e *Engine) Retain(ctx context.Context) (int, error) {
 	return deleted, e.store.Vacuum(ctx)
 }
 
-// DeleteOlder deletes the finished sessions that were last updated before a time, and returns their ids, the oldest first. Sessions that a living
-// process has open stay.
+// DeleteOlder deletes the finished sessions that were last updated before a time, and returns their ids, the oldest
+// first. Sessions that a living process has open stay.
 func (e *Engine) DeleteOlder(ctx context.Context, before time.Time) ([]event.SessionID, error) {
 	rows, err := e.store.Finished(ctx, before)
 	if err != nil {
@@ -190,12 +197,13 @@ func (e *Engine) shrink(ctx context.Context, size int64) (int, error) {
 }
 
 const (
-	// retainAfter is how long an engine works before it first looks for what is no longer kept, so that short commands never wait for that,
-	// and retainEvery how often it looks again.
+	// retainAfter is how long an engine works before it first looks for what is no longer kept, so that short commands
+	// never wait for that, and retainEvery how often it looks again.
 	retainAfter, retainEvery = 30 * time.Second, 6 * time.Hour
 )
 
-// retains deletes what is no longer kept from time to time, until ctx ends. It is a goroutine of the engine, which waits for it.
+// retains deletes what is no longer kept from time to time, until ctx ends. It is a goroutine of the engine, which
+// waits for it.
 func (e *Engine) retains(ctx context.Context) {
 	timer := time.NewTimer(retainAfter)
 	defer timer.Stop()

@@ -22,8 +22,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a layer. They do not change, and
-// any goroutine may ask.
+// rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a
+// layer. They do not change, and any goroutine may ask.
 type rights struct {
 	session *Session
 	config  *config.Config
@@ -34,7 +34,8 @@ type rights struct {
 	bound []boundary
 	// attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
 	attached func(path string) bool
-	// pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing runs.
+	// pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing
+	// runs.
 	pointed func(path string) bool
 }
 
@@ -113,8 +114,8 @@ func (s *Session) policy(id event.RunID, mode permission.Mode, layers []permissi
 	})
 }
 
-// modeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a repository does not
-// spare the user any question.
+// modeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a
+// repository does not spare the user any question.
 func modeOf(d *agent.Definition) permission.Mode {
 	mode := permission.Mode(d.PermissionMode)
 	if d.Source.Layer == agent.LayerProject && mode != permission.Plan {
@@ -132,7 +133,10 @@ func policyLayers(d *agent.Definition, cfg *config.Config, granted ...string) []
 		layers = append(layers, set)
 	}
 	if len(d.Rules) > 0 {
-		layers = append(layers, permission.Layer{Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject, Rules: canonical(d.Rules)})
+		layers = append(layers, permission.Layer{
+			Name: "agent " + d.Slug, Narrow: d.Source.Layer == agent.LayerProject,
+			Rules: canonical(d.Rules),
+		})
 	}
 	for i := range layers {
 		layers[i].Rules = slices.DeleteFunc(layers[i].Rules, func(rule permission.Rule) bool {
@@ -142,22 +146,29 @@ func policyLayers(d *agent.Definition, cfg *config.Config, granted ...string) []
 			})
 		})
 	}
-	if allowed, err := network.Parse(cfg.NetworkAllow); err == nil && len(cfg.NetworkAllow) > 0 { // the configuration was checked
+	if allowed, err := network.Parse(cfg.NetworkAllow); err == nil && len(cfg.NetworkAllow) > 0 {
+		// the configuration was checked
 		named := permission.Layer{Name: "network.allow"}
 		for address := range allowed.All() {
-			named.Rules = append(named.Rules, permission.Rule{Tool: "webfetch", Pattern: address, Action: permission.Allow})
+			named.Rules = append(named.Rules,
+				permission.Rule{Tool: "webfetch", Pattern: address, Action: permission.Allow})
 		}
 		layers = append(layers, named)
 	}
 	if cfg.WebsearchKind != "" {
 		// Whoever names a search engine wants it to be asked.
-		layers = append(layers, permission.Layer{Name: "websearch.kind", Rules: []permission.Rule{{Tool: "websearch", Action: permission.Allow}}})
+		layers = append(layers,
+			permission.Layer{
+				Name:  "websearch.kind",
+				Rules: []permission.Rule{{Tool: "websearch", Action: permission.Allow}},
+			})
 	}
 	for _, p := range cfg.Permissions {
 		name := p.Origin.Layer.String()
 		root := p.Origin.Folder()
 		if len(layers) == 0 || layers[len(layers)-1].Name != name || layers[len(layers)-1].Root != root {
-			layers = append(layers, permission.Layer{Name: name, Root: root, Narrow: p.Origin.Layer == config.LayerProject})
+			layers = append(layers,
+				permission.Layer{Name: name, Root: root, Narrow: p.Origin.Layer == config.LayerProject})
 		}
 		last := &layers[len(layers)-1]
 		last.Rules = append(last.Rules, canonical([]permission.Rule{p.Rule()})...)
@@ -165,8 +176,8 @@ func policyLayers(d *agent.Definition, cfg *config.Config, granted ...string) []
 	return layers
 }
 
-// canonical returns the rules with the names that calls are decided by, whatever spelling of a tool they have: a rule on "Bash" that
-// bound nothing would be a hole that nobody sees.
+// canonical returns the rules with the names that calls are decided by, whatever spelling of a tool they have: a rule
+// on "Bash" that bound nothing would be a hole that nobody sees.
 func canonical(rules []permission.Rule) []permission.Rule {
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -175,7 +186,8 @@ func canonical(rules []permission.Rule) []permission.Rule {
 	return rules
 }
 
-// RuleProblems returns a warning for each permission rule of a configuration that can bind no call, since there is no such tool.
+// RuleProblems returns a warning for each permission rule of a configuration that can bind no call, since there is no
+// such tool.
 func RuleProblems(cfg *config.Config) []config.Problem {
 	var list []config.Problem
 	for i, p := range cfg.Permissions {
@@ -187,8 +199,10 @@ func RuleProblems(cfg *config.Config) []config.Problem {
 			hint = "did you mean " + near + "?"
 		}
 		problem := config.Problem{
-			Source: p.Origin.Layer.String(), File: p.Origin.File, Line: p.Origin.Line, Key: fmt.Sprintf("permission[%d].tool", i),
-			Message: fmt.Sprintf("there is no tool %q, so this rule binds nothing", p.Tool), Hint: hint, Severity: config.SeverityWarning,
+			Source: p.Origin.Layer.String(), File: p.Origin.File, Line: p.Origin.Line,
+			Key:     fmt.Sprintf("permission[%d].tool", i),
+			Message: fmt.Sprintf("there is no tool %q, so this rule binds nothing", p.Tool), Hint: hint,
+			Severity: config.SeverityWarning,
 		}
 		if problem.Line > 0 {
 			problem.Column = 1
@@ -209,8 +223,10 @@ func homeDir() string {
 
 // effects are what the tools' effects are to a policy.
 var effects = map[tool.Effect]permission.Effect{
-	tool.Reads: permission.Read, tool.Fetches: permission.Network, tool.Delegates: permission.Internal, tool.Notes: permission.Internal,
-	tool.Proposes: permission.Propose, tool.Asks: permission.Internal, tool.Acts: permission.External, tool.Executes: permission.Execute,
+	tool.Reads: permission.Read, tool.Fetches: permission.Network, tool.Delegates: permission.Internal,
+	tool.Notes:    permission.Internal,
+	tool.Proposes: permission.Propose, tool.Asks: permission.Internal, tool.Acts: permission.External,
+	tool.Executes: permission.Execute,
 }
 
 // reach is the most that a call of a tool could come to, whatever its arguments are.
@@ -222,8 +238,8 @@ func (r *rights) reach(spec tool.Spec) permission.Action {
 	return r.policy.Reach(spec.Name, effects[spec.Effect], level, r.grants())
 }
 
-// request is a call as a policy sees it. It fails where a file that the call names can be none, and where its tool does not
-// declare what it reaches for: nothing could be decided on then.
+// request is a call as a policy sees it. It fails where a file that the call names can be none, and where its tool does
+// not declare what it reaches for: nothing could be decided on then.
 func (r *rights) request(spec tool.Spec, access *tool.Access) (permission.Request, error) {
 	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
 	if access == nil {
@@ -292,7 +308,8 @@ func (r *rights) paths(name string, write bool, also workspace.Together) ([]perm
 	return paths, nil
 }
 
-// belowRoot is a path without links as the workspace names it, where a folder of the workspace was itself opened by a link.
+// belowRoot is a path without links as the workspace names it, where a folder of the workspace was itself opened by a
+// link.
 func (r *rights) belowRoot(real string) string {
 	for _, root := range r.session.view.Roots() {
 		at, err := filepath.EvalSymlinks(root.Path)
@@ -326,8 +343,8 @@ func (r *rights) sandboxLevel() permission.Level {
 // grants are those that hold.
 func (r *rights) grants() []permission.Grant { return r.session.engine.grants.holding(time.Now()) }
 
-// mayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by a rule or since it looks
-// like one with secrets, and where a rule wants the user to be asked.
+// mayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
+// a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
 func (r *rights) mayRead(name, toolName string) bool {
 	names := []permission.Path{{Name: name}}
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -345,9 +362,9 @@ func (r *rights) mayRead(name, toolName string) bool {
 	return true
 }
 
-// Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would allow.
-// Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise subject is a
-// path or host.
+// Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would
+// allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
+// subject is a path or host.
 func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
 	cfg, skills := s.engine.Config(), cmp.Or(s.skills.Load(), s.engine.skills.Load())
 	definition, err := s.engine.find(agentName, cfg)
@@ -362,8 +379,8 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	return r.explain(toolName, subject)
 }
 
-// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain] does
-// for an agent.
+// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain]
+// does for an agent.
 func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
 	r, err := e.run(id)
 	if err != nil {
@@ -383,7 +400,8 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 	}
 	t := r.session.engine.tools[name]
 	if t == nil {
-		return permission.Explanation{}, fault.Missing("tool", toolName, "see the tools of an agent with `agentls agents show`")
+		return permission.Explanation{}, fault.Missing("tool", toolName,
+			"see the tools of an agent with `agentls agents show`")
 	}
 	spec := t.Spec()
 	access := spec.Subject.Access(subject)

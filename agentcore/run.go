@@ -37,8 +37,8 @@ type RunRequest struct {
 	Comment *Comment
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
-	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1 mean once. A
-	// prompt that begins with "/iter N " sets it, too.
+	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1
+	// mean once. A prompt that begins with "/iter N " sets it, too.
 	Iterations int
 	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
 	Until string
@@ -151,18 +151,30 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		return nil, err
 	}
 	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
-		return nil, &fault.Error{Kind: fault.NotAllowed, Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug), Hint: "choose one of `agentls agents list`"}
+		return nil, &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug),
+			Hint:   "choose one of `agentls agents list`",
+		}
 	}
 	if strings.TrimSpace(request.Prompt) == "" {
-		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "the prompt is empty", Hint: "say what the agent should do"}
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "the prompt is empty",
+			Hint: "say what the agent should do",
+		}
 	}
 	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
-		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "a limit of the run is negative", Hint: "leave it out for the agent's own limit"}
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "a limit of the run is negative",
+			Hint: "leave it out for the agent's own limit",
+		}
 	}
 	r := &run{
 		spec: spec{
-			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg, skills: skills,
-			request: request, task: request.task, former: request.former, inherited: request.inherited, created: time.Now().UTC(),
+			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg,
+			skills:  skills,
+			request: request, task: request.task, former: request.former, inherited: request.inherited,
+			created: time.Now().UTC(),
 		},
 		conversation: conversation{touched: map[string]bool{}},
 		shared:       shared{status: event.StatusPending},
@@ -197,7 +209,8 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	if err != nil {
 		return nil, err
 	}
-	r.preset, r.sampling = choice.Sampling(r.preset, provider.Sampling{Temperature: definition.Temperature, MaxTokens: definition.MaxTokens})
+	r.preset, r.sampling = choice.Sampling(r.preset,
+		provider.Sampling{Temperature: definition.Temperature, MaxTokens: definition.MaxTokens})
 	if err := r.takeBudget(); err != nil {
 		return nil, err
 	}
@@ -206,7 +219,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
 	r.own = event.NoUsage()
-	r.result = event.RunResult{Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{}, Children: []event.RunID{}}
+	r.result = event.RunResult{
+		Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{},
+		Children: []event.RunID{},
+	}
 	return r, nil
 }
 
@@ -241,7 +257,10 @@ func (e *Engine) find(name string, cfg *config.Config) (*agent.Definition, error
 // UnknownAgent is the error for people and programs where a registry does not find an agent.
 func UnknownAgent(err error) error {
 	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
-		return &fault.Error{Kind: fault.InvalidDefinition, Detail: err.Error(), Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err}
+		return &fault.Error{
+			Kind: fault.InvalidDefinition, Detail: err.Error(),
+			Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err,
+		}
 	}
 	return &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
 }
@@ -336,8 +355,8 @@ func (r *spec) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
-// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in which it may have been
-// given the place that they left.
+// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in
+// which it may have been given the place that they left.
 func (r *run) stopped() error {
 	for above := r; above != nil; above = above.parent {
 		if above.ctx.Err() != nil {
@@ -437,10 +456,12 @@ func (r *run) info() history.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	info := history.Run{
-		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth), Depth: r.depth,
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth),
+		Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
-		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage, Working: r.onFile,
+		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage,
+		Working: r.onFile,
 	}
 	if r.status.Final() { // what it did last is over; what came of it stays
 		info.Message = firstLine(r.result.Output)

@@ -57,8 +57,8 @@ func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 	return m
 }
 
-// withSecrets carries out a call with the secrets of the files that an edit is about back in its arguments, where the model
-// left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
+// withSecrets carries out a call with the secrets of the files that an edit is about back in its arguments, where the
+// model left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
 func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result, error) {
 	if c.spec.Effect != tool.Proposes || !secret.Holds(string(c.arguments)) {
 		return c.do
@@ -87,8 +87,8 @@ func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result
 	return restored.Run
 }
 
-// restoreSections puts secrets back into each section of a patch by itself: what stands in one file must not get to another that
-// the same patch is about.
+// restoreSections puts secrets back into each section of a patch by itself: what stands in one file must not get to
+// another that the same patch is about.
 func (r *run) restoreSections(text string, sections []tool.PatchSection) string {
 	var whole, restored strings.Builder
 	for _, section := range sections {

@@ -39,8 +39,8 @@ type Session struct {
 	skills    atomic.Pointer[skill.Set]
 	languages languageServers
 
-	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while none is. It
-	// is held for reading while a run's edits become hunks.
+	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while
+	// none is. It is held for reading while a run's edits become hunks.
 	merging  sync.RWMutex
 	applying chan struct{}
 
@@ -91,9 +91,9 @@ type sessionTrust struct {
 	stored []string // the folders of which the store must still say so, by real path
 }
 
-// SetTrusted says whether the user trusts the workspace, so that commands may run in it and checkers may load its configuration. stored are
-// those of its folders that are trusted since the store says so: the trust is over once it does not any more, whatever process took it
-// back. It reads the disk.
+// SetTrusted says whether the user trusts the workspace, so that commands may run in it and checkers may load its
+// configuration. stored are those of its folders that are trusted since the store says so: the trust is over once it
+// does not any more, whatever process took it back. It reads the disk.
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
@@ -115,7 +115,8 @@ func (s *Session) SetTrusted(trusted bool, stored ...string) {
 // isTrusted reports whether the user trusts the workspace, as far as the engine has read what was decided.
 func (s *Session) isTrusted() bool {
 	t := s.trusted.Load()
-	return t != nil && !slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.trusts(root) })
+	return t != nil &&
+		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.trusts(root) })
 }
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
@@ -140,9 +141,9 @@ func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) 
 	return batch
 }
 
-// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which the editor
-// is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the merges under way, which
-// are short.
+// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which
+// the editor is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the
+// merges under way, which are short.
 func (s *Session) HoldMerges() (release func()) {
 	done := make(chan struct{})
 	s.merging.Lock()
@@ -191,8 +192,8 @@ func (s *Session) close() {
 	}
 }
 
-// handsOver reports whether the end of the process cuts off runs of a window, which the next one is to hear of (Engine.TakeInterrupted): such a session
-// stays as it is stored, as if the process had been killed.
+// handsOver reports whether the end of the process cuts off runs of a window, which the next one is to hear of
+// (Engine.TakeInterrupted): such a session stays as it is stored, as if the process had been killed.
 func (s *Session) handsOver() bool {
 	if !s.continued {
 		return false // who stops a command knows what was cut off
@@ -210,7 +211,8 @@ func (s *Session) handsOver() bool {
 	return false
 }
 
-// folders are the workspace folders as they are now. They may come and go while the session is open; what a run may is fixed when it starts.
+// folders are the workspace folders as they are now. They may come and go while the session is open; what a run may is
+// fixed when it starts.
 func (s *Session) folders() []string {
 	var list []string
 	for _, root := range s.view.Roots() {
@@ -222,7 +224,8 @@ func (s *Session) folders() []string {
 // store writes the session's own row, and tells what happened to the session.
 func (s *Session) store(state store.SessionState, bodies ...event.Body) {
 	s.submit(store.Batch{Sessions: []store.Session{{
-		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.folders(), State: state, Created: s.created, Updated: time.Now().UTC(),
+		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.folders(), State: state, Created: s.created,
+		Updated: time.Now().UTC(),
 	}}}, "", bodies...)
 }
 

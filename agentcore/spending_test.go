@@ -118,8 +118,8 @@ func TestBudgetOfASession(t *testing.T) {
 	}
 }
 
-// TestUsageOfChildren counts each child once in its parent, while it works and at its end, and stores what each run used
-// itself.
+// TestUsageOfChildren counts each child once in its parent, while it works and at its end, and stores what each run
+// used itself.
 func TestUsageOfChildren(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"},
 		script.Turn{Match: "file: a.txt", Answer: []script.Step{script.Text("done")}, Usage: model.Usage{Input: 100, Output: 10, Cached: 1000}},
@@ -153,7 +153,8 @@ func TestUsageOfChildren(t *testing.T) {
 	}
 }
 
-// TestChildrenShareTheBudget: of four children with room for two answers, two are let through, then the limit is reached.
+// TestChildrenShareTheBudget: of four children with room for two answers, two are let through, then the limit is
+// reached.
 func TestChildrenShareTheBudget(t *testing.T) {
 	answer := spends("done", 500)
 	answer.Times = 2
@@ -176,7 +177,8 @@ func TestChildrenShareTheBudget(t *testing.T) {
 	}
 }
 
-// TestChildHasTheTimeOfItsParent: a child's limit of time is what its parent has left, less what that needs to hand over.
+// TestChildHasTheTimeOfItsParent: a child's limit of time is what its parent has left, less what that needs to hand
+// over.
 func TestChildHasTheTimeOfItsParent(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"}, spends("done", 10))
 	request := agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt")}}

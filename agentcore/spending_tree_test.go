@@ -31,8 +31,8 @@ type plan struct {
 	usage []model.Usage // of each turn, and of the last word
 }
 
-// forest answers the runs of random trees by their plans, which the prompts number, and keeps what it was asked for. Its lock
-// guards it.
+// forest answers the runs of random trees by their plans, which the prompts number, and keeps what it was asked for.
+// Its lock guards it.
 type forest struct {
 	mu    sync.Mutex
 	plans map[int]plan
@@ -86,8 +86,8 @@ func (m tree) Stream(_ context.Context, request *model.Request) iter.Seq2[model.
 }
 
 // TestUsageOfRandomTrees runs random trees of delegation under random budgets. What each run used is what its model
-// says, what it used with its children is the sum of the parts, and no limit is passed by more than the answers that were under
-// way.
+// says, what it used with its children is the sum of the parts, and no limit is passed by more than the answers that
+// were under way.
 func TestUsageOfRandomTrees(t *testing.T) {
 	const parallel, largest = 3, 100
 	w := newWorld(t, map[string]string{"a.txt": strings.Repeat("line\n", 9)})

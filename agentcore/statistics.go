@@ -17,13 +17,13 @@ const (
 	enoughRuns = 3
 )
 
-// Delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on the
-// session's folders: a line for each type that has run often enough, in their order, such as
+// Delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on
+// the session's folders: a line for each type that has run often enough, in their order, such as
 //
 //	explore: 14 runs, 93 % completed, median 6 turns, 40 s
 //
-// It is empty where there is nothing to tell. The subagents are slugs. It reads the disk; call it once for a run, at its start,
-// since a prompt must not change.
+// It is empty where there is nothing to tell. The subagents are slugs. It reads the disk; call it once for a run, at
+// its start, since a prompt must not change.
 func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
 	var lines []string
 	for _, slug := range subagents {
@@ -57,7 +57,8 @@ func summary(runs []store.DelegatedRun) string {
 	if took < time.Minute {
 		text = fmt.Sprintf("%.0f s", max(1, took.Seconds()))
 	}
-	return fmt.Sprintf("%d runs, %d %% completed, median %d turn%s, %s", len(runs), completed*100/len(runs), middle, plural, text)
+	return fmt.Sprintf("%d runs, %d %% completed, median %d turn%s, %s", len(runs), completed*100/len(runs),
+		middle, plural, text)
 }
 
 // median sorts the values and returns the middle one, the lower of two.

@@ -19,9 +19,10 @@ const (
 	maxStatus = 200
 )
 
-// StatusCommand runs the user's command for the status line: by the shell, in a folder, with the input on its standard input. It returns
-// the first line of its output without control characters and secrets, and when nothing of it is left. The command is of the user's own
-// configuration, so it runs as the user's, without keys in its environment. Errors say what was wrong with it.
+// StatusCommand runs the user's command for the status line: by the shell, in a folder, with the input on its standard
+// input. It returns the first line of its output without control characters and secrets, and when nothing of it is
+// left. The command is of the user's own configuration, so it runs as the user's, without keys in its environment.
+// Errors say what was wrong with it.
 func (e *Engine) StatusCommand(ctx context.Context, command, dir string, input []byte) (string, error) {
 	mark := "AGENTLS_STATUSLINE=" + string(event.NewCallID())
 	p, err := startHook([]string{"sh", "-c", command}, dir, append(e.redactor.Environ(os.Environ()), mark), mark, input)
@@ -62,8 +63,8 @@ func StatusText(text string) string {
 	return text
 }
 
-// StatusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same names, the variables
-// of a template.
+// StatusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same
+// names, the variables of a template.
 type StatusFacts struct {
 	Session          event.SessionID `json:"session"`
 	Version          string          `json:"version"`

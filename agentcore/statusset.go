@@ -53,12 +53,13 @@ func (h hostUser) Statusline() (string, error) {
 	if file == "" {
 		return text + "It cannot be set from here: this process has no configuration file.", nil
 	}
-	return text + "It is set in " + file + ".\nNames for templates, and of the JSON that a command gets: " + strings.Join(StatusNames(), ", ") +
+	return text + "It is set in " + file + ".\nNames for templates, and of the JSON that a command gets: " +
+		strings.Join(StatusNames(), ", ") +
 		".\nA template has {{name}} and {{#if name}} … {{else}} … {{/if}}, where 0 and nothing are false.", nil
 }
 
-// SetStatusline asks the user for the very line, and writes it into the user's own configuration, which is no file of the workspace and is read
-// again by every server by itself. A command is tried before it is kept.
+// SetStatusline asks the user for the very line, and writes it into the user's own configuration, which is no file of
+// the workspace and is read again by every server by itself. A command is tried before it is kept.
 func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error) {
 	e := h.run.engine
 	line = strings.TrimSpace(line)
@@ -91,7 +92,8 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 	case statusLeave:
 		return "The user wants the status line to stay as it is. Nothing was changed; end now.", nil
 	case "":
-		return fmt.Sprintf("Nothing was changed: %s. Give the user the line for config.toml instead: statusline = '…'.", cmp.Or(replies[0].Why, "nobody answered")), nil
+		return fmt.Sprintf("Nothing was changed: %s. Give the user the line for config.toml instead: statusline = '…'.",
+			cmp.Or(replies[0].Why, "nobody answered")), nil
 	default:
 		return "Nothing was changed. The user says: " + words, nil
 	}
@@ -124,7 +126,9 @@ func (h hostUser) soundStatus(line string) error {
 	case permission.Visible(line) != line:
 		return errors.New("the line has characters that nobody sees, or several lines; write one plain line")
 	case len([]rune(line)) > maxStatusSetting:
-		return fmt.Errorf("the line is longer than %d characters, too long for a person to check; make it shorter, or name a script of the user's", maxStatusSetting)
+		return fmt.Errorf(
+			"the line is longer than %d characters, too long for a person to check; make it shorter, or name a script "+
+				"of the user's", maxStatusSetting)
 	case hostWeb(h).HoldsSecret(line):
 		return errors.New("the line holds a secret; leave that out")
 	case line == "!":
@@ -154,7 +158,8 @@ func (h hostUser) tryStatus(ctx context.Context, command string) (string, error)
 	r := h.run
 	cost := 0.02
 	facts := StatusFacts{
-		Session: r.session.ID, Running: 1, Agent: "coder", Model: "a model", Title: "an example", Activity: "reads a file", Turn: 1, Findings: 1, Edits: 2, Tokens: 1200, Cost: &cost,
+		Session: r.session.ID, Running: 1, Agent: "coder", Model: "a model", Title: "an example",
+		Activity: "reads a file", Turn: 1, Findings: 1, Edits: 2, Tokens: 1200, Cost: &cost,
 	}
 	if roots := r.session.view.Roots(); len(roots) > 0 {
 		facts.Project, facts.WorkingDirectory = roots[0].Name, roots[0].Path
@@ -178,7 +183,10 @@ func (h hostUser) withStatus(line string) (path string, changed []byte, err erro
 			root = real
 		}
 		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-			return "", nil, fmt.Errorf("%s lies in the workspace, where nothing is written for the user; give the user the line instead: %s = '…'", path, statusKey)
+			return "", nil,
+				fmt.Errorf(
+					"%s lies in the workspace, where nothing is written for the user; give the user the line instead: "+
+						"%s = '…'", path, statusKey)
 		}
 	}
 	text, err := config.ReadFile(path)

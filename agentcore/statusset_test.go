@@ -86,7 +86,8 @@ func TestStatuslineTool(t *testing.T) {
 	}
 }
 
-// TestStatuslineToolIsItsAgents: others are not offered it, a file in the workspace is not written, and nobody's answer changes nothing.
+// TestStatuslineToolIsItsAgents: others are not offered it, a file in the workspace is not written, and nobody's answer
+// changes nothing.
 func TestStatuslineToolIsItsAgents(t *testing.T) {
 	w, path := userConfigured(
 		t, "", script.Turn{Match: "Change it.", Expect: []script.Expect{script.NoTools("statusline")}, Answer: []script.Step{script.Text("Done.")}},

@@ -11,8 +11,9 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those behind it. The error is of the kind not_found where this process has no such
-// run, and not_allowed where it has spoken its last word.
+// Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those
+// behind it. The error is of the kind not_found where this process has no such run, and not_allowed where it has spoken
+// its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {
@@ -24,14 +25,18 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 func (r *run) steer(from, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return &fault.Error{Kind: fault.InvalidRequest, Detail: "the message is empty", Hint: "say what the agent should know"}
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "the message is empty",
+			Hint: "say what the agent should know",
+		}
 	}
 	if r.passes.steer(from, text) {
 		return nil
 	}
 	if !r.inbox.put(message{text: fmt.Sprintf("<message from=%q>\n%s\n</message>", from, text)}) {
 		return &fault.Error{
-			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word", r.definition.Slug, r.id),
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word",
+				r.definition.Slug, r.id),
 			Hint: "go on with it by agent/resume",
 		}
 	}
@@ -42,7 +47,8 @@ func (r *run) steer(from, text string) error {
 	return nil
 }
 
-// readInbox puts what the run was told into the conversation: first the ends of its children, then, pinned, what somebody had to say.
+// readInbox puts what the run was told into the conversation: first the ends of its children, then, pinned, what
+// somebody had to say.
 func (r *run) readInbox() {
 	var told, said []string
 	for _, m := range r.inbox.take() {
@@ -98,15 +104,15 @@ func (r *run) hearUnread() {
 // maxPinned is how long what a run is told may be to stay as it is where the conversation is shortened, in bytes.
 const maxPinned = 8 << 10
 
-// steers reports whether a message of a conversation is what a run was told in its course, and short enough to stay in it: a correction counts as much as the
-// task, and a summary may lose it.
+// steers reports whether a message of a conversation is what a run was told in its course, and short enough to stay in
+// it: a correction counts as much as the task, and a summary may lose it.
 func steers(m model.Message) bool {
 	text := m.Text()
 	return m.Role == model.RoleUser && strings.HasPrefix(text, "<message from=") && len(text) <= maxPinned
 }
 
-// mayEnd reports whether a run that has nothing more to do may end. Where it may not, there is something to read by the time it returns:
-// children in the background are waited for. The error is that of the run's context.
+// mayEnd reports whether a run that has nothing more to do may end. Where it may not, there is something to read by the
+// time it returns: children in the background are waited for. The error is that of the run's context.
 func (r *run) mayEnd() (bool, error) {
 	closed, owed := r.inbox.close()
 	if closed || owed == 0 {
@@ -127,8 +133,8 @@ func (r *run) mayEnd() (bool, error) {
 }
 
 // awaitTasks waits for the children in the background before the run's last turn, as it does where it has nothing more
-// to do, so that its last word knows what came of them. It waits until the time of the run is kept for its hand-over; what
-// they use is of its budget, and they end with that. The error is that of the run's context.
+// to do, so that its last word knows what came of them. It waits until the time of the run is kept for its hand-over;
+// what they use is of its budget, and they end with that. The error is that of the run's context.
 func (r *run) awaitTasks() error {
 	owed := r.inbox.coming()
 	if owed == 0 {

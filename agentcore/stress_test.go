@@ -25,8 +25,8 @@ type node struct {
 	below []*node
 	// background nodes are not waited for where they are started.
 	background bool
-	// fails is the turn, from 1, in which the provider refuses; 0 for none. cancelled is the one at whose begin it is cancelled; turn -1 is its
-	// creation.
+	// fails is the turn, from 1, in which the provider refuses; 0 for none. cancelled is the one at whose begin it is
+	// cancelled; turn -1 is its creation.
 	fails, cancelled int
 	writes, waits    bool
 
@@ -105,8 +105,8 @@ func (n *node) answer(turn int) []script.Step {
 	return steps
 }
 
-// TestRandomTrees lets trees of runs fail, be cancelled and wait for few places: all of it comes to an end, what is not disturbed completes, each answer is
-// counted once in every run above, and nothing is left.
+// TestRandomTrees lets trees of runs fail, be cancelled and wait for few places: all of it comes to an end, what is not
+// disturbed completes, each answer is counted once in every run above, and nothing is left.
 func TestRandomTrees(t *testing.T) {
 	rounds := 20
 	if testing.Short() {

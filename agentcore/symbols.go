@@ -23,7 +23,8 @@ const (
 	maxCounted = 3000
 )
 
-// Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the session.
+// Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the
+// session.
 func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
 	r := h.run
 	ctx, cancel := context.WithTimeout(ctx, symbolTime)
@@ -38,9 +39,14 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 	server, installed := languageFor(r.config, about)
 	switch {
 	case about == "":
-		return tool.Symbols{}, &tool.WithheldError{Reason: "the workspace has no files of a language that a server is known for"}
+		return tool.Symbols{}, &tool.WithheldError{
+			Reason: "the workspace has no files of a language that a server is known for",
+		}
 	case server.Name == "":
-		return tool.Symbols{}, &tool.WithheldError{Reason: fmt.Sprintf("no language server is known for %s; the user can set one in [languages]", cmp.Or("*"+filepath.Ext(about), filepath.Base(about)))}
+		return tool.Symbols{}, &tool.WithheldError{
+			Reason: fmt.Sprintf("no language server is known for %s; the user can set one in [languages]",
+				cmp.Or("*"+filepath.Ext(about), filepath.Base(about))),
+		}
 	case !installed:
 		return tool.Symbols{}, &tool.WithheldError{Reason: server.Command[0] + " is not on this machine"}
 	}
@@ -122,7 +128,8 @@ func (h hostChecks) seesWhatTheEditorShows(path string) bool {
 	return true
 }
 
-// typical is a file of the kind that the workspace has most of among those that a language server is installed for; empty for none.
+// typical is a file of the kind that the workspace has most of among those that a language server is installed for;
+// empty for none.
 func (h hostChecks) typical(ctx context.Context) string {
 	layer := h.run.layer.Fork()
 	counts, samples := map[string]int{}, map[string]string{}
@@ -155,7 +162,8 @@ func (h hostChecks) typical(ctx context.Context) string {
 	return samples[best]
 }
 
-// EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that it shows.
+// EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that
+// it shows.
 func (h hostChecks) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
 	editor := h.run.engine.editor
 	if editor == nil || !editor.LendsDiagnostics() {

@@ -32,7 +32,9 @@ func (h hostDelegation) Tasks(_ context.Context, ids []event.RunID) ([]tool.Task
 }
 
 // WaitTasks waits for the run's tasks.
-func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bool, limit time.Duration) ([]tool.TaskState, error) {
+func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bool,
+	limit time.Duration,
+) ([]tool.TaskState, error) {
 	r := h.run
 	children, former, err := r.tasks(ids)
 	if err != nil {
@@ -179,8 +181,8 @@ func (r *run) endTasks(cause error) {
 	}
 }
 
-// leftTasks names the children in the background of whose end the run has not heard, for its result: how they stand, what
-// they changed, and what they said. It is empty where there are none.
+// leftTasks names the children in the background of whose end the run has not heard, for its result: how they stand,
+// what they changed, and what they said. It is empty where there are none.
 func (r *run) leftTasks() string {
 	var b strings.Builder
 	children, _, _ := r.tasks(nil) // no id can be wrong
@@ -190,7 +192,8 @@ func (r *run) leftTasks() string {
 			continue
 		}
 		result := children[i].snapshot()
-		fmt.Fprintf(&b, "\n- %s (%s, %s): %s", children[i].definition.Slug, children[i].request.Title, id, result.Status)
+		fmt.Fprintf(&b, "\n- %s (%s, %s): %s", children[i].definition.Slug, children[i].request.Title, id,
+			result.Status)
 		if len(result.Files) > 0 {
 			fmt.Fprintf(&b, "; changed %s", strings.Join(result.Files, ", "))
 		}
@@ -257,7 +260,8 @@ func (r *run) tellStarter() {
 	}
 	ended := r.taskState()
 	if err := r.engine.writeOutput(r.output, ended.Report()+"\n"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		r.notice(event.NoticeWarning, "the result could not be written to its file: "+err.Error(), "free space in the state folder")
+		r.notice(event.NoticeWarning, "the result could not be written to its file: "+err.Error(),
+			"free space in the state folder")
 	}
 	r.parent.inbox.settle(message{child: r.id, text: r.engine.boundedReport(ended, r.output)})
 }
@@ -301,7 +305,8 @@ func (e *Engine) settleOutputs(ctx context.Context) error {
 	return nil
 }
 
-// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer. It reads the store.
+// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer. It reads the
+// store.
 func (e *Engine) storedTask(ctx context.Context, row store.Run, said string) (tool.TaskState, error) {
 	state := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title}
 	if row.Background {

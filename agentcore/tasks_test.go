@@ -27,7 +27,8 @@ func (w *world) reached(gates ...string) {
 	}
 }
 
-// TestTaskInTheBackground: the starter goes on, is told of the end when it has nothing more to do, and can read the file.
+// TestTaskInTheBackground: the starter goes on, is told of the end when it has nothing more to do, and can read the
+// file.
 func TestTaskInTheBackground(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
@@ -125,8 +126,8 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestBackgroundEndsWithItsStarter: at a limit of turns, what runs in the background is waited for until the time of the
-// run is kept for its hand-over, and ended then, before the last word, which knows of it.
+// TestBackgroundEndsWithItsStarter: at a limit of turns, what runs in the background is waited for until the time of
+// the run is kept for its hand-over, and ended then, before the last word, which knows of it.
 func TestBackgroundEndsWithItsStarter(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},

@@ -23,7 +23,8 @@ var (
 	unittestNo = regexp.MustCompile(`(failures|errors)=(\d+)`)
 	// counts are the numbers in a line of totals, such as "Tests: 1 failed, 5 passed, 6 total", "5 passing" or
 	// "test result: ok. 5 passed; 0 failed".
-	totals = regexp.MustCompile(`(?m)^(?:=+ .*=+|\s*Tests:? .*|test result: .*|\s*\d+ (?:passing|failing|pending)\b.*|# (?:pass|fail) \d+|.*\d+ examples?, \d+ failures?.*)$`)
+	totals = regexp.MustCompile(
+		`(?m)^(?:=+ .*=+|\s*Tests:? .*|test result: .*|\s*\d+ (?:passing|failing|pending)\b.*|# (?:pass|fail) \d+|.*\d+ examples?, \d+ failures?.*)$`)
 	counts = regexp.MustCompile(`(\d+) (passed|passing|failed|failing|errors?|examples?|failures?)|# (pass|fail) (\d+)`)
 )
 
@@ -101,8 +102,9 @@ var (
 	allOfThem  = regexp.MustCompile(`(?i)\ball (?:of )?(?:the |its |our )?(?:\w+ )?tests ` + passing)
 	aboutTests = regexp.MustCompile(`(?i)\btests?\b`)
 	// unclaimed are words of a sentence that wants, expects or denies it.
-	unclaimed = regexp.MustCompile(`(?i)\b(?:not|no|never|cannot|should|would|could|must|will|if|when|once|until|unless|` +
-		`ensures?|make sure|makes? (?:all|the)|whether|verify|confirm that|check that|expect(?:ed)?|so that|before)\b|n't\b`)
+	unclaimed = regexp.MustCompile(
+		`(?i)\b(?:not|no|never|cannot|should|would|could|must|will|if|when|once|until|unless|` +
+			`ensures?|make sure|makes? (?:all|the)|whether|verify|confirm that|check that|expect(?:ed)?|so that|before)\b|n't\b`)
 	sentenceEnd = regexp.MustCompile(`[.!?](?:\s|$)|\n`)
 )
 

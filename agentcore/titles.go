@@ -54,8 +54,8 @@ type account struct {
 	changed        map[string]bool // files, shown, that its runs proposed to change
 }
 
-// named gives the session a title by its first run, where it has none, and returns what asks a model for a better one, to
-// be called once the run is stored; nil where none is asked.
+// named gives the session a title by its first run, where it has none, and returns what asks a model for a better one,
+// to be called once the run is stored; nil where none is asked.
 func (s *Session) named(r *run) (improve func()) {
 	given := r.request.Title != firstLine(r.request.Prompt)
 	s.mu.Lock()
@@ -191,8 +191,8 @@ func (s *Session) errand(r *run, slug, title, asking string, take func(answer st
 	}
 }
 
-// goes starts an errand, unless the session or the engine has ended. What fails is for the log alone: the user has asked
-// for nothing.
+// goes starts an errand, unless the session or the engine has ended. What fails is for the log alone: the user has
+// asked for nothing.
 func (s *Session) goes(do func(context.Context) error, what string) {
 	e := s.engine
 	e.mu.Lock()

@@ -40,8 +40,8 @@ func (w *world) called(title, summary string) {
 	})
 }
 
-// TestTitleAndSummary: a model names the session while its first run is at work, and sums it up behind it; each is asked once, and
-// counts as used by its agent and in the sums of the session.
+// TestTitleAndSummary: a model names the session while its first run is at work, and sums it up behind it; each is
+// asked once, and counts as used by its agent and in the sums of the session.
 func TestTitleAndSummary(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.named(
@@ -94,8 +94,8 @@ func TestTitleAndSummary(t *testing.T) {
 	}
 }
 
-// TestTitlesByRules: where nobody is asked, or nothing comes of it, the title is made of the prompt and the summary of what was done. A title that
-// was given stays.
+// TestTitlesByRules: where nobody is asked, or nothing comes of it, the title is made of the prompt and the summary of
+// what was done. A title that was given stays.
 func TestTitlesByRules(t *testing.T) {
 	for _, test := range []struct {
 		who                  config.SessionTitles
@@ -131,7 +131,8 @@ func TestTitlesByRules(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForTitles: a model that never answers delays neither the run nor its end, neither the deletion of the session nor the end of the engine.
+// TestNobodyWaitsForTitles: a model that never answers delays neither the run nor its end, neither the deletion of the
+// session nor the end of the engine.
 func TestNobodyWaitsForTitles(t *testing.T) {
 	for _, end := range []func(w *world) error{
 		func(w *world) error { return w.engine.DeleteSession(w.ctx, w.session.ID) },

@@ -22,8 +22,8 @@ var (
 	noting = []string{"todo", "task", "question", "plan_enter", "plan_exit", submitResult}
 	// usersOwn are the tools that speak with the user, which no child does.
 	usersOwn = []string{"question", "plan_enter", "plan_exit"}
-	// asyncSafe are the tools of a run in the background: those that need nobody and start nothing which would outlive the
-	// turn that is waited for.
+	// asyncSafe are the tools of a run in the background: those that need nobody and start nothing which would outlive
+	// the turn that is waited for.
 	asyncSafe = []string{
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill",
 		"diagnostics", "symbols", "report_finding", "todo", "skill", "webfetch", "websearch", "plan_exit", submitResult,
@@ -222,7 +222,8 @@ func (r *spec) whyNoTasks(name string) string {
 	case !r.definition.Allows(ownerOf(t.Spec())) || named != nil && len(named) == 0:
 		return ""
 	case r.depth >= r.config.MaxDepth:
-		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself", r.config.MaxDepth)
+		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself",
+			r.config.MaxDepth)
 	case r.background():
 		return ", since a task in the background does not delegate: do it yourself"
 	}
@@ -247,7 +248,10 @@ func (r *spec) onlyReads(d *agent.Definition) bool {
 	if d.Mode == agent.Planning {
 		return true
 	}
-	own := rights{session: r.session, config: r.config, policy: r.session.policy("", modeOf(d), policyLayers(d, r.config))}
+	own := rights{
+		session: r.session, config: r.config,
+		policy: r.session.policy("", modeOf(d), policyLayers(d, r.config)),
+	}
 	acts := func(spec tool.Spec) bool {
 		if spec.Needs == tool.Naming && !slices.Contains(d.Tools, spec.Name) {
 			return false
@@ -264,14 +268,15 @@ func (r *spec) onlyReads(d *agent.Definition) bool {
 }
 
 // idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
-// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by its
-// description.
+// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by
+// its description.
 func (r *run) idles(d *agent.Definition) bool {
 	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
 	}
 	child := &run{spec: spec{
-		engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: d, config: r.config, skills: r.skills,
+		engine: r.engine, session: r.session, parent: r, depth: r.depth + 1, definition: d, config: r.config,
+		skills: r.skills,
 	}}
 	child.rights = child.newRights()
 	idle := true
@@ -336,7 +341,8 @@ func (r *run) describeSubagents() string {
 	}
 	switch record, err := r.session.Delegation(r.ctx, r.subagentSlugs()); {
 	case err != nil && r.ctx.Err() == nil:
-		r.notice(event.NoticeWarning, "what is known of former delegations could not be read: "+err.Error(), "see `agentls doctor`")
+		r.notice(event.NoticeWarning, "what is known of former delegations could not be read: "+err.Error(),
+			"see `agentls doctor`")
 	case record != "":
 		b.WriteString("\nSo far on this project:\n" + record)
 	}

@@ -64,8 +64,9 @@ func realRoot(root string) (string, error) {
 	return real, nil
 }
 
-// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, and the files of the folder that hooks and MCP servers
-// of its configuration name. It reads the disk, and fails where there is more than can be looked at.
+// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, and the files of the
+// folder that hooks and MCP servers of its configuration name. It reads the disk, and fails where there is more than
+// can be looked at.
 func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -160,14 +161,18 @@ func commandsOf(definitions []*agent.Definition) (hooks []agent.Hook, servers []
 
 // atRoot puts "." in the place of the variables with the workspace folder that hooks get.
 var atRoot = strings.NewReplacer(
-	`"$CLAUDE_PROJECT_DIR"`, ".", `"${CLAUDE_PROJECT_DIR}"`, ".", "$CLAUDE_PROJECT_DIR", ".", "${CLAUDE_PROJECT_DIR}", ".",
-	`"$AGENTLS_PROJECT_DIR"`, ".", `"${AGENTLS_PROJECT_DIR}"`, ".", "$AGENTLS_PROJECT_DIR", ".", "${AGENTLS_PROJECT_DIR}", ".",
+	`"$CLAUDE_PROJECT_DIR"`, ".", `"${CLAUDE_PROJECT_DIR}"`, ".", "$CLAUDE_PROJECT_DIR", ".",
+	"${CLAUDE_PROJECT_DIR}", ".",
+	`"$AGENTLS_PROJECT_DIR"`, ".", `"${AGENTLS_PROJECT_DIR}"`, ".", "$AGENTLS_PROJECT_DIR", ".",
+	"${AGENTLS_PROJECT_DIR}", ".",
 )
 
 // commandWords are the words of a command that may name files, also those of a script in it.
 func commandWords(command []string) (words []string) {
 	for _, word := range command {
-		words = append(words, strings.FieldsFunc(atRoot.Replace(word), func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
+		words = append(words,
+			strings.FieldsFunc(atRoot.Replace(word),
+				func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`=", r) })...)
 	}
 	return words
 }
@@ -202,8 +207,9 @@ func UnknownTrust(ctx context.Context, root string) (t FolderTrust, err error) {
 	return t, err
 }
 
-// ReadTrust reads how far the user trusts a workspace folder, from the store and the disk. A folder in which nothing acts is trusted where
-// the user said so, as any other: checkers read its configuration only then. After an error it is not to be trusted.
+// ReadTrust reads how far the user trusts a workspace folder, from the store and the disk. A folder in which nothing
+// acts is trusted where the user said so, as any other: checkers read its configuration only then. After an error it is
+// not to be trusted.
 func ReadTrust(ctx context.Context, s *store.Store, root string) (FolderTrust, error) {
 	t, err := UnknownTrust(ctx, root)
 	if err != nil {
@@ -234,7 +240,8 @@ func (e *Engine) FolderTrust(ctx context.Context, root string) (FolderTrust, err
 	return ReadTrust(ctx, e.store, root)
 }
 
-// TrustFolder stores that the user trusts a folder as it was shown: with these actors and no others. It returns when that is durable.
+// TrustFolder stores that the user trusts a folder as it was shown: with these actors and no others. It returns when
+// that is durable.
 func (e *Engine) TrustFolder(ctx context.Context, root string, shown []permission.Actor) error {
 	now := time.Now().UTC()
 	rows := []store.Trusted{{Hash: permission.Digest(shown), Decision: trusted, Decided: now}}
@@ -244,12 +251,14 @@ func (e *Engine) TrustFolder(ctx context.Context, root string, shown []permissio
 	return e.storeTrust(ctx, root, rows)
 }
 
-// NeverTrust stores that the user does not trust a folder and does not want to be asked. It returns when that is durable.
+// NeverTrust stores that the user does not trust a folder and does not want to be asked. It returns when that is
+// durable.
 func (e *Engine) NeverTrust(ctx context.Context, root string) error {
 	return e.storeTrust(ctx, root, []store.Trusted{{Decision: untrusted, Decided: time.Now().UTC()}})
 }
 
-// RevokeTrust forgets what the user said about a folder, which need not be there any more. It returns when that is durable.
+// RevokeTrust forgets what the user said about a folder, which need not be there any more. It returns when that is
+// durable.
 func (e *Engine) RevokeTrust(ctx context.Context, root string) error {
 	return e.storeTrust(ctx, root, nil)
 }
@@ -288,7 +297,8 @@ type FolderDecision struct {
 	Decided time.Time
 }
 
-// TrustedFolders lists what the user said about folders, by path. Whether a trusted one is as it was then only [Engine.FolderTrust] tells.
+// TrustedFolders lists what the user said about folders, by path. Whether a trusted one is as it was then only
+// [Engine.FolderTrust] tells.
 func (e *Engine) TrustedFolders(ctx context.Context) ([]FolderDecision, error) {
 	rows, err := e.store.TrustedRoots(ctx)
 	if err != nil {
@@ -311,8 +321,8 @@ type ActingItem struct {
 	Description string
 }
 
-// DescribeActing says what the files of a folder would do, for people to decide on: hooks and MCP servers with their commands. Nothing of them is
-// used.
+// DescribeActing says what the files of a folder would do, for people to decide on: hooks and MCP servers with their
+// commands. Nothing of them is used.
 func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	var list []ActingItem
 	add := func(name, kind, text string) {
@@ -366,9 +376,11 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	return list
 }
 
-// definedIn are the definitions in the files of a folder, by path, and the files that they take their prompts from. dir may be nil, in which
-// nothing is.
-func definedIn(dir *os.Root, actors []permission.Actor) (defined map[string][]*agent.Definition, prompts map[string]bool) {
+// definedIn are the definitions in the files of a folder, by path, and the files that they take their prompts from. dir
+// may be nil, in which nothing is.
+func definedIn(dir *os.Root,
+	actors []permission.Actor,
+) (defined map[string][]*agent.Definition, prompts map[string]bool) {
 	defined, prompts = map[string][]*agent.Definition{}, map[string]bool{}
 	if dir == nil {
 		return defined, prompts
@@ -386,8 +398,8 @@ func definedIn(dir *os.Root, actors []permission.Actor) (defined map[string][]*a
 	return defined, prompts
 }
 
-// Defining is the file, by its slash path in the folder, that defines an agent of a slug, id or alias; ok is false where none does. It
-// reads the disk, and uses nothing of what it finds.
+// Defining is the file, by its slash path in the folder, that defines an agent of a slug, id or alias; ok is false
+// where none does. It reads the disk, and uses nothing of what it finds.
 func (t FolderTrust) Defining(name string) (file string, ok bool) {
 	dir, err := os.OpenRoot(t.Root)
 	if err != nil {
@@ -397,7 +409,8 @@ func (t FolderTrust) Defining(name string) (file string, ok bool) {
 	defined, _ := definedIn(dir, t.Actors)
 	for _, file := range slices.Sorted(maps.Keys(defined)) {
 		for _, d := range defined[file] {
-			if slices.ContainsFunc(append([]string{d.Slug, d.ID}, d.Aliases...), func(s string) bool { return s != "" && strings.EqualFold(s, name) }) {
+			if slices.ContainsFunc(append([]string{d.Slug, d.ID}, d.Aliases...),
+				func(s string) bool { return s != "" && strings.EqualFold(s, name) }) {
 				return file, true
 			}
 		}
@@ -465,8 +478,8 @@ func describeCommands(cfg *config.Config, file string, add func(kind, text strin
 	}
 }
 
-// Sources adds the folder's own configuration to what a configuration is loaded from, where the folder is trusted: the very bytes that were
-// trusted, or none. dir is the folder as the caller names it.
+// Sources adds the folder's own configuration to what a configuration is loaded from, where the folder is trusted: the
+// very bytes that were trusted, or none. dir is the folder as the caller names it.
 func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 	if t.Standing != permission.Trusted {
 		return s
@@ -490,15 +503,16 @@ func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 	return s
 }
 
-// Unchanged fails where something else acts in the folder now. Who has read what acts asks it last, so that nothing counts that
-// was put there meanwhile.
+// Unchanged fails where something else acts in the folder now. Who has read what acts asks it last, so that nothing
+// counts that was put there meanwhile.
 func (t FolderTrust) Unchanged(ctx context.Context) error {
 	now, err := Acting(ctx, t.Root)
 	if err != nil {
 		return err
 	}
 	if permission.Digest(now) != permission.Digest(t.Actors) {
-		return fmt.Errorf("what acts in %s has changed while it was read; look at it again with `agentls trust`", t.Root)
+		return fmt.Errorf("what acts in %s has changed while it was read; look at it again with `agentls trust`",
+			t.Root)
 	}
 	return nil
 }

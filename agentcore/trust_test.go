@@ -138,8 +138,8 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 	}
 }
 
-// TestTrustCoversServers has MCP servers of a definition and of the configuration that name files of the folder, also behind an option and in a
-// variable.
+// TestTrustCoversServers has MCP servers of a definition and of the configuration that name files of the folder, also
+// behind an option and in a variable.
 func TestTrustCoversServers(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		".agentls/agents/x.md": "---\nname: x\ndescription: d\nmcp_servers:\n  - own: {command: [node, --require=./tools/a.js], env: {NODE_OPTIONS: '--import ./tools/b.js'}}\n---\nDo.\n",
@@ -180,7 +180,8 @@ func TestTrustCoversServers(t *testing.T) {
 	}
 }
 
-// TestUntrustedConfigurationIsNotOpened: of folders beside each other only those that are trusted have their files read.
+// TestUntrustedConfigurationIsNotOpened: of folders beside each other only those that are trusted have their files
+// read.
 func TestUntrustedConfigurationIsNotOpened(t *testing.T) {
 	trusted, other := filepath.FromSlash("/w/trusted"), filepath.FromSlash("/w/other")
 	for _, standing := range []permission.Standing{permission.Unknown, permission.Changed} {

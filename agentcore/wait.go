@@ -8,8 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The function that it
-// returns ends that.
+// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The
+// function that it returns ends that.
 func (r *run) pause(reason string) (resume func()) {
 	for above := r; above != nil; above = above.parent {
 		above.clock.stop()
@@ -23,7 +23,8 @@ func (r *run) pause(reason string) (resume func()) {
 	}
 }
 
-// waitList is what a run waits for, the oldest first. Its lock also orders the changes of the run's status that come of it.
+// waitList is what a run waits for, the oldest first. Its lock also orders the changes of the run's status that come of
+// it.
 type waitList struct {
 	mu   sync.Mutex
 	list []*awaited
@@ -35,8 +36,8 @@ type awaited struct {
 	children []*run
 }
 
-// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that. Calls of one turn
-// may wait beside each other.
+// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
+// Calls of one turn may wait beside each other.
 func (r *run) waits(reason string) (resume func()) { return r.waitsOn(&awaited{reason: reason}) }
 
 func (r *run) waitsOn(a *awaited) (resume func()) {

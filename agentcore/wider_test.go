@@ -68,8 +68,9 @@ func powerful(random *rand.Rand, slug, prompt string, category agent.Category) *
 	return d
 }
 
-// TestWiderChild starts children with definitions of all kinds below parents of all kinds: whatever a child's definition, mode or call says, it may do
-// nothing that its parent may not; neither may the run that goes on with it later, or what it starts.
+// TestWiderChild starts children with definitions of all kinds below parents of all kinds: whatever a child's
+// definition, mode or call says, it may do nothing that its parent may not; neither may the run that goes on with it
+// later, or what it starts.
 func TestWiderChild(t *testing.T) {
 	rounds := 60
 	if testing.Short() {

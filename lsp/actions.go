@@ -44,10 +44,12 @@ type action struct {
 	hunks []event.HunkID
 	// edit is done instead of a command.
 	edit *protocol.WorkspaceEdit
-	// near says that the action belongs to the very lines. All others are offered only to a user who asks for the menu: an
-	// editor asks by itself at every move of the cursor, and shows a light bulb at the line where anything is offered.
+	// near says that the action belongs to the very lines. All others are offered only to a user who asks for the menu:
+	// an editor asks by itself at every move of the cursor, and shows a light bulb at the line where anything is
+	// offered.
 	near bool
-	// disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such actions.
+	// disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such
+	// actions.
 	disabled string
 }
 
@@ -134,8 +136,9 @@ func (s *Server) findingActions(session *agentcore.Session, path string, x *work
 		}
 		d := s.findingDiagnostic(f, x)
 		a := action{
-			title: "agentls: Fix this finding: " + short.Line(f.Message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-			command: methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
+			title: "agentls: Fix this finding: " + short.Line(f.Message), kind: protocol.CodeActionKindQuickFix,
+			diagnostic: &d,
+			command:    methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
 		}
 		if hunks := session.Fix(f.ID); len(hunks) > 0 {
 			a.preferred = true
@@ -189,5 +192,8 @@ func (s *Server) disabledAction(a action) protocol.CommandOrCodeAction {
 	if !s.client.ShowsDisabled() {
 		return nil
 	}
-	return &protocol.CodeAction{Title: a.title, Kind: &a.kind, Disabled: protocol.CodeActionDisabled{Reason: a.disabled}}
+	return &protocol.CodeAction{
+		Title: a.title, Kind: &a.kind,
+		Disabled: protocol.CodeActionDisabled{Reason: a.disabled},
+	}
 }

@@ -39,7 +39,9 @@ func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods
 }
 
 // RegisterAgent answers `agent/register`.
-func (s *Server) RegisterAgent(ctx context.Context, p *methods.RegisterAgentParams) (*methods.RegisterAgentResult, error) {
+func (s *Server) RegisterAgent(ctx context.Context,
+	p *methods.RegisterAgentParams,
+) (*methods.RegisterAgentResult, error) {
 	engine, format, err := s.definitions(ctx, p.Format)
 	if err != nil {
 		return nil, err
@@ -85,7 +87,11 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	}
 	switch {
 	case p.Text != "":
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "", p.Text)}, nil
+		return &methods.AgentProblems{
+				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "",
+					p.Text),
+			},
+			nil
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
@@ -96,10 +102,17 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
-		return &methods.AgentProblems{Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI, text)}, nil
+		return &methods.AgentProblems{
+				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI,
+					text),
+			},
+			nil
 	}
 	if !filepath.IsAbs(path) {
-		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI), Hint: "open it, or send its text"}
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI),
+			Hint: "open it, or send its text",
+		}
 	}
 	var roots []string
 	for _, root := range s.view.Roots() {
@@ -112,11 +125,14 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 
 // formats are those that the protocol names.
 var formats = map[methods.DefinitionFormat]agent.Format{
-	"": agent.Native, methods.FormatMarkdown: agent.Native, methods.FormatTOML: agent.TOML, methods.FormatJSON: agent.JSON,
+	"": agent.Native, methods.FormatMarkdown: agent.Native, methods.FormatTOML: agent.TOML,
+	methods.FormatJSON: agent.JSON,
 }
 
 // definitions returns the engine and the format of a definition that comes with a request.
-func (s *Server) definitions(ctx context.Context, name methods.DefinitionFormat) (*agentcore.Engine, agent.Format, error) {
+func (s *Server) definitions(ctx context.Context,
+	name methods.DefinitionFormat,
+) (*agentcore.Engine, agent.Format, error) {
 	format, err := formatOf(name)
 	if err != nil {
 		return nil, "", err
@@ -132,7 +148,9 @@ func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
 	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 }
 
-func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem, text string) *methods.RegisterAgentResult {
+func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem,
+	text string,
+) *methods.RegisterAgentResult {
 	result := &methods.RegisterAgentResult{Problems: s.definitionProblems(problems, "", text)}
 	if d != nil {
 		info := authoring.AgentInfo(engine.Agents(), d)

@@ -88,11 +88,13 @@ func (a *asker) wake() {
 	}
 }
 
-// secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer most of them.
+// secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer
+// most of them.
 const secondWayTime = 10 * time.Second
 
-// secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that swallows prompts.
-// Half of the time that is left at now is the most, so that the other way is there before the ask is over.
+// secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that
+// swallows prompts. Half of the time that is left at now is the most, so that the other way is there before the ask is
+// over.
 func secondWay(answerTime time.Duration, ask agentcore.Ask, now time.Time) time.Duration {
 	wait := min(answerTime, secondWayTime)
 	if !ask.Expires.IsZero() {
@@ -111,7 +113,8 @@ type promptResult struct {
 func (a *asker) run(ctx context.Context) {
 	var current *question
 	var answers chan promptResult
-	var overdue bool                 // the present prompt has a second way, and so has each question that waits behind it
+	// the present prompt has a second way, and so has each question that waits behind it
+	var overdue bool
 	late := time.NewTimer(time.Hour) // set anew for each prompt
 	defer late.Stop()
 	for {
@@ -222,7 +225,8 @@ func (a *asker) place(ctx context.Context) {
 		former, known := a.hosts[ask.ID]
 		if !known && (host == "" || !a.server.showsDiagnostics()) {
 			a.server.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
-				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, %s}, or with a code action in an open document", methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
+				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, %s}, or with a code action in an open document",
+					methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
 		}
 		if former != host {
 			a.server.diagnostics.touch(former, host)
@@ -255,8 +259,8 @@ func (s *Server) showsDiagnostics() bool {
 	return announced
 }
 
-// askHost is the document that shows an ask: the one that its run, or one above it, was launched on, else the first open
-// one; "" where none is open. It may read the store.
+// askHost is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
+// open one; "" where none is open. It may read the store.
 func (s *Server) askHost(ask agentcore.Ask) string {
 	path := ask.Path
 	if path == "" {
@@ -274,7 +278,8 @@ func (s *Server) askHost(ask agentcore.Ask) string {
 // maxDetail bounds what a prompt shows of a call, in characters.
 const maxDetail = 2000
 
-// questionText is an ask as a person reads it: what is asked for, the whole of it, and what an answer for longer would allow.
+// questionText is an ask as a person reads it: what is asked for, the whole of it, and what an answer for longer would
+// allow.
 func questionText(ask agentcore.Ask) string {
 	parts := []string{cut(ask.Title, maxDetail)}
 	if ask.Detail != "" {
@@ -293,7 +298,8 @@ func cut(text string, limit int) string {
 		return text
 	}
 	half := limit / 2
-	return string(runes[:half]) + fmt.Sprintf(" […%d characters left out; agent/asks has them…] ", len(runes)-2*half) + string(runes[len(runes)-half:])
+	return string(runes[:half]) + fmt.Sprintf(" […%d characters left out; agent/asks has them…] ", len(runes)-2*half) +
+		string(runes[len(runes)-half:])
 }
 
 // askDiagnostics are the questions that wait for an answer in a document.
@@ -308,7 +314,8 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 }
 
 func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask), diagnosticData{Ask: ask.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
+		diagnosticData{Ask: ask.ID})
 	d.Code = protocol.String("ask")
 	return d
 }
@@ -328,7 +335,10 @@ func (s *Server) askActions(path string, x *workspace.Index, first int) []action
 			list = append(list, action{
 				title: c.Title + ": " + short.Line(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
 				near:    shown != nil && first == 0,
-				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope, Answers: c.Answer.Chosen},
+				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{
+					Ask: ask.ID, Decision: decision,
+					Scope: scope, Answers: c.Answer.Chosen,
+				},
 			})
 		}
 	}
@@ -342,7 +352,8 @@ func askOf(ask agentcore.Ask) methods.Ask {
 		q = pointer(questionOf(ask))
 	}
 	return methods.Ask{
-		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title, Detail: ask.Detail,
+		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title,
+		Detail: ask.Detail,
 		Always: ask.Longer, Created: ask.Created, Expires: ask.Expires, Question: q,
 	}
 }
@@ -351,14 +362,20 @@ func askOf(ask agentcore.Ask) methods.Ask {
 func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 	if p.Decision != methods.DecisionAllow && p.Decision != methods.DecisionDeny {
 		return &fault.Error{
-			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no decision %q", p.Decision), Hint: "answer allow or deny",
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no decision %q", p.Decision),
+			Hint: "answer allow or deny",
 		}
 	}
-	return s.engine.Answer(p.Ask, agentcore.Answer{Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope), Expires: p.Expires, Chosen: p.Answers})
+	return s.engine.Answer(p.Ask,
+		agentcore.Answer{
+			Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope),
+			Expires: p.Expires, Chosen: p.Answers,
+		})
 }
 
-// askUser asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends, which takes the prompt
-// back. The answer is nil where the user closed it or the editor can ask nobody, of which the error says why.
+// askUser asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends,
+// which takes the prompt back. The answer is nil where the user closed it or the editor can ask nobody, of which the
+// error says why.
 func (a *asker) askUser(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
 	if ask.Question != nil {
 		return a.askQuestion(ctx, ask)
@@ -367,7 +384,10 @@ func (a *asker) askUser(ctx context.Context, ask agentcore.Ask) (*methods.Answer
 		answer, err := methods.Client{Conn: a.server.conn}.Ask(ctx, pointer(askOf(ask)))
 		switch {
 		case err == nil && answer != nil:
-			return &methods.AnswerAskParams{Ask: ask.ID, Decision: answer.Decision, Scope: answer.Scope, Expires: answer.Expires}, nil
+			return &methods.AnswerAskParams{
+				Ask: ask.ID, Decision: answer.Decision, Scope: answer.Scope,
+				Expires: answer.Expires,
+			}, nil
 		case err == nil || ctx.Err() != nil:
 			return nil, err
 		}

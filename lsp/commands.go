@@ -31,7 +31,8 @@ func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandP
 	var bad *methods.ParamsError
 	switch {
 	case !handled:
-		err = wire.InvalidParams(fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
+		err = wire.InvalidParams(
+			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
 	case errors.As(err, &bad):
 		err = wire.InvalidParams(err)
 	case err != nil:
@@ -98,7 +99,8 @@ func (s *Server) present(ctx context.Context, result any) {
 
 func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
 	if len(failures) > 0 {
-		s.tell(ctx, protocol.MessageTypeWarning, fmt.Sprintf("agentls: %s not done: %s", plural(len(failures), "edit"), failures[0].Reason))
+		s.tell(ctx, protocol.MessageTypeWarning, fmt.Sprintf("agentls: %s not done: %s", plural(len(failures), "edit"),
+			failures[0].Reason))
 	}
 }
 
@@ -106,7 +108,8 @@ func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFai
 func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
 		return s.startRun(ctx, "", agentcore.RunRequest{
-			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review", Each: paths(p.URIs), Model: p.Model,
+			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review", Each: paths(p.URIs),
+			Model: p.Model,
 		})
 	}
 	u := p.URI
@@ -122,12 +125,15 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 		prompt = "Review these lines of the file."
 	}
 	return s.startRun(ctx, "", agentcore.RunRequest{
-		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about, Model: p.Model,
+		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about,
+		Model: p.Model,
 	})
 }
 
 // startRun starts a run in the session, the window's own for "".
-func (s *Server) startRun(ctx context.Context, id event.SessionID, request agentcore.RunRequest) (*methods.RunStarted, error) {
+func (s *Server) startRun(ctx context.Context, id event.SessionID,
+	request agentcore.RunRequest,
+) (*methods.RunStarted, error) {
 	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, err
@@ -154,8 +160,8 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID, request agent
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document that was touched
-// last.
+// about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
+// that was touched last.
 func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
 	// The run begins at once then, and its lines are those of the text that it sees.
 	if _, err := s.open(ctx); err != nil {
@@ -164,7 +170,10 @@ func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (ag
 	if u == "" {
 		doc := s.moment(ctx).last()
 		if doc == nil {
-			return agentcore.Context{}, "", &fault.Error{Kind: fault.NotFound, Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri"}
+			return agentcore.Context{}, "", &fault.Error{
+				Kind:   fault.NotFound,
+				Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri",
+			}
 		}
 		u = doc.uri
 	}

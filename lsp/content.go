@@ -43,7 +43,9 @@ func (s *Server) transcriptChanged(run event.RunID) {
 }
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
-func (s *Server) textDocumentContent(ctx context.Context, p *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
+func (s *Server) textDocumentContent(ctx context.Context,
+	p *protocol.TextDocumentContentParams,
+) (*protocol.TextDocumentContentResult, error) {
 	text, err := s.virtualText(ctx, string(p.URI))
 	if err != nil {
 		return nil, failed(err)
@@ -103,11 +105,12 @@ func cutBoth(text, prefix, suffix string) (string, bool) {
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
-// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file; virtual is
-// false where only the file has the text.
+// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file;
+// virtual is false where only the file has the text.
 func (s *Server) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && s.client.ShowsDocuments() && s.client.TakesContent() {
-		if shown, err := s.client.Open(ctx, uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
+		if shown, err := s.client.Open(ctx,
+			uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
 			return err
 		}
 	}

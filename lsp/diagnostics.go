@@ -23,8 +23,8 @@ import (
 // diagnosticSource names us in the editor's list of problems.
 const diagnosticSource = "agentls"
 
-// publisher sends diagnostics: the open findings and hunks of a file, and what is wrong with a file of ours, whole. Whoever
-// changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
+// publisher sends diagnostics: the open findings and hunks of a file, and what is wrong with a file of ours, whole.
+// Whoever changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
 type publisher struct {
 	server *Server
 	news   chan struct{} // has room for one: there are dirty files
@@ -44,7 +44,8 @@ type publisher struct {
 
 func newPublisher(s *Server) *publisher {
 	return &publisher{
-		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{}, late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{},
+		late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -246,7 +247,8 @@ func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
 	return workspace.NewIndex(file.Text), -1, nil
 }
 
-// host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if there is none.
+// host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if
+// there is none.
 func (s *Server) host(h workspace.Hunk) string {
 	if !h.Create || s.documents.get(h.Path) != nil {
 		return h.Path
@@ -279,7 +281,8 @@ func (l *launches) path(s *Server, run event.RunID) string {
 	}
 	path, err := read(s.background, run)
 	if err != nil {
-		s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run", run, "error", err)
+		s.logger.Warn("a run cannot be read, so nothing tells where its new files are to be shown", "run",
+			run, "error", err)
 		return ""
 	}
 	l.mu.Lock()
@@ -323,7 +326,8 @@ type diagnosticData struct {
 }
 
 func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.Span(x, f.Span), severities[f.Severity], f.Message, diagnosticData{Finding: f.ID})
+	d := s.diagnostic(s.documents.encoding.Span(x, f.Span), severities[f.Severity], f.Message,
+		diagnosticData{Finding: f.ID})
 	if f.Rule != "" {
 		d.Code = protocol.String(f.Rule)
 	}
@@ -343,7 +347,8 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	}
 	switch {
 	case h.State == event.StateConflict:
-		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " + cmp.Or(h.Detail, "its lines have changed")
+		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " +
+			cmp.Or(h.Detail, "its lines have changed")
 	case h.Author.Reason != "":
 		message += ": " + h.Author.Reason
 	default:
@@ -353,7 +358,8 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	if h.Create || h.Delete || h.MoveTo != "" {
 		start, end = 0, 0
 	}
-	d := s.diagnostic(s.documents.encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message, diagnosticData{Hunk: h.ID})
+	d := s.diagnostic(s.documents.encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message,
+		diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d
 }
@@ -376,7 +382,9 @@ func glimpse(h workspace.Hunk) string {
 	return ""
 }
 
-func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string, data diagnosticData) protocol.Diagnostic {
+func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string,
+	data diagnosticData,
+) protocol.Diagnostic {
 	d := protocol.Diagnostic{
 		Range: r, Severity: severity, Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(message),
 	}

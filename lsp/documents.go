@@ -145,7 +145,9 @@ func (d *documents) open(item protocol.TextDocumentItem) *document {
 // change applies the changes of one notification in order. Positions outside the text are moved into it and an
 // inverted range is turned, as the reference implementations do, so that no change can be refused
 // and what agents read stays what the editor shows. It returns nil for a document that is not open.
-func (d *documents) change(id protocol.VersionedTextDocumentIdentifier, changes []protocol.TextDocumentContentChangeEvent) *document {
+func (d *documents) change(id protocol.VersionedTextDocumentIdentifier,
+	changes []protocol.TextDocumentContentChangeEvent,
+) *document {
 	old := d.get(pathOf(id.URI))
 	if old == nil {
 		return nil

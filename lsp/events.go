@@ -23,7 +23,8 @@ func (s *Server) pump(ctx context.Context, events *feed.Subscription) {
 		e, err := events.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil && !errors.Is(err, feed.ErrClosed) {
-				s.tell(ctx, protocol.MessageTypeError, "agentls can show no more news: "+err.Error()+". Restart the server")
+				s.tell(ctx, protocol.MessageTypeError,
+					"agentls can show no more news: "+err.Error()+". Restart the server")
 			}
 			return
 		}
@@ -135,7 +136,8 @@ func (s *Server) refused(ctx context.Context, id event.RunID, call event.ToolCal
 	if call.Status != event.CallDenied {
 		return
 	}
-	text := fmt.Sprintf("agentls: %s: %s was denied: %s", s.pathOfAgents(id), call.Tool, permission.Visible(call.Summary))
+	text := fmt.Sprintf("agentls: %s: %s was denied: %s", s.pathOfAgents(id), call.Tool,
+		permission.Visible(call.Summary))
 	if err := s.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 		s.logger.Warn("a denied call could not be logged", "error", err)
 	}
@@ -180,7 +182,8 @@ func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) 
 	}
 	var b strings.Builder
 	for _, f := range session.Findings(path) {
-		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Shown(event.FilePath(f.URI)), f.Span.StartLine+1, f.Severity, f.Message)
+		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Shown(event.FilePath(f.URI)), f.Span.StartLine+1,
+			f.Severity, f.Message)
 	}
 	if b.Len() == 0 {
 		return
@@ -215,8 +218,8 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
 			parts = append(parts, "no findings")
 		}
-		// The edits of a child go to its parent when it ends, so that they are proposed at some moment around this one; its files
-		// are named above.
+		// The edits of a child go to its parent when it ends, so that they are proposed at some moment around this one;
+		// its files are named above.
 		if edits > 0 && info.Parent == "" {
 			parts = append(parts, plural(edits, "proposed edit"))
 		}

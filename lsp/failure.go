@@ -13,7 +13,8 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint, and the code of its kind.
+// failed makes the answer of a well-formed request that could not be done; it carries kind, detail and hint, and the
+// code of its kind.
 func failed(err error) error {
 	var chosen *wire.Error
 	if errors.As(err, &chosen) || errors.Is(err, context.Canceled) {
@@ -38,23 +39,26 @@ func failed(err error) error {
 	return answer
 }
 
-// errorKind is the protocol's word for a kind of the engine's, which has more of them and tells them to other readers, too. The list of the
-// protocol is closed, so that a client can know all that may come.
+// errorKind is the protocol's word for a kind of the engine's, which has more of them and tells them to other readers,
+// too. The list of the protocol is closed, so that a client can know all that may come.
 func errorKind(kind string) methods.ErrorKind {
 	switch kind {
 	case "invalid_request":
 		return methods.KindInvalidParams
 	case "unknown_model", "unknown_provider", "unsupported_provider", "no_key":
 		return methods.KindNoModel
-	case "rejected", string(workspace.Outside), string(workspace.Protected), string(workspace.Directory), string(workspace.NotRegular), string(workspace.Binary), string(workspace.TooLarge),
+	case "rejected", string(workspace.Outside), string(workspace.Protected), string(workspace.Directory),
+		string(workspace.NotRegular), string(workspace.Binary), string(workspace.TooLarge),
 		string(workspace.IO):
 		return methods.KindNotAllowed
 	case "store", "state_unavailable":
 		return methods.KindInternal
 	}
 	switch known := methods.ErrorKind(kind); known {
-	case methods.KindInvalidParams, methods.KindNotFound, methods.KindInvalidDefinition, methods.KindNotAllowed, methods.KindNoModel,
-		methods.KindInUse, methods.KindUnsupported, methods.KindCancelled, methods.KindDismissed, methods.KindShuttingDown, methods.KindInternal:
+	case methods.KindInvalidParams, methods.KindNotFound, methods.KindInvalidDefinition, methods.KindNotAllowed,
+		methods.KindNoModel,
+		methods.KindInUse, methods.KindUnsupported, methods.KindCancelled, methods.KindDismissed,
+		methods.KindShuttingDown, methods.KindInternal:
 		return known
 	}
 	return methods.KindFailed

@@ -5,8 +5,8 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// What the user does to files and folders in the editor, as the editor tells it. Everything in this file runs on the reading
-// goroutine, in the order of the wire.
+// What the user does to files and folders in the editor, as the editor tells it. Everything in this file runs on the
+// reading goroutine, in the order of the wire.
 
 // didRenameFiles has hunks and findings follow files and folders to their new names.
 func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {

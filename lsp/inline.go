@@ -20,14 +20,15 @@ import (
 )
 
 const (
-	// inlineInterval is the least time between two requests that the client asks again for what is shown in its documents.
+	// inlineInterval is the least time between two requests that the client asks again for what is shown in its
+	// documents.
 	inlineInterval = 250 * time.Millisecond
 	// maxInline is how many runs are shown at one line; those beyond are counted.
 	maxInline = 3
 )
 
-// inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine is run; the
-// other methods may be called from any goroutine.
+// inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine
+// is run; the other methods may be called from any goroutine.
 type inlineStatus struct {
 	server  *Server
 	news    chan struct{}      // has room for one: a run, or the settings, have changed
@@ -46,7 +47,10 @@ type inlineStatus struct {
 }
 
 func newInlineStatus(s *Server) *inlineStatus {
-	return &inlineStatus{server: s, news: make(chan struct{}, 1), settles: make(chan chan struct{}), over: make(chan struct{})}
+	return &inlineStatus{
+		server: s, news: make(chan struct{}, 1), settles: make(chan chan struct{}),
+		over: make(chan struct{}),
+	}
 }
 
 // wake says that there may be news. It never waits.
@@ -60,7 +64,8 @@ func (i *inlineStatus) wake() {
 // settleTime bounds the wait for a client that is slow to ask again.
 const settleTime = time.Second
 
-// settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than settleTime.
+// settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than
+// settleTime.
 func (i *inlineStatus) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -191,8 +196,8 @@ func (i *inlineStatus) register(ctx context.Context) error {
 	return err
 }
 
-// registerHovers has the client ask for hovers in agentls's own files, and in all documents while a run is under way. The one
-// registration is taken back before the other is made: a client asks for each, and would show the answer twice.
+// registerHovers has the client ask for hovers in agentls's own files, and in all documents while a run is under way.
+// The one registration is taken back before the other is made: a client asks for each, and would show the answer twice.
 func (i *inlineStatus) registerHovers(ctx context.Context) error {
 	s := i.server
 	want, where := "own", authoring.Selector(s.options.Dirs.File)
@@ -226,7 +231,8 @@ func (s *Server) registerAnywhere(ctx context.Context, id, method string, on boo
 	if !on {
 		return s.client.Unregister(ctx, id, method)
 	}
-	return s.client.Register(ctx, id, method, &protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
+	return s.client.Register(ctx, id, method,
+		&protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
 }
 
 // inlineWay is how the runs under way are shown in documents, beside hover.
@@ -253,8 +259,8 @@ func (s *Server) inlineWay() inlineWay {
 	return inlineNowhere
 }
 
-// place finds where a run is shown: the document that it was launched on, or the one that the user touched last where a root has
-// none, and in it the line, which follows the user's typing from now on.
+// place finds where a run is shown: the document that it was launched on, or the one that the user touched last where a
+// root has none, and in it the line, which follows the user's typing from now on.
 func (s *Server) place(run *liveRun) {
 	if run.launched == "" && run.depth == 0 {
 		if doc := s.documents.last(); doc != nil {
@@ -328,7 +334,8 @@ func (s *Server) statuses() map[string][]statusLine {
 				lines[at] = l
 			}
 			if len(l.runs) < maxInline {
-				l.runs = append(l.runs, runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.HoversMarkdown())})
+				l.runs = append(l.runs,
+					runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.HoversMarkdown())})
 				continue
 			}
 			l.more++
@@ -352,8 +359,8 @@ type place struct {
 	line int
 }
 
-// places are where a run is shown: where it was launched, and at the top of the file that it works on. A child that is nowhere in an open
-// document is shown with the run that started it. The board's lock is held.
+// places are where a run is shown: where it was launched, and at the top of the file that it works on. A child that is
+// nowhere in an open document is shown with the run that started it. The board's lock is held.
 func (r *liveRun) places(open map[string]bool) []place {
 	var list []place
 	if open[r.launched] {
@@ -378,7 +385,8 @@ func (r *liveRun) places(open map[string]bool) []place {
 	return list
 }
 
-// inlayHint answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their lines.
+// inlayHint answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
+// lines.
 func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	doc := s.documents.get(pathOf(p.TextDocument.URI))
 	if doc == nil || !s.hintsOn() {
@@ -418,7 +426,8 @@ func (s *Server) statusLenses(path string, add func(line int, title, command str
 // maxStops is how many runs a menu offers to end.
 const maxStops = 10
 
-// stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel a progress.
+// stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
+// a progress.
 func (s *Server) stopActions(path string) []action {
 	if !s.live.any() {
 		return nil
@@ -434,7 +443,8 @@ func (s *Server) stopActions(path string) []action {
 		}
 		if len(list) < maxStops && len(r.places(open)) > 0 {
 			list = append(list, action{
-				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel, argument: methods.CancelParams{Run: r.id},
+				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel,
+				argument: methods.CancelParams{Run: r.id},
 			})
 		}
 	})

@@ -59,7 +59,9 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any
 // other.
-func (s *Server) documentSymbol(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+func (s *Server) documentSymbol(ctx context.Context,
+	p *protocol.DocumentSymbolParams,
+) (protocol.DocumentSymbolResult, error) {
 	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
@@ -109,12 +111,15 @@ func (s *Server) registerLanguage(ctx context.Context) error {
 		list = append(list, one)
 		return err
 	}
-	if err := add(s.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion, &protocol.CompletionRegistrationOptions{
-		TextDocumentRegistrationOptions: where, CompletionOptions: protocol.CompletionOptions{TriggerCharacters: authoring.Triggers()},
-	}); err != nil {
+	if err := add(s.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion,
+		&protocol.CompletionRegistrationOptions{
+			TextDocumentRegistrationOptions: where,
+			CompletionOptions:               protocol.CompletionOptions{TriggerCharacters: authoring.Triggers()},
+		}); err != nil {
 		return err
 	}
-	if err := add(s.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol, &protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
+	if err := add(s.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
+		&protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
 		return err
 	}
 	if len(list) == 0 {

@@ -35,11 +35,16 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 	}
 	about := methods.CodeTaskParams{URI: u, Range: part}
 	list := []action{{
-		title: "agentls: Review " + what, kind: kindReview, command: methods.CommandReview, argument: methods.ReviewParams{URI: u, Range: part},
+		title: "agentls: Review " + what, kind: kindReview, command: methods.CommandReview,
+		argument: methods.ReviewParams{URI: u, Range: part},
 	}, {
-		title: "agentls: Explain " + what, kind: kindExplain, command: methods.CommandExplainCode, argument: methods.ExplainCodeParams{URI: u, Range: part},
+		title: "agentls: Explain " + what, kind: kindExplain, command: methods.CommandExplainCode,
+		argument: methods.ExplainCodeParams{URI: u, Range: part},
 	}}
-	rewrite := action{title: "agentls: Rewrite selection", kind: protocol.CodeActionKindRefactorRewrite, command: methods.CommandRewrite, argument: about}
+	rewrite := action{
+		title: "agentls: Rewrite selection", kind: protocol.CodeActionKindRefactorRewrite,
+		command: methods.CommandRewrite, argument: about,
+	}
 	switch {
 	case part != nil:
 		list = append(list, rewrite)
@@ -55,7 +60,8 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 	list = append(list, s.delegateActions(u, part)...)
 	if part != nil {
 		list = append(list, action{
-			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview, argument: methods.ReviewParams{URI: u},
+			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview,
+			argument: methods.ReviewParams{URI: u},
 		})
 	}
 	if reason := s.unable(); reason != "" && s.client.ShowsDisabled() {
@@ -75,7 +81,8 @@ func (s *Server) unable() string {
 	return ""
 }
 
-// delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts, one for each.
+// delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
+// one for each.
 func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
 	agents := s.delegates()
 	if s.client.ShowsQuestions() || s.client.Announced().Questions || len(agents) == 0 {
@@ -87,7 +94,8 @@ func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
 	var list []action
 	for _, d := range agents {
 		list = append(list, action{
-			title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), kind: kindDelegate, command: methods.CommandDelegate,
+			title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), kind: kindDelegate,
+			command:  methods.CommandDelegate,
 			argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
 		})
 	}
@@ -116,7 +124,8 @@ func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
 			continue
 		}
 		list = append(list, action{
-			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun, command: methods.CommandRun,
+			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun,
+			command:  methods.CommandRun,
 			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
 		})
 	}
@@ -126,8 +135,8 @@ func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
 // maxFixes is how many diagnostics of other servers a menu offers to fix.
 const maxFixes = 5
 
-// diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry out preferred fixes
-// without a look.
+// diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry
+// out preferred fixes without a look.
 func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
 	var list []action
 	for _, d := range p.Context.Diagnostics {
@@ -137,10 +146,14 @@ func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
 			continue
 		}
 		list = append(list, action{
-			title: "agentls: Fix this diagnostic: " + short.Line(message), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-			command: methods.CommandFix, argument: methods.FixParams{URI: p.TextDocument.URI, Diagnostic: &methods.EditorDiagnostic{
-				Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
-			}},
+			title: "agentls: Fix this diagnostic: " + short.Line(message), kind: protocol.CodeActionKindQuickFix,
+			diagnostic: &d,
+			command:    methods.CommandFix, argument: methods.FixParams{
+				URI: p.TextDocument.URI,
+				Diagnostic: &methods.EditorDiagnostic{
+					Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
+				},
+			},
 		})
 	}
 	return list
@@ -185,7 +198,10 @@ func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) 
 	if p.Range != nil {
 		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
 	}
-	return s.startRun(ctx, "", agentcore.RunRequest{Agent: explainerAgent, Prompt: prompt, Title: "explain " + title, Context: about})
+	return s.startRun(ctx, "", agentcore.RunRequest{
+		Agent: explainerAgent, Prompt: prompt, Title: "explain " + title,
+		Context: about,
+	})
 }
 
 // Rewrite carries out `agentls.rewrite`.
@@ -195,7 +211,8 @@ func (s *Server) Rewrite(ctx context.Context, p *methods.CodeTaskParams) (*metho
 		task = "Rewrite these lines of the file, and change nothing else"
 	}
 	if p.Prompt == "" {
-		task += ": the same behaviour, said more clearly and simply. Propose nothing where it is good as it is, and say so"
+		task += ": the same behaviour, said more clearly and simply. Propose nothing where it is good as it " +
+			"is, and say so"
 	}
 	return s.codeTask(ctx, p, fixerAgent, "rewrite", task+".")
 }
@@ -206,7 +223,9 @@ func (s *Server) WriteTests(ctx context.Context, p *methods.CodeTaskParams) (*me
 	if p.Range != nil {
 		task = "Write tests for these lines of the file"
 	}
-	return s.codeTask(ctx, p, testerAgent, "tests for", task+": for what they promise to their callers, the usual cases, the boundaries and the errors. Put them where the project has its tests.")
+	return s.codeTask(ctx, p, testerAgent, "tests for",
+		task+": for what they promise to their callers, the usual cases, the boundaries and the errors. Put them "+
+			"where the project has its tests.")
 }
 
 // PlanChange carries out `agentls.plan`.
@@ -216,13 +235,16 @@ func (s *Server) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*me
 		task = "Plan a change to these lines of the file."
 	}
 	if p.Prompt == "" {
-		task += " What is to change has not been said: look at the code, then ask the user, with the changes that suggest themselves as choices."
+		task += " What is to change has not been said: look at the code, then ask the user, with the changes that " +
+			"suggest themselves as choices."
 	}
 	return s.codeTask(ctx, p, plannerAgent, "plan for", task)
 }
 
 // codeTask has an agent work on a document, or on a part of it.
-func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb, task string) (*methods.RunStarted, error) {
+func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb,
+	task string,
+) (*methods.RunStarted, error) {
 	about, title, err := s.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
@@ -261,7 +283,10 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
 		}
 	default:
-		return nil, &fault.Error{Kind: fault.InvalidRequest, Detail: "nothing says what is to be fixed", Hint: "name a finding, or a uri and a diagnostic"}
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "nothing says what is to be fixed",
+			Hint: "name a finding, or a uri and a diagnostic",
+		}
 	}
 	return s.startRun(ctx, session.ID, agentcore.RunRequest{
 		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
@@ -286,7 +311,8 @@ func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*meth
 	}
 	prompt := p.Prompt
 	if prompt == "" && s.client.Announced().Questions {
-		answers, err := s.inquire(ctx, session, fmt.Sprintf("What shall %s do with %s?", cmp.Or(d.Title, d.Slug), title), nil)
+		answers, err := s.inquire(ctx, session,
+			fmt.Sprintf("What shall %s do with %s?", cmp.Or(d.Title, d.Slug), title), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -298,11 +324,16 @@ func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*meth
 			prompt = "Do your work on these lines of the file."
 		}
 	}
-	return s.startRun(ctx, session.ID, agentcore.RunRequest{Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title, Context: about, Model: p.Model})
+	return s.startRun(ctx, session.ID, agentcore.RunRequest{
+		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title,
+		Context: about, Model: p.Model,
+	})
 }
 
 // delegate is the agent of a name or, for "", the one that the user chooses.
-func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name, title string) (*agent.Definition, error) {
+func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
+	title string,
+) (*agent.Definition, error) {
 	agents := s.engine.Agents()
 	if name == "" {
 		list := agents.List("")
@@ -318,7 +349,9 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		if at < 0 {
 			return nil, &fault.Error{
 				Kind: fault.Dismissed, Detail: "no agent was chosen",
-				Hint: fmt.Sprintf("choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
+				Hint: fmt.Sprintf(
+					"choose one, name it in the argument of the command, as in {\"agent\": %q}, or write a comment "+
+						"such as “agent@%s: …” and run that", list[0].Slug, list[0].Slug),
 			}
 		}
 		return list[at], nil
@@ -329,18 +362,26 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		return nil, s.trust.unknownAgent(ctx, name, agentcore.UnknownAgent(err))
 	}
 	if d.Is(agent.Hidden) {
-		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("the agent %q is for agentls itself", name), Hint: "list the agents with agent/list"}
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: fmt.Sprintf("the agent %q is for agentls itself", name),
+			Hint: "list the agents with agent/list",
+		}
 	}
 	return d, nil
 }
 
-// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no longer than for that to an agent's
-// question; empty where there is none.
-func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error) {
+// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
+// longer than for that to an agent's question; empty where there is none.
+func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string,
+	choices []methods.Choice,
+) (string, error) {
 	ctx, cancel := s.patiently(ctx)
 	defer cancel()
 	if s.client.Announced().Questions {
-		q := methods.Question{ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text, Choices: choices, FreeText: len(choices) == 0}
+		q := methods.Question{
+			ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text,
+			Choices: choices, FreeText: len(choices) == 0,
+		}
 		answer, err := methods.Client{Conn: s.conn}.Question(ctx, &q)
 		if err == nil && answer != nil && len(answer.Answers) > 0 {
 			return answer.Answers[0], nil

@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// TestLaunchesOutliveAnErrorOfTheStore: an error that passes is not kept, and nobody waits for the lock while the store is
-// read.
+// TestLaunchesOutliveAnErrorOfTheStore: an error that passes is not kept, and nobody waits for the lock while the store
+// is read.
 func TestLaunchesOutliveAnErrorOfTheStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	s := newServer(t.Context(), io.NopCloser(nil), nil, Options{})

@@ -56,14 +56,21 @@ func (l *lending) LentModel(id string) model.Model {
 // LendModels answers `agent/model/lend`.
 func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) error {
 	if !s.client.Announced().Models {
-		return &fault.Error{Kind: fault.Unsupported, Detail: "the editor did not announce that it answers agent/model/generate", Hint: "set capabilities.experimental.agentls.models in initialize"}
+		return &fault.Error{
+			Kind:   fault.Unsupported,
+			Detail: "the editor did not announce that it answers agent/model/generate",
+			Hint:   "set capabilities.experimental.agentls.models in initialize",
+		}
 	}
 	var models []provider.Lent
 	for i, m := range p.Models {
 		if m.ID == "" {
 			return wire.InvalidParams(fmt.Errorf("models[%d].id is empty", i))
 		}
-		models = append(models, provider.Lent{ID: m.ID, Title: m.Title, ContextTokens: m.ContextTokens, NoCalls: m.NoCalls})
+		models = append(models, provider.Lent{
+			ID: m.ID, Title: m.Title, ContextTokens: m.ContextTokens,
+			NoCalls: m.NoCalls,
+		})
 	}
 	s.lending.mu.Lock()
 	defer s.lending.mu.Unlock()
@@ -71,7 +78,8 @@ func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) erro
 	return nil
 }
 
-// pieces are those of one answer that have come and were not yet taken. The reading goroutine puts them there and never waits.
+// pieces are those of one answer that have come and were not yet taken. The reading goroutine puts them there and never
+// waits.
 type pieces struct {
 	mu   sync.Mutex
 	list []model.Event
@@ -111,7 +119,8 @@ func (l *lending) begin() (token string, p *pieces, end func()) {
 	}
 }
 
-// progressed takes a `$/progress` of the editor: a piece of an answer. One of an answer that is no longer wanted is left out.
+// progressed takes a `$/progress` of the editor: a piece of an answer. One of an answer that is no longer wanted is
+// left out.
 func (s *Server) progressed(params jsonrpc2.RawMessage) error {
 	var p struct {
 		Token json.RawMessage   `json:"token"`
@@ -216,7 +225,8 @@ func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq
 func (m *lentModel) params(request *model.Request, token string) *methods.GenerateParams {
 	p := &methods.GenerateParams{
 		Run: event.RunID(request.Run), Model: m.id, System: request.System, NoCalls: request.NoCalls,
-		MaxTokens: int64(request.MaxTokens), Temperature: request.Temperature, PartialResultToken: protocol.String(token),
+		MaxTokens: int64(request.MaxTokens), Temperature: request.Temperature,
+		PartialResultToken: protocol.String(token),
 	}
 	for _, message := range request.Messages {
 		one := methods.ModelMessage{Role: string(message.Role)}
@@ -225,9 +235,16 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 			case model.Text:
 				one.Parts = append(one.Parts, methods.ModelPart{Kind: "text", Text: part.Text})
 			case model.Call:
-				one.Parts = append(one.Parts, methods.ModelPart{Kind: "call", ID: part.ID, Name: part.Name, Arguments: model.Object(part.Arguments)})
+				one.Parts = append(one.Parts,
+					methods.ModelPart{
+						Kind: "call", ID: part.ID, Name: part.Name,
+						Arguments: model.Object(part.Arguments),
+					})
 			case model.Result:
-				one.Parts = append(one.Parts, methods.ModelPart{Kind: "result", ID: part.ID, Name: part.Name, Text: part.Text + part.Unseen(), Error: part.Error})
+				one.Parts = append(one.Parts, methods.ModelPart{
+					Kind: "result", ID: part.ID, Name: part.Name,
+					Text: part.Text + part.Unseen(), Error: part.Error,
+				})
 			case model.Reasoning: // it belongs to the model that made it, and this protocol has no seal for it
 			}
 		}
@@ -253,15 +270,18 @@ func (m *lentModel) done(result *methods.GenerateResult, request *model.Request)
 			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Text: part.Text})
 		case "call":
 			if part.Name == "" {
-				return done, m.error(model.ErrProtocol, fmt.Sprintf("the editor's answer has a call without a name, message.parts[%d]", i), "")
+				return done, m.error(model.ErrProtocol,
+					fmt.Sprintf("the editor's answer has a call without a name, message.parts[%d]", i), "")
 			}
 			arguments := part.Arguments
 			if len(arguments) == 0 {
 				arguments = json.RawMessage("{}")
 			}
-			done.Message.Parts = append(done.Message.Parts, model.Call{ID: part.ID, Name: part.Name, Arguments: arguments})
+			done.Message.Parts = append(done.Message.Parts,
+				model.Call{ID: part.ID, Name: part.Name, Arguments: arguments})
 		default:
-			return done, m.error(model.ErrProtocol, fmt.Sprintf("the editor's answer has a part of the kind %q, message.parts[%d]", part.Kind, i), "")
+			return done, m.error(model.ErrProtocol,
+				fmt.Sprintf("the editor's answer has a part of the kind %q, message.parts[%d]", part.Kind, i), "")
 		}
 	}
 	model.UniqueIDs(&done.Message, request.Messages)
@@ -283,7 +303,8 @@ func (m *lentModel) error(kind model.ErrorKind, detail, hint string) *model.Erro
 // failure says what an error of the editor means.
 func (m *lentModel) failure(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSilent) {
-		return m.error(model.ErrNetwork, fmt.Sprintf("the editor sent nothing for %s", m.silence), "look whether it waits for your consent to lend its model")
+		return m.error(model.ErrNetwork, fmt.Sprintf("the editor sent nothing for %s", m.silence),
+			"look whether it waits for your consent to lend its model")
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -305,13 +326,15 @@ func (m *lentModel) failure(ctx context.Context, err error) error {
 	}
 	kind := model.ErrInvalid
 	switch k := model.ErrorKind(data.Kind); k {
-	case model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol, model.ErrAuth, model.ErrNotFound, model.ErrContext:
+	case model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol, model.ErrAuth,
+		model.ErrNotFound, model.ErrContext:
 		kind = k
 	}
 	hint := data.Hint
 	if answered.Code == jsonrpc2.MethodNotFound {
 		kind = model.ErrNotFound
-		hint = "choose another model, such as " + provider.Offline + ": the editor announced that it lends its own, and does not"
+		hint = "choose another model, such as " + provider.Offline +
+			": the editor announced that it lends its own, and does not"
 	}
 	return m.error(kind, detail, hint)
 }

@@ -31,7 +31,10 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.server.documents.encoding.Span(x, event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
+		at := l.server.documents.encoding.Span(x, event.Span{
+			StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line,
+			EndColumn: q.Column,
+		})
 		p.Position = &at.Start
 	}
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
@@ -48,14 +51,18 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if path == string(s.URI) {
 			continue // no file, such as one inside an archive
 		}
-		list = append(list, tool.Symbol{Path: path, Span: l.spanOf(texts, path, s.Range), Name: s.Name, Kind: s.Kind, Container: s.Container})
+		list = append(list, tool.Symbol{
+			Path: path, Span: l.spanOf(texts, path, s.Range), Name: s.Name, Kind: s.Kind,
+			Container: s.Container,
+		})
 	}
 	return list, nil
 }
 
 // Diagnostics returns what the editor's own language servers say of a file.
 func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.server.conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
+	answer, err := methods.Client{Conn: l.server.conn}.Diagnostics(ctx,
+		&methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +77,8 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 		}
 		for _, one := range d.Diagnostics {
 			list = append(list, tool.Diagnostic{
-				Path: path, Span: l.spanOf(texts, path, one.Range), Severity: event.Severity(one.Severity), Source: cmp.Or(one.Source, "editor"), Code: one.Code, Message: one.Message,
+				Path: path, Span: l.spanOf(texts, path, one.Range), Severity: event.Severity(one.Severity),
+				Source: cmp.Or(one.Source, "editor"), Code: one.Code, Message: one.Message,
 			})
 		}
 	}
@@ -86,14 +94,18 @@ func (l *lending) shown(path string) (*workspace.Index, error) {
 	return workspace.NewIndex(file.Text), nil
 }
 
-// spanOf is a range of the editor in bytes. In a file that cannot be read, such as one of a library, columns stay as they are.
+// spanOf is a range of the editor in bytes. In a file that cannot be read, such as one of a library, columns stay as
+// they are.
 func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
 	x, known := texts[path]
 	if !known {
 		x, _ = l.shown(path) // nil where it cannot be read
 		texts[path] = x
 	}
-	span := event.Span{StartLine: int(r.Start.Line), StartColumn: int(r.Start.Character), EndLine: int(r.End.Line), EndColumn: int(r.End.Character)}
+	span := event.Span{
+		StartLine: int(r.Start.Line), StartColumn: int(r.Start.Character), EndLine: int(r.End.Line),
+		EndColumn: int(r.End.Character),
+	}
 	if x == nil {
 		return span
 	}

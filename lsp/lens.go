@@ -18,8 +18,8 @@ func (s *Server) lensesOn() bool {
 	return c != nil && c.CodeLens
 }
 
-// codeLens answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the file, and
-// the launch actions, above its first line. Each lens has its command; none has to be resolved.
+// codeLens answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the
+// file, and the launch actions, above its first line. Each lens has its command; none has to be resolved.
 func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	if !s.lensesOn() {
 		return nil, nil
@@ -83,6 +83,7 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 		add(line, "Reject", methods.CommandRejectProposal, one)
 		add(line, "Diff ("+who+")", methods.CommandDiffProposal, one)
 	}
-	slices.SortStableFunc(lenses, func(a, b protocol.CodeLens) int { return int(a.Range.Start.Line) - int(b.Range.Start.Line) })
+	slices.SortStableFunc(lenses,
+		func(a, b protocol.CodeLens) int { return int(a.Range.Start.Line) - int(b.Range.Start.Line) })
 	return lenses, faults
 }

@@ -80,14 +80,25 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: methods.Commands()},
 		CodeActionProvider:     protocol.Boolean(true),
 		Workspace: &protocol.WorkspaceOptions{
-			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: pointer(true), ChangeNotifications: protocol.Boolean(true)},
+			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+				Supported:           pointer(true),
+				ChangeNotifications: protocol.Boolean(true),
+			},
 		},
 	}
 	if s.client.TakesCodeActions() {
-		c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, kindAgent}}
+		c.CodeActionProvider = &protocol.CodeActionOptions{
+			CodeActionKinds: []protocol.CodeActionKind{
+				protocol.CodeActionKindQuickFix,
+				protocol.CodeActionKindRefactorRewrite, kindAgent,
+			},
+		}
 	}
 	if s.client.OffersPull() {
-		c.DiagnosticProvider = &protocol.DiagnosticOptions{Identifier: pointer(diagnosticSource), WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone()}
+		c.DiagnosticProvider = &protocol.DiagnosticOptions{
+			Identifier:           pointer(diagnosticSource),
+			WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone(),
+		}
 	}
 	s.languageCapabilities(&c)
 	if s.client.LensesAnnounced() {
@@ -100,7 +111,10 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	if s.client.TakesContent() {
 		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
 	}
-	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true}}); err == nil {
+	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{
+		Version: methods.Version, Asks: true,
+		Questions: true, Models: true, Diagnostics: true, Symbols: true,
+	}}); err == nil {
 		c.Experimental = raw
 	}
 	return c
@@ -143,7 +157,8 @@ func (s *Server) initialized(context.Context) error {
 	if wrong := s.client.Misannounced(); wrong != nil {
 		s.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
 		s.goes(func(ctx context.Context) {
-			if err := s.client.Log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()); err != nil && ctx.Err() == nil {
+			if err := s.client.Log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()); err != nil &&
+				ctx.Err() == nil {
 				s.logger.Warn("the editor does not take messages for its log", "error", err)
 			}
 		})
@@ -225,7 +240,8 @@ func (s *Server) openEngine(ctx context.Context) error {
 func (s *Server) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := s.options
 	return agentcore.Options{
-		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel, Getenv: o.Getenv,
+		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
+		Getenv:   o.Getenv,
 		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: s.logger,
 		Name: s.client.Title(), TrustChanged: s.reloader.touch, Editor: s.lending,
 	}
@@ -252,7 +268,8 @@ func (s *Server) welcome(ctx context.Context) {
 		roots = append(roots, r.Path)
 	}
 	if err := s.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
-		s.tell(ctx, protocol.MessageTypeWarning, "agentls could not bring back earlier findings and proposals: "+err.Error())
+		s.tell(ctx, protocol.MessageTypeWarning,
+			"agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
 	restored()
 	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
@@ -266,7 +283,8 @@ func (s *Server) bringBack(ctx context.Context, roots []string) error {
 	return err
 }
 
-// shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their progress.
+// shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their
+// progress.
 func (s *Server) shutdown(ctx context.Context) error {
 	select {
 	case <-s.opening.ready:

@@ -14,15 +14,16 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// liveRuns are the runs under way, and what has ended below them, as their events tell. The pump alone changes them; any goroutine
-// reads. It has its own lock.
+// liveRuns are the runs under way, and what has ended below them, as their events tell. The pump alone changes them;
+// any goroutine reads. It has its own lock.
 type liveRuns struct {
 	mu    sync.Mutex
 	runs  map[event.RunID]*liveRun
 	roots []*liveRun // the oldest first
 }
 
-// liveRun is what is shown of a run. What stands above children is fixed when it begins; the board's lock guards the rest.
+// liveRun is what is shown of a run. What stands above children is fixed when it begins; the board's lock guards the
+// rest.
 type liveRun struct {
 	id     event.RunID
 	parent *liveRun // nil for a root, and where it is not known
@@ -63,7 +64,8 @@ const (
 // begin takes in a run. The path of its parent is asked for where that is not known.
 func (b *liveRuns) begin(id event.RunID, created event.RunCreated, pathOf func(event.RunID) string) *liveRun {
 	r := &liveRun{
-		id: id, depth: created.Depth, path: created.Agent, agent: created.Agent, title: short.Beginning(permission.Visible(created.Title), maxTitle), model: created.Model,
+		id: id, depth: created.Depth, path: created.Agent, agent: created.Agent,
+		title: short.Beginning(permission.Visible(created.Title), maxTitle), model: created.Model,
 		prompt: created.Prompt, status: event.StatusPending, message: "starts",
 	}
 	if created.URI != "" {

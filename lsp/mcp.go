@@ -42,7 +42,10 @@ func mcpServer(status agentcore.MCPStatus) methods.MCPServer {
 		server.State = methods.MCPStateReady
 	case status.State == mcp.Failed:
 		server.State = methods.MCPStateFailed
-		server.Error = &event.Failure{Kind: "not_connected", Detail: status.Problem, Hint: "mend it; the next run tries again"}
+		server.Error = &event.Failure{
+			Kind: "not_connected", Detail: status.Problem,
+			Hint: "mend it; the next run tries again",
+		}
 	default:
 		server.State = methods.MCPStateStopped
 	}
@@ -55,7 +58,8 @@ func mcpServer(status agentcore.MCPStatus) methods.MCPServer {
 	for _, p := range status.Catalog.Prompts {
 		prompt := methods.MCPPrompt{Name: p.Name, Description: p.Description}
 		for _, a := range p.Arguments {
-			prompt.Arguments = append(prompt.Arguments, methods.MCPArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+			prompt.Arguments = append(prompt.Arguments,
+				methods.MCPArgument{Name: a.Name, Description: a.Description, Required: a.Required})
 		}
 		server.Prompts = append(server.Prompts, prompt)
 	}

@@ -21,7 +21,8 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 		return nil, err
 	}
 	request := agentcore.RunRequest{
-		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode, Iterations: p.Iterations, Until: p.Until,
+		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode,
+		Iterations: p.Iterations, Until: p.Until,
 	}
 	if l := p.Limits; l != nil {
 		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
@@ -135,7 +136,8 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 
 // AcceptProposal answers `agent/proposal/accept`.
 func (s *Server) AcceptProposal(ctx context.Context, p *methods.AcceptParams) (*methods.AcceptResult, error) {
-	session, ids, err := s.chosenHunks(ctx, &methods.ProposalParams{Proposal: p.Proposal, Files: p.Files, Hunks: p.Hunks})
+	session, ids, err := s.chosenHunks(ctx,
+		&methods.ProposalParams{Proposal: p.Proposal, Files: p.Files, Hunks: p.Hunks})
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,17 @@ func (s *Server) Models(ctx context.Context, p *methods.ModelsParams) (*methods.
 	}
 	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
 	for _, m := range models {
-		list.Models = append(list.Models, methods.ModelInfo{Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available, Reason: m.Reason})
+		list.Models = append(list.Models,
+			methods.ModelInfo{
+				Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available,
+				Reason: m.Reason,
+			})
 	}
 	for _, c := range resolved.Order {
-		list.Order = append(list.Order, methods.ModelCandidate{Source: c.Source, Name: c.Name, Reason: c.Reason, Chosen: c.Chosen})
+		list.Order = append(list.Order, methods.ModelCandidate{
+			Source: c.Source, Name: c.Name, Reason: c.Reason,
+			Chosen: c.Chosen,
+		})
 	}
 	return list, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/lsp/authoring"
 )
 
-// opening opens the engine beside the connection, so that no message waits for the disk. What was in the way of a try may be
-// gone later, such as a lock of the database: whoever needs the engine has it tried again, and so does the time.
+// opening opens the engine beside the connection, so that no message waits for the disk. What was in the way of a try
+// may be gone later, such as a lock of the database: whoever needs the engine has it tried again, and so does the time.
 // It has its own lock.
 type opening struct {
 	// ready is closed when the engine is there; what runs without it looks whether it is.
@@ -149,7 +149,8 @@ func (s *Server) open(ctx context.Context) (*agentcore.Engine, error) {
 	return s.engine, nil
 }
 
-// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files say.
+// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
+// say.
 func (s *Server) offered(ctx context.Context) (*authoring.Vocabulary, error) {
 	if err := s.awaits(ctx, s.opening.first.done); err != nil {
 		return nil, err

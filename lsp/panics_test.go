@@ -45,7 +45,8 @@ func (f *faulty) getenv(string) string {
 	return ""
 }
 
-// TestPanicWhileOpening: where the goroutine panics that all requests wait for, each is answered, and works once the fault is gone.
+// TestPanicWhileOpening: where the goroutine panics that all requests wait for, each is answered, and works once the
+// fault is gone.
 func TestPanicWhileOpening(t *testing.T) {
 	var f faulty
 	f.armed.Store(true)

@@ -81,7 +81,8 @@ func (s *Server) binds(g permission.Grant) bool {
 
 func grantOf(g permission.Grant) methods.Grant {
 	return methods.Grant{
-		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision), Scope: methods.Scope(g.Scope),
+		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision),
+		Scope:   methods.Scope(g.Scope),
 		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
 	}
 }
@@ -117,7 +118,10 @@ func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*method
 func explanationOf(e permission.Explanation) *methods.Explanation {
 	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
 	if e.Rule != nil {
-		result.Rule = &methods.PermissionRule{Tool: e.Rule.Tool, Pattern: e.Rule.Pattern, Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer}
+		result.Rule = &methods.PermissionRule{
+			Tool: e.Rule.Tool, Pattern: e.Rule.Pattern,
+			Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer,
+		}
 	}
 	var always []string
 	for _, rule := range e.Always {
@@ -129,14 +133,16 @@ func explanationOf(e permission.Explanation) *methods.Explanation {
 
 // modes are the permission modes that a run can be started with.
 var modes = []methods.PermissionMode{
-	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits, methods.PermissionModeBypass,
+	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
+	methods.PermissionModeBypass,
 }
 
 // modeOf is the mode that a run is to have; "" is the definition's own.
 func modeOf(m methods.PermissionMode) (permission.Mode, error) {
 	if m != "" && !slices.Contains(modes, m) {
 		return "", &fault.Error{
-			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m), Hint: "write default, plan, accept_edits or bypass, or leave it out",
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
+			Hint: "write default, plan, accept_edits or bypass, or leave it out",
 		}
 	}
 	return permission.Mode(m), nil

@@ -50,8 +50,14 @@ func (s *Server) authoredActions(path string, r protocol.Range) []action {
 			continue
 		}
 		d := s.problemDiagnostic(doc.kind, p, doc.index())
-		edit := s.textEdit(doc, protocol.TextEdit{Range: s.documents.encoding.Span(doc.index(), p.Fix.Span), NewText: p.Fix.New})
-		list = append(list, action{title: "agentls: " + p.Fix.Title, kind: protocol.CodeActionKindQuickFix, diagnostic: &d, preferred: true, edit: &edit})
+		edit := s.textEdit(doc, protocol.TextEdit{
+			Range:   s.documents.encoding.Span(doc.index(), p.Fix.Span),
+			NewText: p.Fix.New,
+		})
+		list = append(list, action{
+			title: "agentls: " + p.Fix.Title, kind: protocol.CodeActionKindQuickFix,
+			diagnostic: &d, preferred: true, edit: &edit,
+		})
 	}
 	return list
 }
@@ -72,7 +78,10 @@ func (s *Server) editActionOf(a action) protocol.CommandOrCodeAction {
 	if !s.client.TakesCodeActions() {
 		return nil
 	}
-	shown := &protocol.CodeAction{Title: a.title, Kind: &a.kind, Edit: a.edit, Diagnostics: []protocol.Diagnostic{*a.diagnostic}}
+	shown := &protocol.CodeAction{
+		Title: a.title, Kind: &a.kind, Edit: a.edit,
+		Diagnostics: []protocol.Diagnostic{*a.diagnostic},
+	}
 	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
 		shown.IsPreferred = pointer(true)
 	}

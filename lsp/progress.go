@@ -22,8 +22,8 @@ const (
 	clockInterval = time.Second
 	// logInterval is progressInterval for a client that shows no progress, and gets lines in its log.
 	logInterval = 5 * time.Second
-	// reportsPerSecond bounds the reports of all children together. What the user started has a bound of its own, so that it is not held
-	// up by hundreds of children.
+	// reportsPerSecond bounds the reports of all children together. What the user started has a bound of its own, so
+	// that it is not held up by hundreds of children.
 	reportsPerSecond = 40
 )
 
@@ -48,9 +48,9 @@ func (p *pace) reserve() time.Duration {
 	return max(0, p.next.Sub(now))
 }
 
-// progressBoard shows each run as `$/progress` with a token of the server's own, or in the log of a client that shows no
-// progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing else; the
-// goroutine ends with the run.
+// progressBoard shows each run as `$/progress` with a token of the server's own, or in the log of a client that shows
+// no progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing
+// else; the goroutine ends with the run.
 type progressBoard struct {
 	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
 	speaker func(context.Context, *runProgress) (speaker, error)
@@ -328,7 +328,8 @@ func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error)
 	case ctx.Err() != nil:
 		return speaker{}, err
 	default:
-		s.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run", p.run.id, "error", err)
+		s.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
+			p.run.id, "error", err)
 		return s.linesOf(ctx, p), nil
 	}
 }
@@ -354,7 +355,8 @@ func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.
 		},
 		begin: func(message string, percent uint32) bool {
 			return send(&protocol.WorkDoneProgressBegin{
-				Kind: "begin", Title: p.run.titled(), Cancellable: pointer(p.token == nil), Message: &message, Percentage: &percent,
+				Kind: "begin", Title: p.run.titled(), Cancellable: pointer(p.token == nil), Message: &message,
+				Percentage: &percent,
 			})
 		},
 		report: func(message string, percent uint32) bool {

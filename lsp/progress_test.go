@@ -18,8 +18,9 @@ import (
 // told counts what an editor was told of one progress.
 type told struct{ begins, reports, ends int }
 
-// TestHundredsOfChildren: hundreds of children that report all the time are told at a bounded rate all together, each with its beginning and
-// its end; the run that started them is not held up by them, nor is anybody by an editor that does not answer for one of them. The clock is the test's own.
+// TestHundredsOfChildren: hundreds of children that report all the time are told at a bounded rate all together, each
+// with its beginning and its end; the run that started them is not held up by them, nor is anybody by an editor that
+// does not answer for one of them. The clock is the test's own.
 func TestHundredsOfChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const children, seconds, silent = 512, 20, "child-7"

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// shownLines are the lines at which a hunk is shown, 0-based, both inclusive: its own, the first of the file for what happens to
-// the file as a whole, and the last for what is added behind it, where no cursor gets.
+// shownLines are the lines at which a hunk is shown, 0-based, both inclusive: its own, the first of the file for what
+// happens to the file as a whole, and the last for what is added behind it, where no cursor gets.
 func shownLines(h workspace.Hunk, x *workspace.Index) (first, last int) {
 	if h.Create || h.Delete || h.MoveTo != "" {
 		return 0, 0
@@ -26,7 +26,9 @@ func shownLines(h workspace.Hunk, x *workspace.Index) (first, last int) {
 // proposalActions accept, reject and show the hunks on the lines, in the file, and in all files. What is proposed for
 // other files is one action that asks about them; for a client that cannot be asked, each new file has actions of its
 // own, since it has no lines that could be touched.
-func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
+func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first,
+	last int,
+) []action {
 	var list, newFiles []action
 	var inFile, all []event.HunkID
 	asks := s.asksAboutFiles()
@@ -73,8 +75,9 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 		list = append(list, whole[0])
 	}
 	return append(list, action{
-		title: fmt.Sprintf("agentls: %s in %s…", plural(len(all)-len(inFile), "proposed edit"), plural(others, "other file")),
-		kind:  kindProposal, command: methods.CommandOtherFiles,
+		title: fmt.Sprintf("agentls: %s in %s…", plural(len(all)-len(inFile), "proposed edit"),
+			plural(others, "other file")),
+		kind: kindProposal, command: methods.CommandOtherFiles,
 		argument: methods.OtherFilesParams{URI: s.documents.uriOf(path)},
 	})
 }
@@ -85,9 +88,11 @@ func (s *Server) groupActions(p methods.ProposalParams, hunks []event.HunkID, wh
 		title: "agentls: Accept all edits " + which, kind: kindProposal,
 		command: methods.CommandAcceptProposal, argument: p, hunks: hunks,
 	}, {
-		title: "agentls: Reject all edits " + which, kind: kindProposal, command: methods.CommandRejectProposal, argument: p,
+		title: "agentls: Reject all edits " + which, kind: kindProposal,
+		command: methods.CommandRejectProposal, argument: p,
 	}, {
-		title: "agentls: Show the proposed diff of " + where, kind: kindProposal, command: methods.CommandDiffProposal, argument: p,
+		title: "agentls: Show the proposed diff of " + where, kind: kindProposal,
+		command: methods.CommandDiffProposal, argument: p,
 	}}
 }
 
@@ -99,13 +104,15 @@ func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *wo
 	d := s.hunkDiagnostic(h, x)
 	one := s.proposalParams(session, nil, h.ID)
 	reject := action{
-		title: "agentls: Reject " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-		command: methods.CommandRejectProposal, argument: one,
+		title: "agentls: Reject " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix,
+		diagnostic: &d,
+		command:    methods.CommandRejectProposal, argument: one,
 	}
 	if h.State == event.StateOpen {
 		return []action{{
-			title: "agentls: Accept " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-			command: methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
+			title: "agentls: Accept " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix,
+			diagnostic: &d,
+			command:    methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
 		}, reject, {
 			title: "agentls: Show the diff of " + what(s, h), kind: kindProposal,
 			command: methods.CommandDiffProposal, argument: one,
@@ -119,9 +126,13 @@ func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *wo
 		})
 		if s.client.AppliesEdits() {
 			list = append(list, action{
-				title: "agentls: Replace these lines by the text of " + agentName(h.Author), kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-				command:  methods.CommandAcceptProposal,
-				argument: methods.AcceptParams{Proposal: session.ProposalID(), Hunks: []event.HunkID{h.ID}, Overwrite: true},
+				title: "agentls: Replace these lines by the text of " + agentName(h.Author),
+				kind:  protocol.CodeActionKindQuickFix, diagnostic: &d,
+				command: methods.CommandAcceptProposal,
+				argument: methods.AcceptParams{
+					Proposal: session.ProposalID(), Hunks: []event.HunkID{h.ID},
+					Overwrite: true,
+				},
 			})
 		}
 	}
@@ -136,7 +147,8 @@ func (s *Server) newFileActions(session *agentcore.Session, h workspace.Hunk) []
 		title: "agentls: Accept " + what(s, h), kind: kindProposal,
 		command: methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
 	}, {
-		title: "agentls: Reject " + what(s, h), kind: kindProposal, command: methods.CommandRejectProposal, argument: one,
+		title: "agentls: Reject " + what(s, h), kind: kindProposal, command: methods.CommandRejectProposal,
+		argument: one,
 	}, {
 		title: "agentls: Show " + what(s, h), kind: kindProposal, command: methods.CommandDiffProposal, argument: one,
 	}}
@@ -155,7 +167,9 @@ func what(s *Server, h workspace.Hunk) string {
 	return "this edit"
 }
 
-func (s *Server) proposalParams(session *agentcore.Session, paths []string, hunks ...event.HunkID) methods.ProposalParams {
+func (s *Server) proposalParams(session *agentcore.Session, paths []string,
+	hunks ...event.HunkID,
+) methods.ProposalParams {
 	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: slices.Clone(hunks)}
 	for _, path := range paths {
 		p.Files = append(p.Files, s.documents.uriOf(path))

@@ -32,8 +32,8 @@ func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*
 	return result, nil
 }
 
-// conflictText shows both sides of the hunks in conflict, those named and those of the named files, as git shows them in a
-// file: what stands there, what the agent had seen, and what it proposes.
+// conflictText shows both sides of the hunks in conflict, those named and those of the named files, as git shows them
+// in a file: what stands there, what the agent had seen, and what it proposes.
 func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
 	var b strings.Builder
 	for _, h := range session.Hunks() {
@@ -42,7 +42,8 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 			continue
 		}
 		who := agentName(h.Author)
-		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Shown(h.Path), h.StartLine+1, who, because(h.Author.Reason))
+		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Shown(h.Path), h.StartLine+1, who,
+			because(h.Author.Reason))
 		if h.Detail != "" {
 			b.WriteString(" (" + h.Detail + ")")
 		}
@@ -51,7 +52,8 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 		if !ok {
 			sides = workspace.Conflict{Base: h.Before, Ours: h.After}
 		}
-		fmt.Fprintf(&b, "<<<<<<< what stands there now\n%s||||||| what %s had seen\n%s=======\n%s>>>>>>> what %s proposes\n\n",
+		fmt.Fprintf(&b,
+			"<<<<<<< what stands there now\n%s||||||| what %s had seen\n%s=======\n%s>>>>>>> what %s proposes\n\n",
 			wholeLines(sides.Theirs), who, wholeLines(sides.Base), wholeLines(sides.Ours), who)
 	}
 	return b.String()

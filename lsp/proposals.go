@@ -29,8 +29,13 @@ const (
 )
 
 // accept has the editor apply hunks.
-func (s *Server) accept(ctx context.Context, session *agentcore.Session, ids []event.HunkID) (*methods.AcceptResult, error) {
-	return s.carryOut(ctx, &acceptance{decision: accepting{session.Proposal()}, session: session, left: uniqueHunks(ids)})
+func (s *Server) accept(ctx context.Context, session *agentcore.Session,
+	ids []event.HunkID,
+) (*methods.AcceptResult, error) {
+	return s.carryOut(ctx, &acceptance{
+		decision: accepting{session.Proposal()}, session: session,
+		left: uniqueHunks(ids),
+	})
 }
 
 // decision is what the editor is asked to do with hunks: take them, or take them back.
@@ -77,8 +82,8 @@ func (d accepting) outcome(id event.HunkID) (outcome, string) {
 
 func (d accepting) label(edits []workspace.FileEdit) string { return label(edits) }
 
-// carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has to
-// be computed against what the former left.
+// carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has
+// to be computed against what the former left.
 func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
 	if !s.client.AppliesEdits() {
 		hint := "accept the edit by the code action on its line, which carries it"
@@ -86,7 +91,8 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
 		}
 		return nil, &fault.Error{
-			Kind: fault.Unsupported, Detail: "this editor does not let a server apply edits (workspace/applyEdit)", Hint: hint,
+			Kind: fault.Unsupported, Detail: "this editor does not let a server apply edits (workspace/applyEdit)",
+			Hint: hint,
 		}
 	}
 	select {
@@ -212,7 +218,8 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		return moved && len(a.left) > 0, nil
 	}
 	a.decision.confirm(a.left, true, "")
-	s.view.DiskChanged(filesOf(unopened(edits))) // not every editor tells of the files that it has made, renamed or deleted
+	// not every editor tells of the files that it has made, renamed or deleted
+	s.view.DiskChanged(filesOf(unopened(edits)))
 	if err := s.echoed(ctx, edits); err != nil {
 		return false, err
 	}
@@ -224,7 +231,8 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
-			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" && doc.version != e.Version {
+			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
+				doc.version != e.Version {
 				s.view.Recheck(e.Path)
 			}
 		}
@@ -256,9 +264,9 @@ func (s *Server) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	}
 }
 
-// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before it answers
-// is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells of the text edits
-// under the old name; that its hunks are at the new one has to be said.
+// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before
+// it answers is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells
+// of the text edits under the old name; that its hunks are at the new one has to be said.
 func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
 	moves := slices.DeleteFunc(elsewhere(edits), func(e workspace.FileEdit) bool { return e.Delete })
 	if len(moves) == 0 {
@@ -290,9 +298,11 @@ func (s *Server) shows(path string) bool {
 	return err == nil
 }
 
-// survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands before
-// the part that failed may be there. It tells so in the reason why the rest was not.
-func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit, failed int) error {
+// survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands
+// before the part that failed may be there. It tells so in the reason why the rest was not.
+func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit,
+	failed int,
+) error {
 	if failed >= 0 {
 		a.refusal = fmt.Sprintf("the editor could not %s: %s", plan.what[failed], a.refusal)
 	}
@@ -301,7 +311,8 @@ func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, ed
 	}
 	if failed > 0 {
 		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
-		made := slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
+		made := slices.DeleteFunc(slices.Clone(edits),
+			func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
 		if s.client.WorkspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
 			if err := s.echoed(ctx, made); err != nil {
 				return err
@@ -319,8 +330,8 @@ func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, ed
 	return nil
 }
 
-// unopened are the edits of which the disk, and no document, shows what the editor made of them. The text of a file that is
-// renamed and edited at once may be in the editor alone, and the document under its new name has yet to come.
+// unopened are the edits of which the disk, and no document, shows what the editor made of them. The text of a file
+// that is renamed and edited at once may be in the editor alone, and the document under its new name has yet to come.
 func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
 	var list []workspace.FileEdit
 	for _, e := range edits {
@@ -333,7 +344,8 @@ func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
 
 // elsewhere are the edits that take a file away from where it is.
 func elsewhere(edits []workspace.FileEdit) []workspace.FileEdit {
-	return slices.DeleteFunc(slices.Clone(edits), func(e workspace.FileEdit) bool { return !e.Delete && e.MoveTo == "" })
+	return slices.DeleteFunc(slices.Clone(edits),
+		func(e workspace.FileEdit) bool { return !e.Delete && e.MoveTo == "" })
 }
 
 // filesOf are the files that come, go or change with edits.
@@ -396,8 +408,9 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	return nil
 }
 
-// expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that the
-// document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits it.
+// expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that
+// the document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits
+// it.
 func (s *Server) expected(e workspace.FileEdit) bool {
 	doc := s.documents.get(e.Path)
 	switch {
@@ -425,7 +438,9 @@ func (s *Server) moved(edits []workspace.FileEdit) bool {
 }
 
 // chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
-func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*agentcore.Session, []event.HunkID, error) {
+func (s *Server) chosenHunks(ctx context.Context,
+	p *methods.ProposalParams,
+) (*agentcore.Session, []event.HunkID, error) {
 	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -458,7 +473,8 @@ func (s *Server) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*a
 func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 	run, agent := session.Proposing()
 	p := s.withFiles(methods.Proposal{
-		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent, Title: cmp.Or(session.Title(), "edits of former sessions"),
+		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent,
+		Title: cmp.Or(session.Title(), "edits of former sessions"),
 	}, session.Hunks())
 	for i, f := range p.Files {
 		if doc := s.documents.get(pathOf(f.URI)); doc != nil {
@@ -501,7 +517,10 @@ func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.P
 
 // worse joins the states of parts into that of the whole: what still wants a decision counts most.
 func worse(a, b event.ProposalState) event.ProposalState {
-	for _, state := range []event.ProposalState{event.StateConflict, event.StateOpen, event.StateAccepted, event.StateRejected} {
+	for _, state := range []event.ProposalState{
+		event.StateConflict, event.StateOpen, event.StateAccepted,
+		event.StateRejected,
+	} {
 		if a == state || b == state {
 			return state
 		}
@@ -511,7 +530,8 @@ func worse(a, b event.ProposalState) event.ProposalState {
 
 func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
 	hunk := methods.Hunk{
-		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run, Agent: h.Author.Agent,
+		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run,
+		Agent:  h.Author.Agent,
 		Detail: h.Detail, Current: h.Current,
 	}
 	if x, _, err := s.textOf(h.Path); err == nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/agentls/agentls/agentcore"
 )
 
-// Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first pull; from then on open
-// documents are pulled, and once it has pulled those of the workspace, all files. What it pulls is not pushed any more, so that nothing shows twice.
+// Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first
+// pull; from then on open documents are pulled, and once it has pulled those of the workspace, all files. What it pulls
+// is not pushed any more, so that nothing shows twice.
 
 // pulls is what the client pulls, and was answered. The publisher's lock guards it.
 type pulls struct {
@@ -49,9 +50,11 @@ func (p *publisher) answered(path, result string, workspace bool) {
 	}
 }
 
-// fileDiagnostics are all diagnostics of a file, for the text of one version; -1 where it is not open. whole is false where the text and what is
-// shown of it did not fit together just then.
-func (s *Server) fileDiagnostics(session *agentcore.Session, path string) (list []protocol.Diagnostic, version int32, whole bool) {
+// fileDiagnostics are all diagnostics of a file, for the text of one version; -1 where it is not open. whole is false
+// where the text and what is shown of it did not fit together just then.
+func (s *Server) fileDiagnostics(session *agentcore.Session,
+	path string,
+) (list []protocol.Diagnostic, version int32, whole bool) {
 	edits := s.edits.Load()
 	list = []protocol.Diagnostic{}
 	x, version, err := s.textOf(path)
@@ -96,7 +99,10 @@ func (s *Server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDia
 	s.diagnostics.answered(path, id, false)
 	if p.PreviousResultID != nil && *p.PreviousResultID == id {
 		return &protocol.RelatedUnchangedDocumentDiagnosticReport{
-			UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{Kind: "unchanged", ResultID: id},
+			UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{
+				Kind:     "unchanged",
+				ResultID: id,
+			},
 		}, nil
 	}
 	return &protocol.RelatedFullDocumentDiagnosticReport{
@@ -149,11 +155,17 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 		switch {
 		case had && previous == id:
 			report.Items = append(report.Items, &protocol.WorkspaceUnchangedDocumentDiagnosticReport{
-				UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{Kind: "unchanged", ResultID: id}, URI: u, Version: shown,
+				UnchangedDocumentDiagnosticReport: protocol.UnchangedDocumentDiagnosticReport{
+					Kind:     "unchanged",
+					ResultID: id,
+				}, URI: u, Version: shown,
 			})
 		case had || len(list) > 0:
 			report.Items = append(report.Items, &protocol.WorkspaceFullDocumentDiagnosticReport{
-				FullDocumentDiagnosticReport: protocol.FullDocumentDiagnosticReport{Kind: "full", ResultID: &id, Items: list}, URI: u, Version: shown,
+				FullDocumentDiagnosticReport: protocol.FullDocumentDiagnosticReport{
+					Kind: "full", ResultID: &id,
+					Items: list,
+				}, URI: u, Version: shown,
 			})
 		}
 	}

@@ -20,7 +20,8 @@ import (
 // questionOf is what an agent wants to know, on the wire.
 func questionOf(ask agentcore.Ask) methods.Question {
 	q := methods.Question{
-		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Question: ask.Question.Text, Multiple: ask.Question.Multiple, FreeText: true,
+		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Question: ask.Question.Text,
+		Multiple: ask.Question.Multiple, FreeText: true,
 	}
 	for _, o := range ask.Question.Options {
 		q.Choices = append(q.Choices, methods.Choice{Label: o.Label, Description: o.Description})
@@ -65,7 +66,8 @@ func (a *asker) askQuestion(ctx context.Context, ask agentcore.Ask) (*methods.An
 // enough ends the choice of several answers.
 const enough = "That is all"
 
-// askSeveral has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an answer.
+// askSeveral has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an
+// answer.
 func (a *asker) askSeveral(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
 	var chosen []string
 	for {
@@ -93,7 +95,8 @@ func (a *asker) askSeveral(ctx context.Context, ask agentcore.Ask) (*methods.Ans
 			return answeredBy(ask, chosen), nil
 		case !slices.Contains(titles, title):
 			return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
-		case len(chosen) == 0 && !slices.ContainsFunc(ask.Question.Options, func(o tool.Option) bool { return o.Label == title }):
+		case len(chosen) == 0 &&
+			!slices.ContainsFunc(ask.Question.Options, func(o tool.Option) bool { return o.Label == title }):
 			return answeredBy(ask, nil), nil
 		}
 		chosen = append(chosen, title)

@@ -234,7 +234,8 @@ func (g *game) checkHunks() error {
 	return nil
 }
 
-// copied takes in moves that are copies since the old path got another file: of what the user has typed since, too. The lock is held.
+// copied takes in moves that are copies since the old path got another file: of what the user has typed since, too. The
+// lock is held.
 func (g *game) copied(hunks []workspace.Hunk) {
 	for _, h := range hunks {
 		path, err := filepath.Rel(g.root, h.Path)
@@ -333,7 +334,8 @@ func (g *game) checkAccepted(hunks []workspace.Hunk, result methods.AcceptResult
 	return nil
 }
 
-// places are where the text of a hunk that was applied may be: in its file, or where that was moved to at the same time.
+// places are where the text of a hunk that was applied may be: in its file, or where that was moved to at the same
+// time.
 func (g *game) places(h workspace.Hunk, hunks []workspace.Hunk, applied []event.HunkID) []string {
 	paths := []string{h.Path}
 	for _, other := range hunks {

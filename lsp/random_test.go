@@ -38,8 +38,9 @@ var (
 	randomWorkers = flag.Int("workers", 0, "TestRandom: seeds at once; 0 means one for each processor, two at most")
 )
 
-// TestRandom lets a user and eight runs work on the same files at random, and the user decide about what the runs propose. Each step
-// is drawn from the seed and its own number alone, so that a failure can be replayed without the steps that do not matter.
+// TestRandom lets a user and eight runs work on the same files at random, and the user decide about what the runs
+// propose. Each step is drawn from the seed and its own number alone, so that a failure can be replayed without the
+// steps that do not matter.
 func TestRandom(t *testing.T) {
 	count := *randomSeeds
 	switch {
@@ -145,7 +146,8 @@ func (c *tally) missing(t *testing.T) {
 	}
 }
 
-// game is one seed: a server, its editor, and what must be true of them. It belongs to its own goroutine, but for what mu guards.
+// game is one seed: a server, its editor, and what must be true of them. It belongs to its own goroutine, but for what
+// mu guards.
 type game struct {
 	seed    uint64
 	step    int
@@ -170,7 +172,8 @@ type game struct {
 	mu              sync.Mutex
 	removedByUser   map[string]bool // tokens
 	removedByAgents map[string]bool // tokens that calls which went well have replaced
-	// doubtful are tokens that an edit took away while runs were at work, with what is wrong if nobody has them at the step's end.
+	// doubtful are tokens that an edit took away while runs were at work, with what is wrong if nobody has them at the
+	// step's end.
 	doubtful      map[string]string
 	movedByAgents map[string]bool // tokens that such calls brought to another file
 	targets       map[string]bool // paths that such calls moved files to
@@ -198,7 +201,8 @@ func (g *game) count(what string) {
 	g.counts.count[what]++
 }
 
-// playSeed plays a seed from a new server to its end. The error says what was wrong; its part before the first colon is the kind.
+// playSeed plays a seed from a new server to its end. The error says what was wrong; its part before the first colon is
+// the kind.
 func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map[int]bool, counts *tally) (g *game, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("the watchdog"))
 	defer cancel()

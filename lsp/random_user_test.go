@@ -537,7 +537,8 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// letGo waits until the editor has held the change of an edit back, if it comes to that; then the user types a little, and it goes.
+// letGo waits until the editor has held the change of an edit back, if it comes to that; then the user types a little,
+// and it goes.
 func (g *game) letGo(ctx context.Context, rng *rand.Rand, answered <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

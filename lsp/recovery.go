@@ -18,9 +18,9 @@ import (
 )
 
 // recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them.
-// Nothing resumes by itself. The user is told by a notice, and asked once he chooses the code action: an editor that has
-// just started is no place for a question, which in some editors takes the keys that were meant for something else. It
-// has its own lock; its methods may be called from any goroutine.
+// Nothing resumes by itself. The user is told by a notice, and asked once he chooses the code action: an editor that
+// has just started is no place for a question, which in some editors takes the keys that were meant for something else.
+// It has its own lock; its methods may be called from any goroutine.
 type recovery struct {
 	server *Server
 
@@ -129,7 +129,8 @@ func interruptedText(runs []agentcore.Interrupted) string {
 	if len(runs) == 1 {
 		return "the run " + names[0] + " was interrupted, since its server ended. Nothing goes on by itself."
 	}
-	return fmt.Sprintf("%d runs were interrupted, since their server ended: %s. Nothing goes on by itself.", len(runs), strings.Join(names, ", "))
+	return fmt.Sprintf("%d runs were interrupted, since their server ended: %s. Nothing goes on by itself.", len(runs),
+		strings.Join(names, ", "))
 }
 
 // interruptedName names a run as its progress did.
@@ -184,7 +185,8 @@ func (r *recovery) resumed(run event.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for at := range r.left {
-		r.left[at].Parts = slices.DeleteFunc(slices.Clone(r.left[at].Parts), func(part event.RunID) bool { return part == run })
+		r.left[at].Parts = slices.DeleteFunc(slices.Clone(r.left[at].Parts),
+			func(part event.RunID) bool { return part == run })
 	}
 	r.left = slices.DeleteFunc(r.left, func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
 }

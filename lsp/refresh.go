@@ -16,8 +16,9 @@ import (
 // watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
 const watchedDiffs = 100
 
-// refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own documents. Whoever changes something
-// tells it, without waiting; one goroutine asks, since each request waits for an answer.
+// refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own
+// documents. Whoever changes something tells it, without waiting; one goroutine asks, since each request waits for an
+// answer.
 type refresher struct {
 	server *Server
 	news   chan struct{} // has room for one: something below is to be done
@@ -122,14 +123,16 @@ func (r *refresher) run(ctx context.Context) {
 		for _, u := range stale {
 			if r.server.client.TakesContent() {
 				params := protocol.TextDocumentContentRefreshParams{URI: u}
-				r.tell(ctx, string(u), r.server.client.Call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, &params, nil))
+				r.tell(ctx, string(u), r.server.client.Call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh,
+					&params, nil))
 			}
 		}
 	}
 }
 
-// renewLenses registers the lenses with a client that takes registrations, or takes them back; any other has to ask for them
-// again when the user wants them or does not any more. changed says that those which there were are not right any more.
+// renewLenses registers the lenses with a client that takes registrations, or takes them back; any other has to ask for
+// them again when the user wants them or does not any more. changed says that those which there were are not right any
+// more.
 func (r *refresher) renewLenses(ctx context.Context, changed bool) error {
 	c, on := r.server.client, r.server.lensesOn()
 	switched := on != r.on

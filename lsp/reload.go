@@ -26,8 +26,8 @@ import (
 // reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
 // goroutine reads again and hands the engine new snapshots. A file that cannot be used leaves the others as they are.
 //
-// The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself, and
-// no editor looks at the user's folders outside the workspace.
+// The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself,
+// and no editor looks at the user's folders outside the workspace.
 type reloader struct {
 	server *Server
 	news   chan struct{}     // has room for one: something may have changed
@@ -49,7 +49,8 @@ type reloader struct {
 func newReloader(s *Server) *reloader {
 	keys := &secret.Keys{Getenv: s.options.Getenv, File: s.options.Dirs.Keys()}
 	return &reloader{
-		server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{}, told: map[string]bool{},
+		server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
+		told:         map[string]bool{},
 		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: s.lending},
 	}
 }
@@ -160,14 +161,19 @@ func (r *reloader) watched() []watch.Target {
 			continue
 		}
 		for _, name := range foreign {
-			list = append(list, watch.Target{Path: filepath.Join(base, filepath.FromSlash(name)), Base: base, Depth: deep})
+			list = append(list, watch.Target{
+				Path: filepath.Join(base, filepath.FromSlash(name)),
+				Base: base, Depth: deep,
+			})
 		}
 	}
 	for _, root := range roots {
-		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep}, watch.Target{Path: filepath.Join(root, config.ProjectServers)})
+		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep},
+			watch.Target{Path: filepath.Join(root, config.ProjectServers)})
 	}
 	for _, name := range r.server.trust.actors() {
-		if !slices.ContainsFunc(list, func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {
+		if !slices.ContainsFunc(list,
+			func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {
 			list = append(list, watch.Target{Path: name})
 		}
 	}
@@ -180,7 +186,10 @@ func (r *reloader) run(ctx context.Context) {
 	err := r.server.caught(func() (err error) {
 		watcher, err = watch.Start(r.aim(), watch.Options{
 			Changed: r.changed,
-			Failed:  func(err error) { r.server.logger.Warn("a change of a definition may go unnoticed", "error", err) },
+			Failed: func(err error) {
+				r.server.logger.Warn("a change of a definition may go unnoticed",
+					"error", err)
+			},
 		})
 		return err
 	})
@@ -249,7 +258,8 @@ func (r *reloader) again(ctx context.Context) error {
 	}
 }
 
-// begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run has not begun.
+// begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run
+// has not begun.
 func (r *reloader) begin(ctx context.Context) error {
 	s := r.server
 	s.trust.read(ctx)
@@ -318,8 +328,8 @@ func (r *reloader) reload(ctx context.Context) {
 	s.diagnostics.touch(s.documents.authored()...)
 }
 
-// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise. That a
-// definition is not used, since another one has its name, stands in the log, and in the file where it is open.
+// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
+// That a definition is not used, since another one has its name, stands in the log, and in the file where it is open.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 	s := r.server
 	_, diagnostics := s.client.PublishDiagnostics()

@@ -17,7 +17,8 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// Requests that are written as comments in a document. They are text of a repository: nothing happens without the user's choice.
+// Requests that are written as comments in a document. They are text of a repository: nothing happens without the
+// user's choice.
 
 // requestsIn are the requests in a document as the editor shows it, or on the disk.
 func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
@@ -60,8 +61,8 @@ func (s *Server) requestActions(path string, r protocol.Range) []action {
 	return list
 }
 
-// requested is the agent that a request names, "" for the default one. Where there is none of that name but one of a similar name, it is that one, and
-// written is the name that stands there.
+// requested is the agent that a request names, "" for the default one. Where there is none of that name but one of a
+// similar name, it is that one, and written is the name that stands there.
 func (s *Server) requested(q comment.Request) (slug, written string, err error) {
 	if q.Agent == "" {
 		return "", "", nil
@@ -117,11 +118,15 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 		prompt := permission.Seen(q.Text)
 		return s.startRun(ctx, "", agentcore.RunRequest{
 			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},
-			Comment: &agentcore.Comment{Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1, EndLine: q.EndLine + 1},
+			Comment: &agentcore.Comment{
+				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1,
+				EndLine: q.EndLine + 1,
+			},
 		})
 	}
 	return nil, &fault.Error{
-		Kind: fault.NotFound, Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1, s.view.Shown(path)),
+		Kind: fault.NotFound, Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1,
+			s.view.Shown(path)),
 		Hint: "write one that begins with “agent: ” or “agent@NAME: ”",
 	}
 }

@@ -24,7 +24,8 @@ func asking() []script.Turn {
 	return append([]script.Turn{ask}, improve...)
 }
 
-// improvedAsking has a run start that asks, answers it by a request, and waits for the end of the run. It returns the params that accept its edit.
+// improvedAsking has a run start that asks, answers it by a request, and waits for the end of the run. It returns the
+// params that accept its edit.
 func (r *rude) improvedAsking() string {
 	r.t.Helper()
 	r.open("a.go", "package one\n")
@@ -61,8 +62,8 @@ func (r *rude) stillOpen() {
 	}
 }
 
-// A client that announces everything, and answers every request with an error or with null, hangs no run: its questions are diagnostics,
-// its edits stay proposals.
+// A client that announces everything, and answers every request with an error or with null, hangs no run: its questions
+// are diagnostics, its edits stay proposals.
 func TestEveryAnswerIsNone(t *testing.T) {
 	for name, member := range map[string]string{"MethodNotFound": `"error":{"code":-32601,"message":"no such method"}`, "null": `"result":null`} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,8 @@ type rude struct {
 	next int
 	got  []packet
 	news chan struct{}
-	// answers gives the raw result, or error member, of the server's requests by method, "" for all others; what is missing is never answered.
+	// answers gives the raw result, or error member, of the server's requests by method, "" for all others; what is
+	// missing is never answered.
 	answers map[string]string
 }
 
@@ -556,7 +557,8 @@ func TestOddArguments(t *testing.T) {
 	r.quit()
 }
 
-// TestDocumentOfOneLongLine changes a line of 10 MiB and asks about it. What a change costs is for the buffer's own tests.
+// TestDocumentOfOneLongLine changes a line of 10 MiB and asks about it. What a change costs is for the buffer's own
+// tests.
 func TestDocumentOfOneLongLine(t *testing.T) {
 	r := serveRude(t, time.Hour)
 	r.answer("workspace/configuration", `"result":[null]`)

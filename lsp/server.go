@@ -40,8 +40,8 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(provider.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers: those
-	// have a second way after it, and after secondWayTime at the latest. 0 means a minute.
+	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers:
+	// those have a second way after it, and after secondWayTime at the latest. 0 means a minute.
 	AnswerTime time.Duration
 	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
 	ModelSilence time.Duration
@@ -124,7 +124,8 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 		o.ModelSilence = 2 * time.Minute
 	}
 	s := &Server{
-		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, opening: newOpening(), restored: make(chan struct{}),
+		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, opening: newOpening(),
+		restored:  make(chan struct{}),
 		accepting: make(chan struct{}, 1),
 	}
 	s.lending = newLending(s)
@@ -235,7 +236,9 @@ func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
 	return do(&p)
 }
 
-func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage, do func(context.Context, *P) (R, error)) (any, error) {
+func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage,
+	do func(context.Context, *P) (R, error),
+) (any, error) {
 	var p P
 	if err := wire.Decode(params, &p); err != nil {
 		return nil, err
@@ -243,7 +246,8 @@ func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage, do func
 	return do(ctx, &p)
 }
 
-// goes starts a goroutine that the server waits for at its end, unless that has begun. Its context ends with the server.
+// goes starts a goroutine that the server waits for at its end, unless that has begun. Its context ends with the
+// server.
 func (s *Server) goes(do func(ctx context.Context)) {
 	s.goesMu.Lock()
 	defer s.goesMu.Unlock()
@@ -299,8 +303,8 @@ func (s *Server) current(ctx context.Context) (*agentcore.Session, error) {
 	return session, nil
 }
 
-// kept returns the window's session with what former ones left, or nil where there is nothing. It waits until that is known, so that a
-// request right after the start does not miss it.
+// kept returns the window's session with what former ones left, or nil where there is nothing. It waits until that is
+// known, so that a request right after the start does not miss it.
 func (s *Server) kept(ctx context.Context) (*agentcore.Session, error) {
 	if _, err := s.open(ctx); err != nil {
 		return nil, err

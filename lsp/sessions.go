@@ -61,12 +61,14 @@ func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*method
 	}
 	info := sessionInfo(stored)
 	return &methods.SessionDetail{
-		ID: info.ID, Title: info.Title, Summary: info.Summary, Folders: info.Folders, Created: info.Created, Updated: info.Updated, Status: info.Status, Runs: info.Runs,
+		ID: info.ID, Title: info.Title, Summary: info.Summary, Folders: info.Folders, Created: info.Created,
+		Updated: info.Updated, Status: info.Status, Runs: info.Runs,
 		OpenHunks: info.OpenHunks, Usage: info.Usage, Tree: runInfos(tree),
 	}, nil
 }
 
-// DeleteSession answers `agent/session/delete`. The window's own session ends with it, and nothing that it showed is shown any more.
+// DeleteSession answers `agent/session/delete`. The window's own session ends with it, and nothing that it showed is
+// shown any more.
 func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) error {
 	engine, err := s.open(ctx)
 	if err != nil {
@@ -153,14 +155,16 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 	result := &methods.Transcript{More: more}
 	for _, m := range messages {
 		shown := methods.TranscriptMessage{
-			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Reasoning: m.Reasoning, Compacted: m.Summary, Model: m.Model,
+			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text,
+			Reasoning: m.Reasoning, Compacted: m.Summary, Model: m.Model,
 		}
 		if m.Model != "" {
 			shown.Usage = &m.Usage
 		}
 		for _, c := range m.Calls {
 			shown.Calls = append(shown.Calls, methods.TranscriptCall{
-				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, ExitCode: c.ExitCode, Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
+				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, ExitCode: c.ExitCode,
+				Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
 			})
 		}
 		result.Messages = append(result.Messages, shown)
@@ -171,7 +175,8 @@ func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*
 // sessionInfo is a session as the protocol lists it.
 func sessionInfo(i history.Session) methods.SessionInfo {
 	info := methods.SessionInfo{
-		ID: i.ID, Title: i.Title, Summary: i.Summary, Created: i.Created, Updated: i.Updated, Status: i.Status, Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
+		ID: i.ID, Title: i.Title, Summary: i.Summary, Created: i.Created, Updated: i.Updated, Status: i.Status,
+		Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
 	}
 	for _, root := range i.Roots {
 		info.Folders = append(info.Folders, uri.File(root))
@@ -184,8 +189,10 @@ func runInfos(runs []history.Run) []methods.RunInfo {
 	tree := slices.Grow([]methods.RunInfo{}, len(runs))
 	for _, r := range runs {
 		info := methods.RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth, Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns, BudgetUsed: r.BudgetUsed, Message: r.Message,
+			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth,
+			Title: r.Title, Model: r.Model,
+			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns,
+			BudgetUsed: r.BudgetUsed, Message: r.Message,
 			Usage: r.Usage, Resumes: r.Resumes, Outcome: r.Outcome, Files: r.Files, Background: r.Background,
 		}
 		if r.Output != "" {

@@ -42,8 +42,8 @@ func (c *settings) ask(answer json.RawMessage) {
 	c.asked = answer
 }
 
-// load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the configuration stays
-// as it was before. It reads the disk.
+// load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the
+// configuration stays as it was before. It reads the disk.
 func (c *settings) load(s *Server) {
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -69,7 +69,8 @@ func (c *settings) load(s *Server) {
 			lost = append(lost, p.Source+" "+p.File)
 		}
 	}
-	if c.config == nil || !slices.ContainsFunc(lost, func(source string) bool { return !slices.Contains(c.lost, source) }) {
+	if c.config == nil ||
+		!slices.ContainsFunc(lost, func(source string) bool { return !slices.Contains(c.lost, source) }) {
 		c.config, c.lost = loaded, lost
 	}
 }

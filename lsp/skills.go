@@ -19,7 +19,10 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 	if p.Folder != "" {
 		folder = pathOf(p.Folder)
 		if !slices.ContainsFunc(s.view.Roots(), func(r workspace.Root) bool { return r.Path == folder }) {
-			return nil, &fault.Error{Kind: fault.NotFound, Detail: folder + " is no workspace folder", Hint: "name one of the workspace's folders, or leave it out for all"}
+			return nil, &fault.Error{
+				Kind: fault.NotFound, Detail: folder + " is no workspace folder",
+				Hint: "name one of the workspace's folders, or leave it out for all",
+			}
 		}
 	}
 	return v.SkillList(folder)

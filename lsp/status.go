@@ -26,8 +26,8 @@ const (
 	commandInterval = time.Second
 )
 
-// statusBoard tells a client that speaks the custom protocol how the server is, and the status line, when that changes. Its goroutine is
-// run; wake may be called from any goroutine.
+// statusBoard tells a client that speaks the custom protocol how the server is, and the status line, when that changes.
+// Its goroutine is run; wake may be called from any goroutine.
 type statusBoard struct {
 	server *Server
 	news   chan struct{} // has room for one: something may have changed
@@ -95,7 +95,10 @@ func (b *statusBoard) run(ctx context.Context) {
 func (b *statusBoard) status() methods.StatusParams {
 	s := b.server
 	if err := s.failing(); err != nil {
-		return methods.StatusParams{Health: methods.HealthError, Quiescent: true, Message: "agentls cannot work: " + err.Error(), Statusline: "agentls cannot work"}
+		return methods.StatusParams{
+			Health: methods.HealthError, Quiescent: true,
+			Message: "agentls cannot work: " + err.Error(), Statusline: "agentls cannot work",
+		}
 	}
 	facts := s.statusFacts()
 	status := methods.StatusParams{Health: methods.HealthOK, Quiescent: facts.Running == 0}
@@ -124,8 +127,8 @@ func (b *statusBoard) status() methods.StatusParams {
 	return status
 }
 
-// commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this goroutine, and wakes the board
-// when it has ended.
+// commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this
+// goroutine, and wakes the board when it has ended.
 func (b *statusBoard) commanded(command string, facts agentcore.StatusFacts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {
@@ -207,9 +210,12 @@ func statusValues(f agentcore.StatusFacts) map[string]string {
 		return strconv.Itoa(n)
 	}
 	values := map[string]string{
-		"session": string(f.Session), "version": f.Version, "project": f.Project, "cwd": f.WorkingDirectory, "git_branch": f.GitBranch,
-		"running": number(f.Running), "waiting": number(f.Waiting), "children": number(f.Children), "agent": f.Agent, "model": f.Model, "title": f.Title,
-		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings), "edits": number(f.Edits), "tokens": "", "cost": "",
+		"session": string(f.Session), "version": f.Version, "project": f.Project, "cwd": f.WorkingDirectory,
+		"git_branch": f.GitBranch,
+		"running":    number(f.Running), "waiting": number(f.Waiting), "children": number(f.Children), "agent": f.Agent,
+		"model": f.Model, "title": f.Title,
+		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings),
+		"edits": number(f.Edits), "tokens": "", "cost": "",
 	}
 	if f.Tokens > 0 {
 		values["tokens"] = short.Tokens(f.Tokens)

@@ -18,8 +18,8 @@ const (
 	maxChildren = 10
 )
 
-// story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last, and its
-// children. The board's lock is held.
+// story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last,
+// and its children. The board's lock is held.
 func (r *liveRun) story(markdown bool) string {
 	shown := func(text string) string {
 		text = permission.Visible(text)

@@ -21,8 +21,8 @@ type subscriptions struct {
 	bySession map[event.SessionID]*subscription
 }
 
-// subscription is one session of which the client gets events. Its goroutine begins behind the answer to the request, and ends when it is
-// stopped, the session is deleted or the server ends.
+// subscription is one session of which the client gets events. Its goroutine begins behind the answer to the request,
+// and ends when it is stopped, the session is deleted or the server ends.
 type subscription struct {
 	stop context.CancelFunc
 	done chan struct{} // closed when nothing more is sent
@@ -35,7 +35,8 @@ func (s *subscriptions) of(id event.SessionID) *subscription {
 	return s.bySession[id]
 }
 
-// replace puts a subscription in the place of the former one to the same session, which it stops and returns; nil for none.
+// replace puts a subscription in the place of the former one to the same session, which it stops and returns; nil for
+// none.
 func (s *subscriptions) replace(id event.SessionID, next *subscription) *subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +121,8 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 	return result, nil
 }
 
-// forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for it but its place.
+// forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
+// it but its place.
 func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
 	client := methods.Client{Conn: s.conn}
 	for {
@@ -131,17 +133,21 @@ func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.S
 		switch {
 		case err == nil:
 			continue
-		case ctx.Err() != nil, errors.Is(err, feed.ErrClosed), errors.Is(err, wire.ErrClosed), errors.Is(err, wire.ErrNotReady):
+		case ctx.Err() != nil, errors.Is(err, feed.ErrClosed), errors.Is(err, wire.ErrClosed),
+			errors.Is(err, wire.ErrNotReady):
 			return // nobody waits for more
 		}
 		s.logger.Error("events are no longer sent", "session", id, "error", err)
-		s.tell(ctx, protocol.MessageTypeError, "agentls can send no more events of this session: "+err.Error()+". Subscribe again")
+		s.tell(ctx, protocol.MessageTypeError,
+			"agentls can send no more events of this session: "+err.Error()+". Subscribe again")
 		return
 	}
 }
 
 // snapshot is what is known of a session, of whatever process.
-func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine, id event.SessionID) (*methods.SessionSnapshot, error) {
+func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
+	id event.SessionID,
+) (*methods.SessionSnapshot, error) {
 	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
 	_, seq, err := engine.History().Events(ctx, id)
 	if err != nil {
@@ -180,15 +186,19 @@ func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapsh
 	return err
 }
 
-// storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were last stored.
-func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Proposal, error) {
+// storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were
+// last stored.
+func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine,
+	id event.SessionID,
+) ([]methods.Proposal, error) {
 	stored, err := engine.History().Proposals(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var list []methods.Proposal
 	for _, p := range stored {
-		list = append(list, s.withFiles(methods.Proposal{ID: p.ID, Session: id, Run: p.Run, Agent: p.Agent, Title: p.Title}, p.Hunks))
+		list = append(list,
+			s.withFiles(methods.Proposal{ID: p.ID, Session: id, Run: p.Run, Agent: p.Agent, Title: p.Title}, p.Hunks))
 	}
 	return list, nil
 }
@@ -202,7 +212,8 @@ func (s *Server) storedAsks(ctx context.Context, engine *agentcore.Engine, id ev
 	var list []methods.Ask
 	for _, a := range asks {
 		list = append(list, methods.Ask{
-			ID: a.ID, Session: id, Run: a.Run, Agent: a.Agent, Tool: a.Tool, Title: a.Title, Created: a.Opened, Expires: a.Deadline,
+			ID: a.ID, Session: id, Run: a.Run, Agent: a.Agent, Tool: a.Tool, Title: a.Title, Created: a.Opened,
+			Expires: a.Deadline,
 		})
 	}
 	return list, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// trace is what the client wants to hear in `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so in
-// initialize or `$/setTrace`. Any goroutine may use it.
+// trace is what the client wants to hear in `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so
+// in initialize or `$/setTrace`. Any goroutine may use it.
 type trace struct{ value atomic.Value }
 
 func (t *trace) set(v protocol.TraceValue) { t.value.Store(v) }

@@ -22,8 +22,8 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// trust knows which workspace folders the user trusts. The reloader's goroutine reads it anew before it reads what lies in them; any goroutine
-// may look.
+// trust knows which workspace folders the user trusts. The reloader's goroutine reads it anew before it reads what lies
+// in them; any goroutine may look.
 type trust struct {
 	server *Server
 	// editor is the editor's own answer, which counts where there is one; nil for none. It is set before any other use.
@@ -33,8 +33,9 @@ type trust struct {
 	mu      sync.Mutex
 	folders map[string]agentcore.FolderTrust // by root, as they were read last
 	saved   map[string]*workspace.Buffer     // what the editor showed when it saved a file, by path
-	asked   map[string]string                // what acted in a root when the user was asked about it (permission.Digest)
-	needed  bool                             // a run was started: what the folders hold is wanted from now on
+	// what acted in a root when the user was asked about it (permission.Digest)
+	asked  map[string]string
+	needed bool // a run was started: what the folders hold is wanted from now on
 }
 
 func newTrust(s *Server, editor *bool) *trust {
@@ -102,7 +103,8 @@ func (t *trust) actors() []string {
 	return list
 }
 
-// didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading goroutine, and waits for nothing.
+// didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading
+// goroutine, and waits for nothing.
 func (t *trust) didSave(path string) {
 	doc := t.server.documents.get(path)
 	if doc == nil || !t.server.inWorkspace(path) {
@@ -130,8 +132,8 @@ func (t *trust) didSave(path string) {
 // savingTime bounds the wait for the editor to say that it saved what the disk has already.
 const savingTime = time.Second
 
-// read finds out how far the folders are trusted now. What cannot be found out is not trusted. The reloader's goroutine calls it, which reads
-// again what lies in them; until then what was trusted before counts.
+// read finds out how far the folders are trusted now. What cannot be found out is not trusted. The reloader's goroutine
+// calls it, which reads again what lies in them; until then what was trusted before counts.
 func (t *trust) read(ctx context.Context) {
 	if t.editor != nil {
 		return
@@ -165,7 +167,8 @@ func (t *trust) read(ctx context.Context) {
 	}
 }
 
-// tell tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store must go on saying so.
+// tell tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store
+// must go on saying so.
 func (t *trust) tell(session *agentcore.Session) {
 	if t.editor != nil {
 		session.SetTrusted(t.all())
@@ -174,8 +177,8 @@ func (t *trust) tell(session *agentcore.Session) {
 	session.SetTrusted(t.all(), t.roots()...)
 }
 
-// typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in the editor. Where the
-// editor shows that text and has not said yet that it saved it, it waits a moment.
+// typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in
+// the editor. Where the editor shows that text and has not said yet that it saved it, it waits a moment.
 func (t *trust) typed(ctx context.Context, root string, folder agentcore.FolderTrust) bool {
 	t.mu.Lock()
 	former := t.folders[root].Standing
@@ -266,7 +269,8 @@ func (t *trust) ask() {
 			delete(t.asked, root) // should it be lost again, the user hears of it
 			continue
 		}
-		if folder.Never || folder.Standing == permission.Unknown && len(folder.Actors) == 0 || root == t.server.reloader.home() || t.asked[root] == digest {
+		if folder.Never || folder.Standing == permission.Unknown && len(folder.Actors) == 0 ||
+			root == t.server.reloader.home() || t.asked[root] == digest {
 			continue
 		}
 		if t.needed || slices.ContainsFunc(written, func(path string) bool { return within(root, path) }) {
@@ -282,8 +286,8 @@ func (t *trust) ask() {
 	}
 }
 
-// unknownAgent is the error where no agent of a name is loaded: that of whoever looked, or one that says that a folder has such an agent,
-// but is not trusted. It reads the disk.
+// unknownAgent is the error where no agent of a name is loaded: that of whoever looked, or one that says that a folder
+// has such an agent, but is not trusted. It reads the disk.
 func (t *trust) unknownAgent(ctx context.Context, name string, err error) error {
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -303,7 +307,8 @@ func (t *trust) unknownAgent(ctx context.Context, name string, err error) error 
 			}
 			return &fault.Error{
 				Kind: fault.NotFound, Cause: err, Hint: hint + ", and try it again",
-				Detail: fmt.Sprintf("there is no agent %q yet: %s has one, but the folder %s is not trusted", name, file, permission.Visible(filepath.Base(root.Path))),
+				Detail: fmt.Sprintf("there is no agent %q yet: %s has one, but the folder %s is not trusted", name,
+					file, permission.Visible(filepath.Base(root.Path))),
 			}
 		}
 	}
@@ -323,7 +328,9 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	name := permission.Visible(filepath.Base(root))
 	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
 	if folder.Standing == permission.Changed {
-		text = fmt.Sprintf("What agentls uses in the folder %s has changed since you trusted it, so that it is not used any more (%s).", name, folder.Trust)
+		text = fmt.Sprintf(
+			"What agentls uses in the folder %s has changed since you trusted it, so that it is not used any "+
+				"more (%s).", name, folder.Trust)
 	}
 	if slices.ContainsFunc(folder.Actors, func(a permission.Actor) bool { return a.Unseen > 0 }) {
 		text += " Some of it holds characters that cannot be seen."
@@ -339,7 +346,8 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 		}
 		return
 	}
-	answer, err := s.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust, answerNotNow, answerNever)
+	answer, err := s.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
+		answerNotNow, answerNever)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.logger.Warn("the user could not be asked about a folder", "error", err)
@@ -382,9 +390,16 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
 	switch {
 	case len(roots) == 0:
-		return nil, &fault.Error{Kind: fault.NotFound, Detail: "the editor has no workspace folder open", Hint: "open one: there is nothing to trust without"}
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: "the editor has no workspace folder open",
+			Hint: "open one: there is nothing to trust without",
+		}
 	case at < 0:
-		return nil, &fault.Error{Kind: fault.NotFound, Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder), Hint: "name one that is open in the editor"}
+		return nil, &fault.Error{
+			Kind:   fault.NotFound,
+			Detail: fmt.Sprintf("%s is no folder of this workspace", p.Folder),
+			Hint:   "name one that is open in the editor",
+		}
 	}
 	root := roots[at].Path
 	folder, err := engine.FolderTrust(ctx, root)
@@ -395,7 +410,11 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	case "":
 	case "trust", "revoke":
 		if s.trust.editor != nil {
-			return nil, &fault.Error{Kind: fault.NotAllowed, Detail: "the editor itself decides whether this folder is trusted", Hint: "trust it, or trust it no longer, in the editor's own way"}
+			return nil, &fault.Error{
+				Kind:   fault.NotAllowed,
+				Detail: "the editor itself decides whether this folder is trusted",
+				Hint:   "trust it, or trust it no longer, in the editor's own way",
+			}
 		}
 		if p.Change == "trust" {
 			err = engine.TrustFolder(ctx, root, folder.Actors)
@@ -409,7 +428,10 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 			s.trust.mute(root, folder)
 		}
 	default:
-		return nil, &methods.ParamsError{Path: "change", Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", p.Change)}
+		return nil, &methods.ParamsError{
+			Path:    "change",
+			Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", p.Change),
+		}
 	}
 	if err := s.reloader.again(ctx); err != nil {
 		return nil, err
@@ -417,7 +439,8 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	result := &methods.TrustResult{Folder: uri.File(root), Trusted: s.trust.of(root)}
 	for _, item := range agentcore.DescribeActing(folder.Root, folder.Actors) {
 		result.Items = append(result.Items, methods.TrustedItem{
-			URI: uri.File(filepath.Join(root, filepath.FromSlash(item.Path))), Kind: item.Kind, Description: item.Description,
+			URI: uri.File(filepath.Join(root, filepath.FromSlash(item.Path))), Kind: item.Kind,
+			Description: item.Description,
 		})
 	}
 	return result, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// kindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are about, and
-// no quick fixes, so that accepted lines have no light bulb for ever.
+// kindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are
+// about, and no quick fixes, so that accepted lines have no light bulb for ever.
 const kindUndo = kindAgent + ".undo"
 
 // Undo answers `agent/undo`.
@@ -39,7 +39,8 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 	// What another run did is not to be undone by mistake. What nobody can undo any more is told with its own reason.
 	var foreign []event.HunkID
 	for _, h := range session.Proposal().Accepted() {
-		if slices.Contains(ids, h.ID) && !slices.ContainsFunc(undoable, func(own workspace.Hunk) bool { return own.ID == h.ID }) {
+		if slices.Contains(ids, h.ID) &&
+			!slices.ContainsFunc(undoable, func(own workspace.Hunk) bool { return own.ID == h.ID }) {
 			foreign = append(foreign, h.ID)
 		}
 	}
@@ -60,7 +61,8 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 func nothingToUndo(run event.RunID) error {
 	return &fault.Error{
 		Kind: fault.NotFound, Detail: fmt.Sprintf("no accepted edit of the run %q can be undone", run),
-		Hint: "only accepted edits can be, the last thousand of this workspace; an edit that is still open is rejected with agent/proposal/reject",
+		Hint: "only accepted edits can be, the last thousand of this workspace; an edit that is still open is " +
+			"rejected with agent/proposal/reject",
 	}
 }
 
@@ -135,7 +137,9 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 	for _, run := range touched {
 		if len(inFile[run]) > 1 {
 			list = append(list, action{
-				title: fmt.Sprintf("agentls: Undo everything %s did in this file (%d)", agents[run], len(inFile[run])), kind: kindUndo,
+				title: fmt.Sprintf("agentls: Undo everything %s did in this file (%d)", agents[run],
+					len(inFile[run])),
+				kind:    kindUndo,
 				command: methods.CommandUndo, argument: methods.UndoParams{Run: run, Hunks: inFile[run]},
 			})
 		}

@@ -9,13 +9,15 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// acceptor has the editor apply the edits of runs whose permission mode spares the review. What the editor does not take, or
-// the user has to look at, stays proposed. Its goroutine is run; wake may be called from any goroutine and never waits.
+// acceptor has the editor apply the edits of runs whose permission mode spares the review. What the editor does not
+// take, or the user has to look at, stays proposed. Its goroutine is run; wake may be called from any goroutine and
+// never waits.
 type acceptor struct {
 	server *Server
 	news   chan struct{} // has room for one: the proposal has changed
 
-	tried map[event.HunkID]string // the text that was tried last, so that what is refused is not tried for ever; owned by run
+	// the text that was tried last, so that what is refused is not tried for ever; owned by run
+	tried map[event.HunkID]string
 }
 
 func newAcceptor(s *Server) *acceptor {
@@ -69,7 +71,8 @@ func (a *acceptor) accept(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		a.server.tell(ctx, protocol.MessageTypeWarning, "agentls: edits that need no review could not be applied, and wait as proposals: "+err.Error())
+		a.server.tell(ctx, protocol.MessageTypeWarning,
+			"agentls: edits that need no review could not be applied, and wait as proposals: "+err.Error())
 	default:
 		a.server.presentFailures(ctx, result.Failed)
 	}

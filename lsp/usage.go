@@ -19,7 +19,10 @@ func (s *Server) Usage(ctx context.Context, p *methods.UsageParams) (*methods.Us
 	}
 	by := store.UsageKey(cmp.Or(p.By, methods.UsageGroupSession))
 	if !slices.Contains(store.UsageKeys(), by) {
-		return nil, wire.InvalidParams(fmt.Errorf("usage cannot be summed up by %q; write by as run, agent, model, session, project or day", by))
+		return nil,
+			wire.InvalidParams(
+				fmt.Errorf("usage cannot be summed up by %q; write by as run, agent, model, session, project or day",
+					by))
 	}
 	sums, err := engine.History().Usage(ctx, store.UsageFilter{By: by, Session: p.Session, Run: p.Run, Since: p.Since})
 	if err != nil {
@@ -34,7 +37,8 @@ func (s *Server) Usage(ctx context.Context, p *methods.UsageParams) (*methods.Us
 
 func usageRow(r store.UsageRow) methods.UsageRow {
 	return methods.UsageRow{
-		Key: r.Key, Runs: r.Runs, Ended: r.Ended, Completed: r.Completed, Turns: r.Turns, DurationMs: r.Duration.Milliseconds(),
-		Usage: r.Usage, KnownCost: r.KnownCost,
+		Key: r.Key, Runs: r.Runs, Ended: r.Ended, Completed: r.Completed, Turns: r.Turns,
+		DurationMs: r.Duration.Milliseconds(),
+		Usage:      r.Usage, KnownCost: r.KnownCost,
 	}
 }

@@ -48,16 +48,17 @@ type plannedEdit struct {
 	notes   *annotations
 }
 
-// workspaceEdit gives edits the richest form that the client takes. What it cannot do to a file is left out, with the file's
-// other edits, since half of them is nothing that anybody proposed.
+// workspaceEdit gives edits the richest form that the client takes. What it cannot do to a file is left out, with the
+// file's other edits, since half of them is nothing that anybody proposed.
 //
-// The text edits come first, because their ranges and versions are those of now. Then names become free (deletions), are
-// taken (renames, the last of a chain first), and filled (new files).
+// The text edits come first, because their ranges and versions are those of now. Then names become free (deletions),
+// are taken (renames, the last of a chain first), and filled (new files).
 func (s *Server) workspaceEdit(edits []workspace.FileEdit) plannedEdit {
 	p := plannedEdit{refused: map[string]string{}, notes: newAnnotations(s.client)}
 	ordered, cyclic := workspace.Ordered(edits)
 	for _, e := range cyclic {
-		p.refused[e.Path] = "it trades names with another file, which no editor can do in one step; accept one of them, save, and then the other"
+		p.refused[e.Path] = "it trades names with another file, which no editor can do in one step; accept one of " +
+			"them, save, and then the other"
 	}
 	for _, e := range ordered {
 		if why := s.cannot(e); why != "" {
@@ -83,7 +84,9 @@ func (s *Server) cannot(e workspace.FileEdit) string {
 	if kind == "" || s.client.TakesDocumentChanges() && s.client.TakesResource(kind) {
 		return ""
 	}
-	return fmt.Sprintf("this editor lets no server %s files (workspaceEdit.resourceOperations); use `agentls review --write` or make the change by hand", kind)
+	return fmt.Sprintf(
+		"this editor lets no server %s files (workspaceEdit.resourceOperations); use `agentls review --write` or make "+
+			"the change by hand", kind)
 }
 
 // text adds the text edits of a file that is there.
@@ -129,7 +132,8 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 	switch fileOperation(e) {
 	case protocol.ResourceOperationKindDelete:
 		if e.Version >= 0 {
-			// A deletion carries no version. An edit of no text does, and is refused where the user has typed meanwhile.
+			// A deletion carries no version. An edit of no text does, and is refused where the user has typed
+			// meanwhile.
 			unchanged := &protocol.TextDocumentEdit{Edits: make([]protocol.TextDocumentEditElement, 0)}
 			unchanged.TextDocument.URI, unchanged.TextDocument.Version = u, &e.Version
 			p.add(unchanged, e.Path, "delete "+name)
@@ -137,10 +141,12 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 		p.add(&protocol.DeleteFile{ResourceOperation: operation, Kind: "delete", URI: u}, e.Path, "delete "+name)
 	case protocol.ResourceOperationKindRename:
 		to := s.documents.uriOf(e.MoveTo)
-		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path, "rename "+name+" to "+s.view.Shown(e.MoveTo))
+		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path,
+			"rename "+name+" to "+s.view.Shown(e.MoveTo))
 	case protocol.ResourceOperationKindCreate:
 		p.add(&protocol.CreateFile{
-			ResourceOperation: operation, Kind: "create", URI: u, Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)},
+			ResourceOperation: operation, Kind: "create", URI: u,
+			Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)},
 		}, e.Path, "create "+name)
 		if texts := s.textEdits(e); len(texts) > 0 {
 			p.text(s, e, texts)
@@ -156,8 +162,8 @@ func (p *plannedEdit) add(change protocol.DocumentChange, path, what string) {
 // unexplained is the description of edits for which their agent gave no reason.
 const unexplained = "edits that you accepted"
 
-// annotations are the change annotations of one WorkspaceEdit: one for each reason, so that an editor which shows them says
-// why. None needs a confirmation: the user has just asked for the edit, and no request of ours waits for a person.
+// annotations are the change annotations of one WorkspaceEdit: one for each reason, so that an editor which shows them
+// says why. None needs a confirmation: the user has just asked for the edit, and no request of ours waits for a person.
 type annotations struct {
 	wanted, grouped bool
 	list            map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation
@@ -169,7 +175,8 @@ func newAnnotations(c *client.Client) *annotations {
 	}
 	support := c.WorkspaceEdit().ChangeAnnotationSupport
 	return &annotations{
-		wanted: true, grouped: client.Yes(support.GroupsOnLabel), list: map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{},
+		wanted: true, grouped: client.Yes(support.GroupsOnLabel),
+		list: map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{},
 	}
 }
 
@@ -188,7 +195,10 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 	if !a.grouped && reason != "" {
 		title += ": " + short.Line(reason)
 	}
-	a.list[id] = protocol.ChangeAnnotation{Label: title, NeedsConfirmation: pointer(false), Description: pointer(cmp.Or(reason, unexplained))}
+	a.list[id] = protocol.ChangeAnnotation{
+		Label: title, NeedsConfirmation: pointer(false),
+		Description: pointer(cmp.Or(reason, unexplained)),
+	}
 	return id
 }
 

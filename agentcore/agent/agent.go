@@ -42,8 +42,8 @@ func (m Mode) Toolless() bool { return m == SingleShot || m == Streaming }
 
 // Limits bound a run. Zero means the configuration's default for turns and time, and none for the rest.
 type Limits struct {
-	// MaxTurns is how many answers of the model a run may have. One that says nothing in its last turn, or calls what is
-	// not called any more, is asked once more in that turn.
+	// MaxTurns is how many answers of the model a run may have. One that says nothing in its last turn, or calls what
+	// is not called any more, is asked once more in that turn.
 	MaxTurns int
 	Timeout  time.Duration
 	// Tokens counts input and output together.
@@ -141,7 +141,8 @@ type Definition struct {
 	Skills []string
 	// MCPServers are added to those of the configuration or, for a child, of its parent.
 	MCPServers []MCPServer
-	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of its children, too.
+	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of
+	// its children, too.
 	Hooks   []Hook
 	Aliases []string
 	// Icon is one character for lists, Color a colour's name or "#rrggbb".

@@ -115,7 +115,8 @@ func TestSlugBeatsAlias(t *testing.T) {
 	}
 }
 
-// TestReplacedBuiltin: who replaces a built-in agent is what others reach by the built-in's other names, where these are free.
+// TestReplacedBuiltin: who replaces a built-in agent is what others reach by the built-in's other names, where these
+// are free.
 func TestReplacedBuiltin(t *testing.T) {
 	builtin := &Definition{Slug: "explore", Aliases: []string{"Explore", "search"}, Categories: []Category{Subagent}}
 	own := &Definition{Slug: "explore", Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}

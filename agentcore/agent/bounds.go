@@ -14,7 +14,8 @@ import (
 // bounding are the keys without which an agent may do more, in the spellings of all formats: that one of them is lost
 // is an error, since nobody who wrote it wants an agent that may do everything.
 var bounding = []string{
-	"tools", "disallowed_tools", "disallowedTools", "permissions", "permission", "permission_mode", "permissionMode", "rules",
+	"tools", "disallowed_tools", "disallowedTools", "permissions", "permission", "permission_mode",
+	"permissionMode", "rules",
 }
 
 // meant finds the bounding key of the definition's format that a word, which is no key of it, is another spelling of,

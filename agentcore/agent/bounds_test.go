@@ -7,7 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 )
 
-// TestLostBounds: a key that bounds an agent and is lost, whatever the reason, is an error, and never an agent that may do everything.
+// TestLostBounds: a key that bounds an agent and is lost, whatever the reason, is an error, and never an agent that may
+// do everything.
 func TestLostBounds(t *testing.T) {
 	for name, head := range map[string]string{
 		"plain text goes on":           "description: Reviews code\n  tools: Read, Grep\n",
@@ -87,7 +88,8 @@ func TestValuesThatNobodyTakes(t *testing.T) {
 	})
 }
 
-// TestWhatIsSaidOfToolsThatAreNotThere: whoever delegates needs the tool for it, and options are of tools that the agent has.
+// TestWhatIsSaidOfToolsThatAreNotThere: whoever delegates needs the tool for it, and options are of tools that the
+// agent has.
 func TestWhatIsSaidOfToolsThatAreNotThere(t *testing.T) {
 	const is, lacks = "x for=[subagent] ", "the agent cannot delegate: its tools lack task\n"
 	const idle = "these options change nothing: the agent has no tool "

@@ -97,7 +97,10 @@ func (r *Registry) collisions(f *File) []fault {
 		at := f.slugs[d]
 		add := func(of severity, key, hint, format string, args ...any) {
 			message := fmt.Sprintf(format, args...)
-			found := fault{start: at.start, end: at.end, severity: of, key: key, message: message, hint: hint, beside: true}
+			found := fault{
+				start: at.start, end: at.end, severity: of, key: key, message: message,
+				hint: hint, beside: true,
+			}
 			faults = append(faults, found)
 		}
 		var layer []*Definition // those of the slug in the layer, of which the first one counts there
@@ -121,7 +124,8 @@ func (r *Registry) collisions(f *File) []fault {
 		}
 		for _, alias := range d.Aliases {
 			if other := r.byName[alias]; other != nil && other != d {
-				add(information, "aliases", "take it out, or choose another", "the alias %s of %s stands for the agent %s (%s)",
+				add(information, "aliases", "take it out, or choose another",
+					"the alias %s of %s stands for the agent %s (%s)",
 					alias, d.Slug, other.Slug, r.place(other))
 			}
 		}

@@ -185,7 +185,8 @@ func holds(t *rapid.T, r *agent.Registry) {
 	}
 }
 
-// TestOneSlugTwiceInAFile: the first definition counts, and is told nothing else; the second is told of it, with each name once.
+// TestOneSlugTwiceInAFile: the first definition counts, and is told nothing else; the second is told of it, with each
+// name once.
 func TestOneSlugTwiceInAFile(t *testing.T) {
 	text := "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['X', 'y']\n" +
 		"[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\nsubagents = ['unheard-of']\n"

@@ -27,7 +27,8 @@ func (p *decoder) tools(n *node) {
 		return
 	}
 	if n.kind == scalar && n.value == "" && !p.file.Format.Foreign() {
-		p.wrong(n, warning, key, key+" is an empty text, which means no tools", "write [] for none, or leave the key out for all")
+		p.wrong(n, warning, key, key+" is an empty text, which means no tools",
+			"write [] for none, or leave the key out for all")
 	}
 	words, ok := p.words(key, n)
 	if !ok {
@@ -128,7 +129,10 @@ func (p *decoder) toolTable(key string, n *node) {
 			all = on
 			continue
 		}
-		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+		at := &node{
+			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
+			literal: pair.end-pair.start == len(pair.key),
+		}
 		what := "disallowed"
 		if on {
 			what = "tool"
@@ -208,8 +212,8 @@ func (p *decoder) action(key string, n *node) permission.Action {
 	return ""
 }
 
-// permission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All but a
-// name is meant as opencode means it.
+// permission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All but
+// a name is meant as opencode means it.
 func (p *decoder) permission(n *node) {
 	key := p.keyOf(n)
 	switch n.kind {
@@ -287,7 +291,10 @@ func (p *decoder) permissionTable(format Format, n *node) {
 	key := p.keyOf(n)
 	for _, pair := range n.pairs {
 		key := key + "." + pair.key
-		at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+		at := &node{
+			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
+			literal: pair.end-pair.start == len(pair.key),
+		}
 		switch action := strings.ToLower(pair.key); {
 		case pair.value.kind != list:
 			p.permissionTool(format, key, pair.key, pair.value)
@@ -298,7 +305,8 @@ func (p *decoder) permissionTable(format Format, n *node) {
 			words, _ := p.words(key, pair.value)
 			for _, w := range words {
 				name, inside := toolWord(w.text)
-				p.rule(Claude, key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Action(action)}, w.node)
+				p.rule(Claude, key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Action(action)},
+					w.node)
 				p.names("rule", key, name, w.node.part(name))
 			}
 		default:
@@ -323,7 +331,8 @@ func (p *decoder) permissionTool(format Format, key, name string, n *node) {
 			continue
 		}
 		if denied && action != permission.Deny {
-			p.wrong(rule.value, warning, rule.key, rule.key+" has no effect: a deny wins over the rules behind it", "deny what must not be, instead of everything")
+			p.wrong(rule.value, warning, rule.key, rule.key+" has no effect: a deny wins over the rules behind it",
+				"deny what must not be, instead of everything")
 		}
 		denied = denied || action == permission.Deny && rule.pattern == "*"
 		p.rule(format, rule.key, permission.Rule{Tool: name, Pattern: rule.pattern, Action: action}, rule.value)
@@ -407,7 +416,10 @@ func (p *decoder) hooks(n *node) {
 	for _, pair := range n.pairs {
 		key := "hooks." + pair.key
 		if !hook.Known(pair.key) {
-			at := &node{kind: scalar, start: pair.start, end: pair.end, value: pair.key, literal: pair.end-pair.start == len(pair.key)}
+			at := &node{
+				kind: scalar, start: pair.start, end: pair.end, value: pair.key,
+				literal: pair.end-pair.start == len(pair.key),
+			}
 			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hook.Events())
 		}
 		items := pair.value.items
@@ -460,7 +472,8 @@ func (p *decoder) hook(key, event, matcher string, n *node) {
 	if len(h.Command) > 0 {
 		p.def.Hooks = append(p.def.Hooks, h)
 	} else if len(below) == 0 && n.kind == table && before == len(p.file.Problems) {
-		p.wrong(n, failure, key, key+" has no command", "write a list of words, or a command line; it has "+alternatives(slices.Sorted(maps.Keys(set))))
+		p.wrong(n, failure, key, key+" has no command",
+			"write a list of words, or a command line; it has "+alternatives(slices.Sorted(maps.Keys(set))))
 	}
 }
 

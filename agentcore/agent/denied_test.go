@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBrokenDefinitionHasNoPower: a definition in which the text is broken is left out, whatever stood before the place,
-// and those before it stay.
+// TestBrokenDefinitionHasNoPower: a definition in which the text is broken is left out, whatever stood before the
+// place, and those before it stay.
 func TestBrokenDefinitionHasNoPower(t *testing.T) {
 	const whole = `{"name": "whole", "description": "d", "prompt": "p", "category": "subagent", "tools": ["read"]}`
 	for name, text := range map[string]string{

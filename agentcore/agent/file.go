@@ -23,8 +23,8 @@ const (
 	// TOML is [[agents]] tables with the keys of Keys, or one such table alone.
 	TOML Format = "toml"
 	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or one of the shapes of other tools:
-	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}}, what is inside of these, and
-	// objects with systemPrompt. Comments and commas behind a last element are allowed.
+	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}}, what is inside of
+	// these, and objects with systemPrompt. Comments and commas behind a last element are allowed.
 	JSON Format = "json"
 )
 
@@ -76,8 +76,8 @@ type Field struct {
 
 // Detect tells whether a path is that of a file of definitions, and of which format: agents/*.md, agents/*.json,
 // agents/*.toml, agents.toml, agents.json, *.agents.json and appsettings.json of agentls, and .claude/agents/**/*.md,
-// .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks at the path alone, which may have slashes
-// or backslashes.
+// .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks at the path alone, which may have
+// slashes or backslashes.
 func Detect(name string) (Format, bool) {
 	name = slashed(name)
 	base := path.Base(name)
@@ -92,10 +92,12 @@ func Detect(name string) (Format, bool) {
 		}
 	case ".json":
 		switch {
-		case inFolder, strings.HasSuffix(base, ".agents.json"), base == "agents.json" && slices.ContainsFunc(parts, isHome):
+		case inFolder, strings.HasSuffix(base, ".agents.json"), base == "agents.json" &&
+			slices.ContainsFunc(parts, isHome):
 			return JSON, true
 		case base == appSettings:
-			own := parts[len(parts)-1] == ".agentls" || parts[len(parts)-1] == "agentls" || len(parts) > 1 && parts[len(parts)-2] == "plugins"
+			own := parts[len(parts)-1] == ".agentls" || parts[len(parts)-1] == "agentls" || len(parts) > 1 &&
+				parts[len(parts)-2] == "plugins"
 			return JSON, own
 		}
 	}
@@ -132,7 +134,8 @@ func guess(name, text string) Format {
 		return JSON
 	case ext == ".md", ext == ".markdown", strings.HasPrefix(start, "---"):
 		return Native
-	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "[") && strings.HasPrefix(strings.TrimSpace(start[1:]), "{"):
+	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "[") &&
+		strings.HasPrefix(strings.TrimSpace(start[1:]), "{"):
 		return JSON
 	case strings.HasPrefix(start, "[[agents]]"):
 		return TOML

@@ -17,8 +17,8 @@ type Folders struct {
 	Layer Layer
 	// Dir is an absolute path. It may not be there. In a folder of the plugin layer, every folder in it is one.
 	Dir string
-	// Format says what is looked for. Native: agents/**/*.md, also .json and .toml, agents.toml, agents.json, *.agents.json
-	// and appsettings.json. Claude: agents/**/*.md and .json. OpenCode: these in agent and agents.
+	// Format says what is looked for. Native: agents/**/*.md, also .json and .toml, agents.toml, agents.json,
+	// *.agents.json and appsettings.json. Claude: agents/**/*.md and .json. OpenCode: these in agent and agents.
 	Format Format
 	// Within is a folder around Dir that no link may lead out of, as a project's may not; empty for no such bound.
 	Within string
@@ -33,7 +33,8 @@ func StandardFolders(config, home string, projects ...string) []Folders {
 		list = append(list, Folders{Layer: LayerPlugin, Dir: filepath.Join(config, "plugins"), Format: Native})
 	}
 	if home != "" {
-		list = append(list, Folders{Layer: LayerUser, Dir: filepath.Join(home, ".claude"), Format: Claude}, Folders{Layer: LayerUser, Dir: filepath.Join(home, ".opencode"), Format: OpenCode})
+		list = append(list, Folders{Layer: LayerUser, Dir: filepath.Join(home, ".claude"), Format: Claude},
+			Folders{Layer: LayerUser, Dir: filepath.Join(home, ".opencode"), Format: OpenCode})
 	}
 	if config != "" {
 		list = append(list, Folders{Layer: LayerUser, Dir: config, Format: Native})
@@ -46,7 +47,10 @@ func StandardFolders(config, home string, projects ...string) []Folders {
 			if project == home {
 				continue // its folders are the user's, and were named as such
 			}
-			list = append(list, Folders{Layer: LayerProject, Dir: filepath.Join(project, below.name), Format: below.format, Within: project})
+			list = append(list, Folders{
+				Layer: LayerProject, Dir: filepath.Join(project, below.name),
+				Format: below.format, Within: project,
+			})
 		}
 	}
 	return list
@@ -99,7 +103,10 @@ func unreadable(name string, err error) Problem {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = p.Err
 	}
-	return Problem{File: name, Severity: failure, Message: "it cannot be read: " + reason.Error(), Hint: "look at its kind, its permissions and where it links to"}
+	return Problem{
+		File: name, Severity: failure, Message: "it cannot be read: " + reason.Error(),
+		Hint: "look at its kind, its permissions and where it links to",
+	}
 }
 
 func (s *search) find(f Folders) {
@@ -185,7 +192,11 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 		case entry.IsDir() && depth < maxDepth:
 			s.walk(f, fsys, name, depth+1)
 		case entry.IsDir():
-			s.problems = append(s.problems, Problem{File: s.absolute(f, name), Key: keyUnread, Severity: warning, Message: "this folder lies too deep; nothing in it is read", Hint: fmt.Sprintf("put definitions at most %d folders below agents", maxDepth)})
+			s.problems = append(s.problems, Problem{
+				File: s.absolute(f, name), Key: keyUnread, Severity: warning,
+				Message: "this folder lies too deep; nothing in it is read",
+				Hint:    fmt.Sprintf("put definitions at most %d folders below agents", maxDepth),
+			})
 		case ext == ".md" || ext == ".markdown":
 			s.add(f, f.Format, fsys, name, entry)
 		case ext == ".json":
@@ -203,8 +214,8 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 // keyUnread is the key of problems with what is not read because of where it lies.
 const keyUnread = "file"
 
-// Unread tells whether a path is that of a file in a folder of definitions that is not read there because of its ending,
-// and what is to be said of it. It looks at the path alone.
+// Unread tells whether a path is that of a file in a folder of definitions that is not read there because of its
+// ending, and what is to be said of it. It looks at the path alone.
 func Unread(name string) (Problem, bool) {
 	home, in := folderFormat(name)
 	if !in {
@@ -217,7 +228,8 @@ func Unread(name string) (Problem, bool) {
 func unreadIn(home Format, name string) (Problem, bool) {
 	base := path.Base(slashed(name))
 	ext := strings.ToLower(path.Ext(base))
-	if strings.HasPrefix(base, ".") || ext == ".toml" && home == Native || !slices.Contains([]string{".toml", ".yaml", ".yml", ".jsonc"}, ext) {
+	if strings.HasPrefix(base, ".") || ext == ".toml" && home == Native ||
+		!slices.Contains([]string{".toml", ".yaml", ".yml", ".jsonc"}, ext) {
 		return Problem{}, false
 	}
 	severity := warning
@@ -225,8 +237,9 @@ func unreadIn(home Format, name string) (Problem, bool) {
 		severity = failure // nothing but agents lies there
 	}
 	return Problem{
-		File: name, Key: keyUnread, Severity: severity, Message: "this file is not read: no definitions are written in " + ext,
-		Hint: "write it as .md with frontmatter, or as .json",
+		File: name, Key: keyUnread, Severity: severity,
+		Message: "this file is not read: no definitions are written in " + ext,
+		Hint:    "write it as .md with frontmatter, or as .json",
 	}, true
 }
 
@@ -247,8 +260,16 @@ func (s *search) add(f Folders, format Format, fsys fs.FS, name string, entry fs
 	case !info.Mode().IsRegular():
 		s.problems = append(s.problems, unreadable(full, errors.New("it is no regular file")))
 	case len(s.files) >= maxFiles:
-		if len(s.files) == maxFiles && !slices.ContainsFunc(s.problems, func(p Problem) bool { return p.Key == "files" }) {
-			s.problems = append(s.problems, Problem{File: full, Severity: failure, Key: "files", Message: fmt.Sprintf("there are more than %d files of definitions; this one and those behind it are left out", maxFiles), Hint: "move some of them away"})
+		if len(s.files) == maxFiles &&
+			!slices.ContainsFunc(s.problems, func(p Problem) bool { return p.Key == "files" }) {
+			s.problems = append(s.problems,
+				Problem{
+					File: full, Severity: failure, Key: "files",
+					Message: fmt.Sprintf(
+						"there are more than %d files of definitions; this one and those behind it are left out",
+						maxFiles),
+					Hint: "move some of them away",
+				})
 		}
 	default:
 		s.files = append(s.files, found{path: full, fsys: fsys, name: name, format: format, layer: f.Layer, info: info})

@@ -34,34 +34,43 @@ var claudeKeys = map[string]foreignKey{
 	"tools":           {native: "tools"},
 	"disallowedTools": {native: "disallowed_tools"},
 	"model":           {native: "model"},
-	"permissionMode":  {native: "permission_mode", values: []string{"default", "acceptEdits", "bypassPermissions", "plan"}, set: (*decoder).claudeMode},
-	"maxTurns":        {native: "max_turns"},
-	"skills":          {native: "skills"},
-	"mcpServers":      {native: "mcp_servers"},
-	"hooks":           {native: "hooks"},
-	"color":           {native: "color"},
-	"memory":          ignored("Where it keeps notes."),
-	"background":      ignored("Whether it runs in the background."),
-	"effort":          ignored("How much it thinks."),
-	"isolation":       ignored("Where it works."),
-	"initialPrompt":   ignored("What a session with it begins with."),
+	"permissionMode": {native: "permission_mode", values: []string{
+		"default", "acceptEdits", "bypassPermissions",
+		"plan",
+	}, set: (*decoder).claudeMode},
+	"maxTurns":      {native: "max_turns"},
+	"skills":        {native: "skills"},
+	"mcpServers":    {native: "mcp_servers"},
+	"hooks":         {native: "hooks"},
+	"color":         {native: "color"},
+	"memory":        ignored("Where it keeps notes."),
+	"background":    ignored("Whether it runs in the background."),
+	"effort":        ignored("How much it thinks."),
+	"isolation":     ignored("Where it works."),
+	"initialPrompt": ignored("What a session with it begins with."),
 }
 
 // openCodeKeys are the keys of .opencode/agent/*.md, as OpenCode's documentation of agents has them
 // (opencode.ai/docs/agents, "Options").
 var openCodeKeys = map[string]foreignKey{
-	"name":            {native: "name"},
-	"description":     {native: "description"},
-	"mode":            {native: "category", values: []string{"primary", "subagent", "all"}, set: (*decoder).openCodeMode},
-	"model":           {native: "model"},
-	"temperature":     {native: "temperature"},
-	"prompt":          {native: "prompt", set: (*decoder).openCodePrompt},
-	"tools":           {native: "tools"},
-	"permission":      {native: "permission"},
-	"steps":           {native: "max_turns"},
-	"maxSteps":        {native: "max_turns"},
-	"color":           {native: "color"},
-	"hidden":          {native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.", set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) }},
+	"name":        {native: "name"},
+	"description": {native: "description"},
+	"mode": {
+		native: "category", values: []string{"primary", "subagent", "all"},
+		set: (*decoder).openCodeMode,
+	},
+	"model":       {native: "model"},
+	"temperature": {native: "temperature"},
+	"prompt":      {native: "prompt", set: (*decoder).openCodePrompt},
+	"tools":       {native: "tools"},
+	"permission":  {native: "permission"},
+	"steps":       {native: "max_turns"},
+	"maxSteps":    {native: "max_turns"},
+	"color":       {native: "color"},
+	"hidden": {
+		native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.",
+		set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) },
+	},
 	"disable":         {doc: "Whether it is switched off.", set: (*decoder).openCodeDisable},
 	"top_p":           ignored("The model's top_p."),
 	"options":         ignored("The provider's own options."),
@@ -88,12 +97,15 @@ var roleKeys = map[string]foreignKey{
 
 // customKeys are the keys of {"Agents": {"Custom": […]}}.
 var customKeys = map[string]foreignKey{
-	"Id":                     {native: "id"},
-	"Slug":                   {native: "name", set: (*decoder).slug},
-	"Name":                   {native: "title", set: (*decoder).fullName},
-	"Description":            {native: "description"},
-	"Category":               {native: "category"},
-	"ProviderId":             {native: "model.provider", set: func(p *decoder, n *node) { p.provider, _ = p.string("ProviderId", n) }},
+	"Id":          {native: "id"},
+	"Slug":        {native: "name", set: (*decoder).slug},
+	"Name":        {native: "title", set: (*decoder).fullName},
+	"Description": {native: "description"},
+	"Category":    {native: "category"},
+	"ProviderId": {
+		native: "model.provider",
+		set:    func(p *decoder, n *node) { p.provider, _ = p.string("ProviderId", n) },
+	},
 	"ModelId":                {native: "model"},
 	"Temperature":            {native: "temperature"},
 	"MaxTokens":              {native: "max_tokens"},
@@ -155,7 +167,9 @@ func (p *decoder) typed() {
 		d.Categories = []Category{Subagent}
 	}
 	if d.Prompt == "" && d.PromptFile == "" && d.Slug != "" {
-		d.Prompt = fmt.Sprintf("You are %s. What you are there for: %s\n\nDo the task that you are given, no more, and end with an account of the outcome.", cmp.Or(d.Title, d.Slug), cmp.Or(d.Description, "what its name says"))
+		d.Prompt = fmt.Sprintf(
+			"You are %s. What you are there for: %s\n\nDo the task that you are given, no more, and end with an "+
+				"account of the outcome.", cmp.Or(d.Title, d.Slug), cmp.Or(d.Description, "what its name says"))
 	}
 }
 
@@ -184,7 +198,9 @@ func (p *decoder) claudeMode(n *node) {
 	case "bypassPermissions":
 		p.def.PermissionMode = "bypass"
 	default:
-		p.wrong(n, warning, "permissionMode", fmt.Sprintf("permissionMode is %q, which agentls does not have; the session's mode is used", short(s)), "write default, plan, acceptEdits or bypassPermissions")
+		p.wrong(n, warning, "permissionMode",
+			fmt.Sprintf("permissionMode is %q, which agentls does not have; the session's mode is used", short(s)),
+			"write default, plan, acceptEdits or bypassPermissions")
 	}
 }
 
@@ -200,7 +216,8 @@ func (p *decoder) openCodeMode(n *node) {
 	case "all":
 		p.def.Categories = []Category{Primary, Subagent}
 	default:
-		p.unknown(n, warning, "mode", fmt.Sprintf("mode is %q; it is taken as all", short(s)), s, []string{"primary", "subagent", "all"})
+		p.unknown(n, warning, "mode", fmt.Sprintf("mode is %q; it is taken as all", short(s)), s,
+			[]string{"primary", "subagent", "all"})
 	}
 }
 
@@ -251,8 +268,10 @@ func (p *decoder) timeSpan(n *node) {
 		}
 		clock = rest
 	}
-	if count, err := fmt.Sscanf(clock, "%d:%d:%f", &hours, &minutes, &seconds); n.kind == scalar && err == nil && count == 3 {
-		d := time.Duration(days*24+hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds*float64(time.Second))
+	if count, err := fmt.Sscanf(clock, "%d:%d:%f", &hours, &minutes, &seconds); n.kind == scalar &&
+		err == nil && count == 3 {
+		d := time.Duration(days*24+hours)*time.Hour + time.Duration(minutes)*time.Minute +
+			time.Duration(seconds*float64(time.Second))
 		if d > 0 {
 			p.def.Limits.Timeout = d
 			return
@@ -270,7 +289,8 @@ func (p *decoder) executionMode(n *node) {
 				return
 			}
 		}
-		p.unknown(n, failure, "ExecutionMode", fmt.Sprintf("ExecutionMode is %q", short(s)), s, []string{"Agentic", "SingleShot", "Streaming", "Planning"})
+		p.unknown(n, failure, "ExecutionMode", fmt.Sprintf("ExecutionMode is %q", short(s)), s,
+			[]string{"Agentic", "SingleShot", "Streaming", "Planning"})
 	}
 }
 

@@ -342,8 +342,8 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-// run reads each text and compares. An empty path is that of the table, an empty want only asks for problems with hints,
-// and one that begins with "unusable" and has one line is compared with the definition alone.
+// run reads each text and compares. An empty path is that of the table, an empty want only asks for problems with
+// hints, and one that begins with "unusable" and has one line is compared with the definition alone.
 func run(t *testing.T, path string, tests []formatTest) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 )
 
-// TestGuessedForms: a file that has no category, but the keys of another tool's, is read as that tool reads it, in whatever folder it lies.
+// TestGuessedForms: a file that has no category, but the keys of another tool's, is read as that tool reads it, in
+// whatever folder it lies.
 func TestGuessedForms(t *testing.T) {
 	for name, test := range map[string]struct {
 		text   string

@@ -30,7 +30,10 @@ func readJSON(s string) (*node, *fault) {
 		at := int(r.decoder.InputOffset())
 		if rest := strings.TrimLeft(s[at:], " \t\r\n"); rest != "" {
 			at = len(s) - len(rest)
-			return n, &fault{start: at, end: len(s), severity: failure, message: "there is text behind the value", hint: "a file is one JSON value"}
+			return n, &fault{
+				start: at, end: len(s), severity: failure, message: "there is text behind the value",
+				hint: "a file is one JSON value",
+			}
 		}
 		return n, nil
 	}
@@ -42,11 +45,14 @@ func readJSON(s string) (*node, *fault) {
 		at, message = len(s), "this is not valid JSON: it ends too early"
 	}
 	at = min(max(at, 0), len(s))
-	return n, &fault{start: at, end: min(at+1, len(s)), severity: failure, message: message, hint: "what stands before it is read; mend this place to have the rest"}
+	return n, &fault{
+		start: at, end: min(at+1, len(s)), severity: failure, message: message,
+		hint: "what stands before it is read; mend this place to have the rest",
+	}
 }
 
-// withoutComments puts blanks in the place of comments, and of commas behind a last element, which files of settings have.
-// All places stay.
+// withoutComments puts blanks in the place of comments, and of commas behind a last element, which files of settings
+// have. All places stay.
 func withoutComments(s string) string {
 	b := []byte(s)
 	blank := func(from, to int) {
@@ -178,7 +184,10 @@ func (f *File) parseJSON() {
 		return
 	}
 	if root.kind != table {
-		f.report(fault{start: root.start, end: root.end, severity: failure, message: "this is no JSON object", hint: `write {"agents": […]}`})
+		f.report(fault{
+			start: root.start, end: root.end, severity: failure, message: "this is no JSON object",
+			hint: `write {"agents": […]}`,
+		})
 		return
 	}
 	found := false
@@ -212,7 +221,11 @@ func (f *File) parseJSON() {
 	case found:
 		for _, pair := range others {
 			if pair.key != "$schema" && !f.isSettings() {
-				f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use the key " + short(pair.key) + " of this file", hint: "definitions are in agents"})
+				f.report(fault{
+					start: pair.start, end: pair.end, severity: information, key: pair.key,
+					message: "agentls does not use the key " + short(pair.key) + " of this file",
+					hint:    "definitions are in agents",
+				})
 			}
 		}
 	case f.isOne(root):
@@ -261,7 +274,10 @@ func (f *File) noAgents(root *node) {
 	if home, _ := folderFormat(f.Path); home == Claude || home == OpenCode || f.isSettings() {
 		severity = information
 	}
-	f.report(fault{start: root.start, end: root.end, severity: severity, message: "there are no agents in this object", hint: hint})
+	f.report(fault{
+		start: root.start, end: root.end, severity: severity,
+		message: "there are no agents in this object", hint: hint,
+	})
 }
 
 // jsonAgents reads a list of definitions, or an object of them by name.
@@ -276,12 +292,16 @@ func (f *File) jsonAgents(n *node, s *shape) {
 			item := *named.value
 			if item.kind == table && item.get("name") == nil {
 				name := &node{kind: scalar, start: named.start, end: named.end, value: named.key, quoted: true}
-				item.pairs = append([]pair{{key: "name", start: named.start, end: named.end, value: name}}, item.pairs...)
+				item.pairs = append([]pair{{key: "name", start: named.start, end: named.end, value: name}},
+					item.pairs...)
 			}
 			f.definition(&item, s)
 		}
 	default:
-		f.report(fault{start: n.start, end: n.end, severity: failure, key: "agents", message: "agents is no list", hint: `write "agents": […]`})
+		f.report(fault{
+			start: n.start, end: n.end, severity: failure, key: "agents", message: "agents is no list",
+			hint: `write "agents": […]`,
+		})
 	}
 }
 
@@ -294,13 +314,19 @@ type configuration struct {
 
 var (
 	customConfiguration = configuration{"Custom", customShape, []string{"DefaultAgentSlug", "GlobalPromptVariables"}}
-	roleConfiguration   = configuration{"Roles", roleShape, []string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"}}
+	roleConfiguration   = configuration{
+		"Roles", roleShape,
+		[]string{"MaxDepth", "DefaultMaxIterations", "DefaultMaxDurationMs"},
+	}
 )
 
-// holds tells whether an object at the top of a text is such a configuration: other files have lists of these names, too.
+// holds tells whether an object at the top of a text is such a configuration: other files have lists of these names,
+// too.
 func (f *File) holds(n *node, of configuration) bool {
 	list := n.like(of.name)
-	return list != nil && slices.ContainsFunc(list.items, func(item *node) bool { return item.kind == table && f.shapeOf(item) == of.shape })
+	return list != nil &&
+		slices.ContainsFunc(list.items,
+			func(item *node) bool { return item.kind == table && f.shapeOf(item) == of.shape })
 }
 
 // shapedAgents reads the list of definitions in a configuration of another tool.
@@ -309,16 +335,28 @@ func (f *File) shapedAgents(n *node, of configuration) {
 	known := append([]string{name}, others...)
 	n = n.spelt(known)
 	if n.kind != table || n.get(name) == nil || n.get(name).kind != list {
-		f.report(fault{start: n.start, end: n.end, severity: failure, key: name, message: "there is no list " + name, hint: "write the definitions as " + name})
+		f.report(fault{
+			start: n.start, end: n.end, severity: failure, key: name, message: "there is no list " + name,
+			hint: "write the definitions as " + name,
+		})
 		return
 	}
 	for _, pair := range n.pairs {
 		switch {
-		case pair.key == name || pair.key == "DefaultMaxIterations" || pair.key == "DefaultMaxDurationMs" || pair.key == "GlobalPromptVariables":
+		case pair.key == name || pair.key == "DefaultMaxIterations" || pair.key == "DefaultMaxDurationMs" ||
+			pair.key == "GlobalPromptVariables":
 		case slices.Contains(others, pair.key):
-			f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key + " of this file", hint: "set max_depth or default_agent in config.toml"})
+			f.report(fault{
+				start: pair.start, end: pair.end, severity: information, key: pair.key,
+				message: "agentls does not use " + pair.key + " of this file",
+				hint:    "set max_depth or default_agent in config.toml",
+			})
 		default:
-			f.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not know the key " + short(pair.key), hint: "the keys are " + strings.Join(known, ", ")})
+			f.report(fault{
+				start: pair.start, end: pair.end, severity: information, key: pair.key,
+				message: "agentls does not know the key " + short(pair.key),
+				hint:    "the keys are " + strings.Join(known, ", "),
+			})
 		}
 	}
 	for _, item := range n.get(name).items {
@@ -330,13 +368,18 @@ func (f *File) shapedAgents(n *node, of configuration) {
 func (f *File) shapedAgent(item, around *node, s *shape) {
 	own := *item
 	if item.kind == table {
-		for _, d := range [][2]string{{"DefaultMaxIterations", "MaxIterations"}, {"DefaultMaxDurationMs", "MaxDurationMs"}, {"GlobalPromptVariables", "PromptVariables"}} {
+		for _, d := range [][2]string{
+			{"DefaultMaxIterations", "MaxIterations"},
+			{"DefaultMaxDurationMs", "MaxDurationMs"},
+			{"GlobalPromptVariables", "PromptVariables"},
+		} {
 			value := around.get(d[0])
 			if _, known := s.keys()[d[1]]; !known || value == nil {
 				continue
 			}
 			if mine := item.get(d[1]); mine == nil {
-				own.pairs = append(slices.Clone(own.pairs), pair{key: d[1], start: item.start, end: item.start, value: value})
+				own.pairs = append(slices.Clone(own.pairs),
+					pair{key: d[1], start: item.start, end: item.start, value: value})
 			} else if mine.kind == table && value.kind == table {
 				both := *mine
 				both.pairs = append(slices.Clone(value.pairs), mine.pairs...)
@@ -358,8 +401,10 @@ func (f *File) shapedAgent(item, around *node, s *shape) {
 func (d *Definition) MarshalJSON() ([]byte, error) {
 	w := definitionJSON{
 		Name: d.Slug, ID: d.ID, Title: d.Title, Description: d.Description, Category: d.Categories, Mode: d.Mode,
-		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens, Tools: optional(d.Tools), Disallowed: d.DisallowedTools,
-		Subagents: optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode, Context: d.ContextMode,
+		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens, Tools: optional(d.Tools),
+		Disallowed: d.DisallowedTools,
+		Subagents:  optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode,
+		Context:  d.ContextMode,
 		Reminder: d.Reminder, Skills: d.Skills, Aliases: d.Aliases, Icon: d.Icon, Color: d.Color, Order: d.Order,
 		Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables,
 		MaxTurns: d.Limits.MaxTurns, Timeout: durationText(d.Limits.Timeout), Budget: budgetOf(d.Limits),
@@ -371,7 +416,10 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 	if d.NoDefaultPrefix {
 		w.DefaultPrefix = &no
 	}
-	child := childJSON{MaxTurns: d.AsChild.MaxTurns, Timeout: durationText(d.AsChild.Timeout), Budget: budgetOf(d.AsChild.Limits), Subagents: optional(d.AsChild.Subagents), Agent: d.AsChild.Agent}
+	child := childJSON{
+		MaxTurns: d.AsChild.MaxTurns, Timeout: durationText(d.AsChild.Timeout),
+		Budget: budgetOf(d.AsChild.Limits), Subagents: optional(d.AsChild.Subagents), Agent: d.AsChild.Agent,
+	}
 	if child != (childJSON{}) {
 		w.AsChild = &child
 	}

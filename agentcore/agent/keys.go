@@ -19,7 +19,8 @@ type KeyInfo struct {
 	Values []string
 	// Names says what the value, or each element, names: "tool", "agent", "skill", "model", or nothing.
 	Names string
-	// Minimum is the smallest number and Maximum the largest; they count for "integer" and "number" where they are not nil.
+	// Minimum is the smallest number and Maximum the largest; they count for "integer" and "number" where they are not
+	// nil.
 	Minimum, Maximum *float64
 	// Required keys must be in every definition.
 	Required bool
@@ -27,24 +28,47 @@ type KeyInfo struct {
 
 func number(n float64) *float64 { return &n }
 
-const toolDoc = " A name that other tools use for it is understood, and those of MCP servers are kept: `mcp__server__tool`, `mcp__server__*` or `mcp__server`."
+const toolDoc = " A name that other tools use for it is understood, and those of MCP servers are kept: " +
+	"`mcp__server__tool`, `mcp__server__*` or `mcp__server`."
 
 // nativeKeys is the one table from which the reader, Keys and the JSON Schema come.
 var nativeKeys = []KeyInfo{
-	{Name: "name", Type: "string", Required: true, Doc: "The agent's name, by which it is started and delegated to: lower-case letters, digits and hyphens."},
+	{
+		Name: "name", Type: "string", Required: true,
+		Doc: "The agent's name, by which it is started and delegated to: lower-case letters, digits and hyphens.",
+	},
 	{Name: "id", Type: "string", Doc: "A stable name besides `name` that lookups accept."},
 	{Name: "title", Type: "string", Doc: "The name for people."},
 	{Name: "description", Type: "string", Doc: "When to use the agent. Delegating agents read it."},
-	{Name: "category", Type: "strings", Required: true, Values: []string{"primary", "subagent", "hidden"}, Doc: "Who starts it: `primary` the user, `subagent` other agents, `hidden` agentls itself."},
-	{Name: "mode", Type: "string", Values: []string{"agentic", "single_shot", "streaming", "planning"}, Doc: "How a run goes: `agentic` is the tool loop, `single_shot` one answer without tools, `streaming` a chat without tools, `planning` the tool loop with read-only tools and a plan at its end."},
-	{Name: "model", Type: "string", Names: "model", Doc: "`provider/model`, a preset, `inherit` for the parent's, or a table of inline settings. Absent means the configuration's choice."},
+	{
+		Name: "category", Type: "strings", Required: true, Values: []string{"primary", "subagent", "hidden"},
+		Doc: "Who starts it: `primary` the user, `subagent` other agents, `hidden` agentls itself.",
+	},
+	{
+		Name: "mode", Type: "string", Values: []string{"agentic", "single_shot", "streaming", "planning"},
+		Doc: "How a run goes: `agentic` is the tool loop, `single_shot` one answer without tools, `streaming` a chat " +
+			"without tools, `planning` the tool loop with read-only tools and a plan at its end.",
+	},
+	{
+		Name: "model", Type: "string", Names: "model",
+		Doc: "`provider/model`, a preset, `inherit` for the parent's, or a table of inline settings. " +
+			"Absent means the " +
+			"configuration's choice.",
+	},
 	{Name: "model.provider", Type: "string", Doc: "The provider."},
 	{Name: "model.model", Type: "string", Doc: "The model's name at the provider."},
 	{Name: "model.temperature", Type: "number", Minimum: number(0), Maximum: number(2), Doc: "As `temperature`."},
 	{Name: "model.max_tokens", Type: "integer", Minimum: number(1), Doc: "As `max_tokens`."},
-	{Name: "temperature", Type: "number", Minimum: number(0), Maximum: number(2), Doc: "The model's temperature. Absent means the model's own."},
+	{
+		Name: "temperature", Type: "number", Minimum: number(0), Maximum: number(2),
+		Doc: "The model's temperature. Absent means the model's own.",
+	},
 	{Name: "max_tokens", Type: "integer", Minimum: number(1), Doc: "The largest answer, in tokens."},
-	{Name: "max_turns", Type: "integer", Minimum: number(1), Doc: "The largest number of turns of a run, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more."},
+	{
+		Name: "max_turns", Type: "integer", Minimum: number(1),
+		Doc: "The largest number of turns of a run, each an answer of the model. In the last one it only hands over; " +
+			"where it does not, it is asked once more.",
+	},
 	{Name: "timeout", Type: "duration", Doc: "The longest time of a run, such as `\"5m\"`."},
 	{Name: "budget", Type: "table", Doc: "What a run may use up."},
 	{Name: "budget.tokens", Type: "integer", Minimum: number(1), Doc: "Input and output tokens together."},
@@ -57,35 +81,90 @@ var nativeKeys = []KeyInfo{
 	{Name: "as_child.budget.cost", Type: "number", Minimum: number(0), Doc: "US dollars."},
 	{Name: "as_child.subagents", Type: "strings", Names: "agent", Doc: "As `subagents`; absent means the same."},
 	{Name: "as_child.agent", Type: "string", Names: "agent", Doc: "The agent that runs instead of this one."},
-	{Name: "tools", Type: "strings", Names: "tool", Doc: "The tools that it may use. Absent or `*` means all, an empty list none." + toolDoc},
-	{Name: "disallowed_tools", Type: "strings", Names: "tool", Doc: "Tools that are taken away from `tools`." + toolDoc},
-	{Name: "tool_options", Type: "table", Doc: "How single tools work for it, by their names: how much they may say, how long they may take, and arguments that a call leaves out."},
+	{
+		Name: "tools", Type: "strings", Names: "tool",
+		Doc: "The tools that it may use. Absent or `*` means all, an empty list none." + toolDoc,
+	},
+	{
+		Name: "disallowed_tools", Type: "strings", Names: "tool",
+		Doc: "Tools that are taken away from `tools`." + toolDoc,
+	},
+	{
+		Name: "tool_options", Type: "table",
+		Doc: "How single tools work for it, by their names: how much they may say, how long they may take, and " +
+			"arguments that a call leaves out.",
+	},
 	{Name: "tool_options.*", Type: "table", Names: "tool", Doc: "The options of one tool."},
 	{Name: "tool_options.*.output_limit", Type: "integer", Minimum: number(1), Doc: "The largest output in bytes."},
 	{Name: "tool_options.*.timeout", Type: "duration", Doc: "The longest time of a call."},
 	{Name: "tool_options.*.arguments", Type: "table", Doc: "Arguments of a call that does not set them."},
-	{Name: "can_delegate", Type: "boolean", Doc: "`false` is the same as an empty `subagents`, `true` without `subagents` the same as `[\"*\"]`."},
-	{Name: "subagents", Type: "strings", Names: "agent", Doc: "The agents that it may delegate to. Absent means all, and none where it is itself a child; `*` means all, an empty list none."},
-	{Name: "permissions", Type: "string", Values: []string{"primary", "planner", "explorer", "researcher"}, Doc: "A named set of permission rules; or rules, as `permission`."},
-	{Name: "permission", Type: "table", Doc: "Rules as opencode writes them: tools with an action, or with patterns and their actions; or a list of `tool`, `pattern` and `action`."},
-	{Name: "permission.*", Type: "table", Names: "tool", Doc: "`allow`, `ask` or `deny`, or a table of patterns, in which `*` is any text, with these."},
+	{
+		Name: "can_delegate", Type: "boolean",
+		Doc: "`false` is the same as an empty `subagents`, `true` without `subagents` the same as `[\"*\"]`.",
+	},
+	{
+		Name: "subagents", Type: "strings", Names: "agent",
+		Doc: "The agents that it may delegate to. Absent means all, and none where it is itself a child; `*` means " +
+			"all, an empty list none.",
+	},
+	{
+		Name: "permissions", Type: "string", Values: []string{"primary", "planner", "explorer", "researcher"},
+		Doc: "A named set of permission rules; or rules, as `permission`.",
+	},
+	{
+		Name: "permission", Type: "table",
+		Doc: "Rules as opencode writes them: tools with an action, or with patterns and their actions; or a list of " +
+			"`tool`, `pattern` and `action`.",
+	},
+	{
+		Name: "permission.*", Type: "table", Names: "tool",
+		Doc: "`allow`, `ask` or `deny`, or a table of patterns, in which `*` is any text, with these.",
+	},
 	{Name: "rules", Type: "list", Doc: "Permission rules of its own, after those of the set. A project's only narrow."},
 	{Name: "rules.*.tool", Type: "string", Names: "tool", Doc: "A tool, or `*`."},
 	{Name: "rules.*.pattern", Type: "string", Doc: "A glob of paths, the first words of a command, or `*`."},
 	{Name: "rules.*.action", Type: "string", Values: []string{"allow", "ask", "deny"}, Doc: "What the rule decides."},
-	{Name: "permission_mode", Type: "string", Values: []string{"default", "plan", "accept_edits", "bypass"}, Doc: "The permission mode of its runs, never wider than its parent's. A project's definition has only default and plan."},
-	{Name: "context", Type: "string", Values: []string{"none", "full", "summary", "selective"}, Doc: "What it sees of its parent's conversation when it runs as a child."},
+	{
+		Name: "permission_mode", Type: "string", Values: []string{"default", "plan", "accept_edits", "bypass"},
+		Doc: "The permission mode of its runs, never wider than its parent's. A project's definition has only " +
+			"default and plan.",
+	},
+	{
+		Name: "context", Type: "string", Values: []string{"none", "full", "summary", "selective"},
+		Doc: "What it sees of its parent's conversation when it runs as a child.",
+	},
 	{Name: "reminder", Type: "string", Doc: "A critical reminder, repeated in front of its task."},
-	{Name: "skills", Type: "strings", Names: "skill", Doc: "Skills that are loaded into the prompt at the start of a run."},
-	{Name: "mcp_servers", Type: "table", Doc: "MCP servers that it brings by name, or a list of names of the configuration's. They are added to those that the agent has anyway."},
+	{
+		Name: "skills", Type: "strings", Names: "skill",
+		Doc: "Skills that are loaded into the prompt at the start of a run.",
+	},
+	{
+		Name: "mcp_servers", Type: "table",
+		Doc: "MCP servers that it brings by name, or a list of names of the configuration's. They are added to those " +
+			"that the agent has anyway.",
+	},
 	{Name: "mcp_servers.*.command", Type: "string", Doc: "The program of a server on stdio."},
 	{Name: "mcp_servers.*.args", Type: "strings", Doc: "Its arguments."},
 	{Name: "mcp_servers.*.env", Type: "table", Doc: "Its environment; `${NAME}` and `${NAME:-default}` are filled in."},
 	{Name: "mcp_servers.*.url", Type: "string", Doc: "The address of a server over HTTP."},
-	{Name: "mcp_servers.*.headers", Type: "table", Doc: "Headers of its requests; `${NAME}` and `${NAME:-default}` are filled in."},
-	{Name: "hooks", Type: "table", Doc: "Commands that are run at events of its life, by the event's name. `Stop` of a subagent is `SubagentStop`. Those of `PreToolUse` also see the calls of its subagents."},
-	{Name: "hooks.*.*.matcher", Type: "string", Names: "tool", Doc: "What the hook is for: names of tools with `|` between them in any spelling, or a regular expression. Empty: all."},
-	{Name: "hooks.*.*.command", Type: "strings", Doc: "A list of words, or a command line for `sh -c`. It gets the event as JSON on its standard input."},
+	{
+		Name: "mcp_servers.*.headers", Type: "table",
+		Doc: "Headers of its requests; `${NAME}` and `${NAME:-default}` are filled in.",
+	},
+	{
+		Name: "hooks", Type: "table",
+		Doc: "Commands that are run at events of its life, by the event's name. `Stop` of a subagent is " +
+			"`SubagentStop`. Those of `PreToolUse` also see the calls of its subagents.",
+	},
+	{
+		Name: "hooks.*.*.matcher", Type: "string", Names: "tool",
+		Doc: "What the hook is for: names of tools with `|` between them in any spelling, or a regular expression. " +
+			"Empty: all.",
+	},
+	{
+		Name: "hooks.*.*.command", Type: "strings",
+		Doc: "A list of words, or a command line for `sh -c`. It gets the event as JSON on its standard input.",
+	},
 	{Name: "hooks.*.*.timeout", Type: "duration", Doc: "The longest time. Default: one minute."},
 	{Name: "aliases", Type: "strings", Doc: "Other names that are accepted for it."},
 	{Name: "icon", Type: "string", Doc: "One character for lists."},
@@ -93,7 +172,10 @@ var nativeKeys = []KeyInfo{
 	{Name: "order", Type: "integer", Doc: "Its place in lists, the smallest first."},
 	{Name: "visible", Type: "boolean", Doc: "`false` leaves it out of lists; it can still be started by name."},
 	{Name: "prompt", Type: "string", Doc: "The system prompt. In Markdown it is the text below the frontmatter."},
-	{Name: "prompt_file", Type: "string", Doc: "The file of the system prompt, relative to this one and not above its folder."},
+	{
+		Name: "prompt_file", Type: "string",
+		Doc: "The file of the system prompt, relative to this one and not above its folder.",
+	},
 	{Name: "variables", Type: "table", Doc: "Values for `{{name}}` in the prompt."},
 	{Name: "default_prefix", Type: "boolean", Doc: "`false` leaves out what agentls says before every prompt."},
 }
@@ -221,7 +303,8 @@ func KeyFor(format Format, field string) (KeyInfo, bool) {
 	}
 	for len(parts) > 0 {
 		for _, k := range nativeKeys {
-			if slices.EqualFunc(strings.Split(k.Name, "."), parts, func(known, part string) bool { return known == part || known == "*" }) {
+			if slices.EqualFunc(strings.Split(k.Name, "."), parts,
+				func(known, part string) bool { return known == part || known == "*" }) {
 				return k, true
 			}
 		}

@@ -50,8 +50,8 @@ type loadedPrompt struct {
 const clockStep = 50 * time.Millisecond
 
 // Load reads the built-in agents and those in the folders, the later folder over the earlier one in the same layer. It
-// returns the former registry where nothing has changed, and an error only where ctx ends: whatever else is wrong is in the
-// registry's Problems, and hides nothing but the definition that it is in. known.Agents and known.Registry are not
+// returns the former registry where nothing has changed, and an error only where ctx ends: whatever else is wrong is in
+// the registry's Problems, and hides nothing but the definition that it is in. known.Agents and known.Registry are not
 // looked at: the agents that are found count. known's functions are taken to be the same at each call.
 func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (registry *Registry, err error) {
 	l.mu.Lock()
@@ -199,7 +199,11 @@ func (f *File) readPrompt(d *Definition, fsys fs.FS, name string) (fs.FileInfo, 
 
 func (f *File) promptFault(d *Definition, err error) {
 	at := f.prompts[d]
-	f.reportOf(d, fault{start: at.start, end: at.end, severity: failure, key: "prompt_file", message: fmt.Sprintf("the prompt file %q cannot be used: %v", short(d.PromptFile), unwrapped(err)), hint: "name a file in this folder or below it"})
+	f.reportOf(d, fault{
+		start: at.start, end: at.end, severity: failure, key: "prompt_file",
+		message: fmt.Sprintf("the prompt file %q cannot be used: %v", short(d.PromptFile), unwrapped(err)),
+		hint:    "name a file in this folder or below it",
+	})
 	f.sort()
 }
 
@@ -211,9 +215,9 @@ func unwrapped(err error) error {
 	return err
 }
 
-// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It follows links as Load
-// does for these folders; what lies in none of them names prompts in its own folder. It never returns nil: that a file cannot be
-// read is a problem like others. The text is that of the file.
+// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It follows
+// links as Load does for these folders; what lies in none of them names prompts in its own folder. It never returns
+// nil: that a file cannot be read is a problem like others. The text is that of the file.
 func ReadFile(name string, folders []Folders) (file *File, text string) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -265,7 +269,8 @@ func ReadFile(name string, folders []Folders) (file *File, text string) {
 	return f, text
 }
 
-// boundOf is the folder that no link of a file's may lead out of, empty for none, and whether the file lies in one of the folders.
+// boundOf is the folder that no link of a file's may lead out of, empty for none, and whether the file lies in one of
+// the folders.
 func boundOf(full string, folders []Folders) (bound string, loaded bool) {
 	for _, f := range slices.Backward(folders) {
 		if rel, err := filepath.Rel(f.Dir, full); err == nil && filepath.IsLocal(rel) {

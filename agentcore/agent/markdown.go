@@ -17,10 +17,17 @@ type severity = event.Severity
 
 // ParseAs reads a text as Parse does, in a format that the caller knows.
 func ParseAs(format Format, name, s string) *File {
-	f := &File{Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{}, why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{}, shaped: map[*Definition]*shape{}, doubled: map[*Definition]bool{}}
+	f := &File{
+		Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{},
+		why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{},
+		shaped: map[*Definition]*shape{}, doubled: map[*Definition]bool{},
+	}
 	if len(s) > maxText {
 		f.text = newText("")
-		f.report(fault{severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)), hint: fmt.Sprintf("a file of definitions has at most %d", maxText)})
+		f.report(fault{
+			severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)),
+			hint: fmt.Sprintf("a file of definitions has at most %d", maxText),
+		})
 		return f
 	}
 	if !utf8.ValidString(s) {
@@ -31,7 +38,10 @@ func ParseAs(format Format, name, s string) *File {
 				break
 			}
 		}
-		f.report(fault{start: at, end: at + 1, severity: failure, message: "the text is not UTF-8", hint: "save it as UTF-8"})
+		f.report(fault{
+			start: at, end: at + 1, severity: failure, message: "the text is not UTF-8",
+			hint: "save it as UTF-8",
+		})
 		return f
 	}
 	switch format {
@@ -67,16 +77,31 @@ func (f *File) parseMarkdown() {
 		end := h.start + max(0, strings.IndexByte(s[h.start:], '\n'))
 		switch {
 		case !f.Format.Foreign():
-			f.report(fault{start: h.start, end: end, severity: failure, message: "the file does not begin with a line of ---", hint: "write the keys between two lines of --- at the top, at least name and category"})
+			f.report(fault{
+				start: h.start, end: end, severity: failure,
+				message: "the file does not begin with a line of ---",
+				hint:    "write the keys between two lines of --- at the top, at least name and category",
+			})
 			return
 		case isDocument(f.Path):
-			f.report(fault{start: h.start, end: end, severity: information, message: "this is taken for a document, not for an agent", hint: "to make it an agent, begin it with name and description between two lines of ---"})
+			f.report(fault{
+				start: h.start, end: end, severity: information,
+				message: "this is taken for a document, not for an agent",
+				hint:    "to make it an agent, begin it with name and description between two lines of ---",
+			})
 			return
 		case strings.TrimSpace(body) == "":
-			f.report(fault{start: h.start, end: end, severity: failure, message: "the file is empty", hint: "write name and description between two lines of ---, and the prompt below"})
+			f.report(fault{
+				start: h.start, end: end, severity: failure, message: "the file is empty",
+				hint: "write name and description between two lines of ---, and the prompt below",
+			})
 			return
 		}
-		f.report(fault{start: h.start, end: end, severity: warning, message: "the file has no frontmatter; its name is taken from the file's", hint: "begin it with name and description between two lines of ---"})
+		f.report(fault{
+			start: h.start, end: end, severity: warning,
+			message: "the file has no frontmatter; its name is taken from the file's",
+			hint:    "begin it with name and description between two lines of ---",
+		})
 	}
 	root, faults := readHead(s, h, f.keyTest())
 	guessed := f.Format == Native && root.get("category") == nil && f.guessForm(root, body)
@@ -97,7 +122,11 @@ func (f *File) parseMarkdown() {
 		start := h.body + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
 		end := h.body + len(strings.TrimRightFunc(body, unicode.IsSpace))
 		f.prompts[d] = place{start, end}
-		f.Fields = append(f.Fields, Field{Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end), Value: d.Prompt, Definition: p.index})
+		f.Fields = append(f.Fields,
+			Field{
+				Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end),
+				Value: d.Prompt, Definition: p.index,
+			})
 	}
 	for _, key := range []string{"prompt_file", "prompt"} {
 		if value := root.get(key); value != nil && d.Prompt == "" {
@@ -106,9 +135,14 @@ func (f *File) parseMarkdown() {
 	}
 	if guessed {
 		p.report(fault{
-			start: p.at.start, end: p.at.end, severity: information, key: "category", hint: "write category to have the form of agentls's own",
-			message: "without a category this is read as an agent of " + toolNames[f.Format] + ", whose prompt is no template",
-			fix:     &edit{title: "Add the category subagent", start: root.start, end: root.start, new: "category: [subagent]\n"},
+			start: p.at.start, end: p.at.end, severity: information, key: "category",
+			hint: "write category to have the form of agentls's own",
+			message: "without a category this is read as an agent of " + toolNames[f.Format] +
+				", whose prompt is no template",
+			fix: &edit{
+				title: "Add the category subagent", start: root.start, end: root.start,
+				new: "category: [subagent]\n",
+			},
 		})
 	}
 	p.decode(foreignKeys(f.Format))
@@ -126,8 +160,8 @@ var usualKeys = []string{"version", "author", "license", "tags", "metadata", "pr
 // toolNames are those of the tools whose files agentls reads.
 var toolNames = map[Format]string{Claude: "Claude Code", OpenCode: "opencode"}
 
-// guessForm takes a file of ours that lacks what each of ours has for one of another tool, whose keys it has; false where it
-// has not. A prompt with braces is more likely one of ours, of which the category was forgotten.
+// guessForm takes a file of ours that lacks what each of ours has for one of another tool, whose keys it has; false
+// where it has not. A prompt with braces is more likely one of ours, of which the category was forgotten.
 func (f *File) guessForm(root *node, body string) bool {
 	fits := func(format Format) bool {
 		return !slices.ContainsFunc(root.pairs, func(p pair) bool {
@@ -151,8 +185,8 @@ func (f *File) guessForm(root *node, body string) bool {
 	return true
 }
 
-// keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words, and
-// takes no more than some for misspelt keys, so that a long text is not dear.
+// keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words,
+// and takes no more than some for misspelt keys, so that a long text is not dear.
 func (f *File) keyTest() func(string) bool {
 	known := topKeys()
 	if f.Format.Foreign() {
@@ -186,7 +220,8 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	if root.cut { // what bounds the agent may be lost
 		p.report(fault{
 			start: root.start, end: min(root.start+1, len(f.text.string)), severity: failure,
-			message: "the text is broken inside of this definition, which is left out", hint: "mend the place that is named besides",
+			message: "the text is broken inside of this definition, which is left out",
+			hint:    "mend the place that is named besides",
 		})
 	}
 	return p
@@ -206,7 +241,11 @@ func (p *decoder) decode(special map[string]foreignKey) {
 	written := map[string]*node{}
 	for _, pair := range p.root.pairs {
 		if written[pair.key] != nil {
-			p.report(fault{start: pair.start, end: pair.end, severity: warning, key: pair.key, message: fmt.Sprintf("%s is written twice; the last one counts", pair.key), hint: "take one of them out"})
+			p.report(fault{
+				start: pair.start, end: pair.end, severity: warning, key: pair.key,
+				message: fmt.Sprintf("%s is written twice; the last one counts", pair.key),
+				hint:    "take one of them out",
+			})
 		}
 		written[pair.key] = pair.value
 	}
@@ -229,8 +268,8 @@ func (p *decoder) decode(special map[string]foreignKey) {
 	}
 }
 
-// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same; one
-// that is misspelt for what bounds the agent is an error.
+// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same;
+// one that is misspelt for what bounds the agent is an error.
 func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
 	name := unknown.key
 	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
@@ -248,7 +287,8 @@ func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, writte
 		}
 		return
 	case meant != "":
-		f.severity, f.message = failure, fmt.Sprintf("there is no key %q, and without %s the agent may do more", short(name), meant)
+		f.severity, f.message = failure, fmt.Sprintf("there is no key %q, and without %s the agent may do more",
+			short(name), meant)
 		f.hint, f.fix = "did you mean "+meant+"?", at.replace(name, meant)
 	case len(special) > 0:
 		f.severity, f.message = information, "agentls does not know the key "+name
@@ -274,7 +314,10 @@ func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	case own.set != nil:
 		own.set(p, pair.value)
 	case own.native == "":
-		p.report(fault{start: pair.start, end: pair.end, severity: information, key: pair.key, message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here"})
+		p.report(fault{
+			start: pair.start, end: pair.end, severity: information, key: pair.key,
+			message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here",
+		})
 	default:
 		setters[own.native](p, pair.value)
 	}
@@ -284,7 +327,8 @@ func (p *decoder) foreignValue(pair pair, own foreignKey) {
 // in a sense of their own are not taken.
 func (p *decoder) mayBeNative(pair pair) bool {
 	switch pair.key {
-	case "category", "mode", "context", "prompt", "prompt_file", "permissions", "rules", "id", "order", "icon", "budget", "variables", "visible":
+	case "category", "mode", "context", "prompt", "prompt_file", "permissions", "rules", "id", "order", "icon",
+		"budget", "variables", "visible":
 		return false
 	}
 	return setters[pair.key] != nil
@@ -310,7 +354,10 @@ func foldKey(s string) string { return separators.Replace(strings.ToLower(s)) }
 // addFields adds the keys and values below a node.
 func (f *File) addFields(prefix string, n *node, index int) {
 	for _, pair := range n.pairs {
-		field := Field{Key: prefix + pair.key, KeySpan: f.text.span(pair.start, pair.end), ValueSpan: f.text.span(pair.value.start, pair.value.end), Definition: index}
+		field := Field{
+			Key: prefix + pair.key, KeySpan: f.text.span(pair.start, pair.end),
+			ValueSpan: f.text.span(pair.value.start, pair.value.end), Definition: index,
+		}
 		if pair.value.kind == scalar {
 			field.Value = pair.value.value
 		}
@@ -318,7 +365,10 @@ func (f *File) addFields(prefix string, n *node, index int) {
 		f.addFields(field.Key+".", pair.value, index)
 	}
 	for i, item := range n.items {
-		field := Field{Key: fmt.Sprintf("%s%d", prefix, i), KeySpan: f.text.span(item.start, item.start), ValueSpan: f.text.span(item.start, item.end), Definition: index}
+		field := Field{
+			Key: fmt.Sprintf("%s%d", prefix, i), KeySpan: f.text.span(item.start, item.start),
+			ValueSpan: f.text.span(item.start, item.end), Definition: index,
+		}
 		if item.kind == scalar {
 			field.Value = item.value
 		}
@@ -339,7 +389,14 @@ func (p *decoder) foreign(body string) {
 			d.Slug = "agent"
 		}
 		if p.file.Format == Claude && !p.file.unnamed() {
-			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "name", message: "name is missing; " + d.Slug + ", from the file's name, is taken", hint: "write name: " + d.Slug, fix: &edit{title: "Add the name " + d.Slug, start: p.root.start, end: p.root.start, new: "name: " + d.Slug + "\n"}})
+			p.report(fault{
+				start: p.at.start, end: p.at.end, severity: warning, key: "name",
+				message: "name is missing; " + d.Slug + ", from the file's name, is taken",
+				hint:    "write name: " + d.Slug, fix: &edit{
+					title: "Add the name " + d.Slug, start: p.root.start,
+					end: p.root.start, new: "name: " + d.Slug + "\n",
+				},
+			})
 		}
 	} else if alias := Slug(name); p.file.Format == OpenCode && alias != "" && alias != d.Slug {
 		// The file's name is the agent's, there.
@@ -351,7 +408,8 @@ func (p *decoder) foreign(body string) {
 			d.Categories = []Category{Primary, Subagent}
 		}
 	}
-	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil && !slices.ContainsFunc(d.Tools, func(t string) bool { return canonical(t) == "task" }) {
+	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil &&
+		!slices.ContainsFunc(d.Tools, func(t string) bool { return canonical(t) == "task" }) {
 		d.AsChild.Subagents = []string{} // a subagent of Claude Code's starts none
 	}
 	if d.Description == "" {
@@ -366,7 +424,11 @@ func (p *decoder) foreign(body string) {
 		}
 		d.Description = text
 		if text != "" && !p.file.unnamed() {
-			p.report(fault{start: p.at.start, end: p.at.end, severity: warning, key: "description", message: "description is missing; the prompt's beginning is taken", hint: "say when to use the agent: delegating agents choose by it"})
+			p.report(fault{
+				start: p.at.start, end: p.at.end, severity: warning, key: "description",
+				message: "description is missing; the prompt's beginning is taken",
+				hint:    "say when to use the agent: delegating agents choose by it",
+			})
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (n *node) spelt(keys []string) *node {
 	same := *n
 	same.pairs = slices.Clone(n.pairs)
 	for i, p := range same.pairs {
-		if at := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, p.key) }); at >= 0 && n.get(keys[at]) == nil {
+		if at := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, p.key) }); at >= 0 &&
+			n.get(keys[at]) == nil {
 			same.pairs[i].key = keys[at]
 		}
 	}

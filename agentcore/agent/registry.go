@@ -38,7 +38,10 @@ func (e *BrokenError) Error() string {
 // replaces a built-in agent is also found by the built-in's aliases, which others delegate to, as far as nobody else
 // has them.
 func NewRegistry(definitions ...*Definition) *Registry {
-	r := &Registry{all: slices.Clone(definitions), byName: map[string]*Definition{}, shadows: map[string][]*Definition{}}
+	r := &Registry{
+		all: slices.Clone(definitions), byName: map[string]*Definition{},
+		shadows: map[string][]*Definition{},
+	}
 	layered := slices.Clone(definitions)
 	slices.SortStableFunc(layered, func(a, b *Definition) int { return cmp.Compare(a.Source.Layer, b.Source.Layer) })
 	for _, d := range layered {
@@ -124,7 +127,8 @@ func (r *Registry) Find(name string) (*Definition, error) {
 		known = append(append(known, d.Slug), d.Aliases...)
 	}
 	if near := spelling.Nearest(name, known); near != "" {
-		return nil, fmt.Errorf("there is no agent %q; did you mean %s? The agents are %s", name, near, strings.Join(slugs, ", "))
+		return nil, fmt.Errorf("there is no agent %q; did you mean %s? The agents are %s", name, near,
+			strings.Join(slugs, ", "))
 	}
 	return nil, fmt.Errorf("there is no agent %q; the agents are %s", name, strings.Join(slugs, ", "))
 }

@@ -41,7 +41,8 @@ func Schema() ([]byte, error) {
 func AgentsSchema() ([]byte, error) {
 	one := definitionSchema()
 	return encode(&schema{
-		Schema: draft, Title: "Definitions of agents of agentls", Type: "object", Required: []string{"agents"}, Additional: false,
+		Schema: draft, Title: "Definitions of agents of agentls", Type: "object", Required: []string{"agents"},
+		Additional: false,
 		Properties: map[string]*schema{
 			"agents":  {Type: "array", Items: one, Description: "The definitions."},
 			"$schema": {Type: "string"},

@@ -8,7 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 )
 
-// TestServersThatCannotBeCalled: an agent that brings an MCP server is told where it could call none of its tools, and only there.
+// TestServersThatCannotBeCalled: an agent that brings an MCP server is told where it could call none of its tools, and
+// only there.
 func TestServersThatCannotBeCalled(t *testing.T) {
 	const asked = "as a subagent it cannot call the MCP server docs"
 	server := "mcp_servers: {docs: {command: docs-server}}\n"

@@ -38,16 +38,25 @@ func (s *shape) keysOf() map[string]foreignKey {
 	return s.keys()
 }
 
-// The shapes. A role is of {"AgentRoles": {"Roles": […]}} or says RoleId, a custom one is of {"Agents": {"Custom": […]}} or
-// says Slug, and a profile is of {"Agents": […]} or says Type or Name, each beside SystemPrompt or the model. A typed one says
-// agent_type, a spec systemPrompt, or it lies in .claude/agents.
+// The shapes. A role is of {"AgentRoles": {"Roles": […]}} or says RoleId, a custom one is of {"Agents": {"Custom":
+// […]}} or says Slug, and a profile is of {"Agents": […]} or says Type or Name, each beside SystemPrompt or the model.
+// A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
 var (
-	roleShape     = &shape{keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role, anyCase: true}
-	customShape   = &shape{keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom, anyCase: true}
+	roleShape = &shape{
+		keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role,
+		anyCase: true,
+	}
+	customShape = &shape{
+		keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom,
+		anyCase: true,
+	}
 	profileShape  = &shape{keys: profileKeys, complete: (*decoder).profile, anyCase: true}
 	typedShape    = &shape{keys: typedKeys, complete: (*decoder).typed}
 	specShape     = &shape{keys: specKeys, complete: (*decoder).spec, format: Claude}
-	openCodeShape = &shape{keys: func() map[string]foreignKey { return openCodeKeys }, complete: (*decoder).spec, format: OpenCode}
+	openCodeShape = &shape{
+		keys: func() map[string]foreignKey { return openCodeKeys }, complete: (*decoder).spec,
+		format: OpenCode,
+	}
 )
 
 // shapeOf tells by its keys, or by the folder that the file lies in, how a table is written that stands where ours do.
@@ -92,7 +101,10 @@ var specKeys = sync.OnceValue(func() map[string]foreignKey {
 	for _, name := range topKeys() {
 		keys[name], keys[camel(name)] = foreignKey{native: name}, foreignKey{native: name}
 	}
-	maps.Copy(keys, map[string]foreignKey{"permissionMode": claudeKeys["permissionMode"], "mode": ignored("How it runs.")})
+	maps.Copy(keys, map[string]foreignKey{
+		"permissionMode": claudeKeys["permissionMode"],
+		"mode":           ignored("How it runs."),
+	})
 	return keys
 })
 
@@ -204,7 +216,8 @@ func (p *decoder) fullName(n *node) {
 
 // connections are keys that say how a model is reached, which no definition does here.
 var connections = map[string]string{
-	"apikey": "key", "apitoken": "key", "authtoken": "key", "apiurl": "address", "baseurl": "address", "apibase": "address", "endpoint": "address",
+	"apikey": "key", "apitoken": "key", "authtoken": "key", "apiurl": "address", "baseurl": "address",
+	"apibase": "address", "endpoint": "address",
 }
 
 // connection reports a key or an address of a model's provider: neither is taken from a definition, which may be
@@ -216,7 +229,8 @@ func (p *decoder) connection(key string, pair pair) bool {
 	case "":
 		return false
 	case "key":
-		hint = "take it out of the file; put it into the environment, as ANTHROPIC_API_KEY or what key_env of [providers.NAME] in " +
+		hint = "take it out of the file; put it into the environment, as ANTHROPIC_API_KEY or what key_env of " +
+			"[providers.NAME] in " +
 			"your config.toml names"
 	}
 	p.report(fault{
@@ -235,7 +249,8 @@ func folderFormat(name string) (format Format, ok bool) {
 			return Claude, true
 		case (parts[i] == "agent" || parts[i] == "agents") && parts[i-1] == ".opencode":
 			return OpenCode, true
-		case parts[i] == "agents" && (parts[i-1] == ".agentls" || parts[i-1] == "agentls" || i > 1 && parts[i-2] == "plugins"):
+		case parts[i] == "agents" &&
+			(parts[i-1] == ".agentls" || parts[i-1] == "agentls" || i > 1 && parts[i-2] == "plugins"):
 			return Native, true
 		}
 	}

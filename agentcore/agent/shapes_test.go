@@ -87,7 +87,8 @@ func TestShapesWithoutTheirSettings(t *testing.T) {
 	})
 }
 
-// TestByteOrderMark reads files as some editors of Windows write them. Places count the mark's bytes, as they do in Markdown.
+// TestByteOrderMark reads files as some editors of Windows write them. Places count the mark's bytes, as they do in
+// Markdown.
 func TestByteOrderMark(t *testing.T) {
 	const mark = "\uFEFF"
 	run(t, ".agentls/appsettings.json", []formatTest{
@@ -139,7 +140,8 @@ func TestBareModels(t *testing.T) {
 	}
 }
 
-// TestModelsWithoutAKey: a definition of ours keeps its model, and one of another tool gets that of the run that starts it.
+// TestModelsWithoutAKey: a definition of ours keeps its model, and one of another tool gets that of the run that starts
+// it.
 func TestModelsWithoutAKey(t *testing.T) {
 	k := known()
 	k.Presets = append(k.Presets, "deep")

@@ -125,7 +125,8 @@ func (p *templateParser) parse() {
 	p.literal.WriteString(p.text[at:])
 	for len(p.open) > 0 {
 		section := p.open[len(p.open)-1]
-		p.problem(section.start, section.end, "the section {{#if "+section.name+"}} has no end", "write {{/if}} behind it")
+		p.problem(section.start, section.end, "the section {{#if "+section.name+"}} has no end",
+			"write {{/if}} behind it")
 		p.dissolve()
 	}
 	p.flush()
@@ -148,12 +149,14 @@ func (p *templateParser) tag(start int) int {
 		return end
 	case len(words) == 2 && strings.EqualFold(words[0], "#if") && validName(words[1]):
 		if len(p.open) == maxSections {
-			p.problem(start, end, fmt.Sprintf("sections lie more than %d deep", maxSections), "use fewer inside each other")
+			p.problem(start, end, fmt.Sprintf("sections lie more than %d deep", maxSections),
+				"use fewer inside each other")
 			break
 		}
 		tag, next := p.wholeLine(start, end)
 		p.flush()
-		p.open = append(p.open, openSection{templatePart: templatePart{text: tag, name: words[1], start: start, end: end, section: true}})
+		p.open = append(p.open,
+			openSection{templatePart: templatePart{text: tag, name: words[1], start: start, end: end, section: true}})
 		return next
 	case len(words) == 1 && strings.EqualFold(words[0], "else"):
 		if len(p.open) == 0 || p.open[len(p.open)-1].negative {
@@ -178,11 +181,13 @@ func (p *templateParser) tag(start int) int {
 		p.add(section.templatePart)
 		return next
 	case len(words) > 0 && strings.HasPrefix(words[0], "#"), len(words) > 0 && strings.HasPrefix(words[0], "/"):
-		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no tag of a template", `the tags are {{name}}, {{#if name}}, {{else}} and {{/if}}; write \{{ for plain braces`)
+		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no tag of a template",
+			`the tags are {{name}}, {{#if name}}, {{else}} and {{/if}}; write \{{ for plain braces`)
 	case start > 0 && p.text[start-1] == '$', len(words) == 0, strings.HasPrefix(words[0], "."):
 		// ${{ … }} of workflows and {{.Field}} of Go templates are examples in a prompt, not ours.
 	default:
-		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no name of a variable", `write letters, digits, "_", "-" and "/"; write \{{ for plain braces`)
+		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no name of a variable",
+			`write letters, digits, "_", "-" and "/"; write \{{ for plain braces`)
 	}
 	p.literal.WriteString(p.text[start:end])
 	return end
@@ -307,9 +312,9 @@ func each(parts []templatePart, visit func(templatePart)) {
 	}
 }
 
-// Expand puts in the values. "", "false" and "0" make a condition false, so that {{#if depth}} is for children. What values does
-// not name stays as it was written, both branches of a section included, so that examples in a prompt survive. A name that
-// values has in another case of letters is that one. Values are not expanded themselves.
+// Expand puts in the values. "", "false" and "0" make a condition false, so that {{#if depth}} is for children. What
+// values does not name stays as it was written, both branches of a section included, so that examples in a prompt
+// survive. A name that values has in another case of letters is that one. Values are not expanded themselves.
 func (t *Template) Expand(values map[string]string) string {
 	folded := make(map[string]string, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -58,9 +58,16 @@ func (f *File) tomlAgents(root *node) {
 	for _, pair := range root.pairs {
 		switch {
 		case pair.key != "agents":
-			f.report(fault{start: pair.start, end: pair.end, severity: warning, key: pair.key, message: fmt.Sprintf("there is no key %q beside [[agents]]", short(pair.key)), hint: "definitions are tables [[agents]]"})
+			f.report(fault{
+				start: pair.start, end: pair.end, severity: warning, key: pair.key,
+				message: fmt.Sprintf("there is no key %q beside [[agents]]", short(pair.key)),
+				hint:    "definitions are tables [[agents]]",
+			})
 		case pair.value.kind != list:
-			f.report(fault{start: pair.start, end: pair.end, severity: failure, key: "agents", message: "agents is no list of tables", hint: "begin each definition with a line of [[agents]]"})
+			f.report(fault{
+				start: pair.start, end: pair.end, severity: failure, key: "agents",
+				message: "agents is no list of tables", hint: "begin each definition with a line of [[agents]]",
+			})
 		default:
 			for _, item := range pair.value.items {
 				f.definition(item, nil)
@@ -111,7 +118,8 @@ func (f *File) definition(n *node, s *shape) *decoder {
 		if other.Slug == d.Slug && d.Slug != "" {
 			at := f.slugs[d]
 			f.doubled[d] = true
-			p.wrong(&node{start: at.start, end: at.end}, failure, "name", fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
+			p.wrong(&node{start: at.start, end: at.end}, failure, "name",
+				fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
 		}
 	}
 	f.keep(p)
@@ -122,7 +130,10 @@ func (f *File) definition(n *node, s *shape) *decoder {
 func readTOML(s string, base int) (*node, *fault) {
 	root, stop, err := tomltree.Parse(s, tomltree.Limits{Depth: maxNested, Nodes: maxNodes})
 	if errors.Is(err, tomltree.ErrLimit) {
-		return nil, &fault{start: base + stop, end: base + stop, severity: failure, message: "this " + errTooLarge.Error()[3:], hint: "write it flatter"}
+		return nil, &fault{
+			start: base + stop, end: base + stop, severity: failure,
+			message: "this " + errTooLarge.Error()[3:], hint: "write it flatter",
+		}
 	}
 	var values map[string]any
 	if err := toml.Unmarshal([]byte(s), &values); err != nil {
@@ -138,10 +149,17 @@ func readTOML(s string, base int) (*node, *fault) {
 				reason = strings.TrimPrefix(parse.Error(), "toml: ")
 			}
 		}
-		return nil, &fault{start: base + at, end: base + end, severity: failure, message: "this is not valid TOML: " + reason, hint: "definitions from here to the next [[agents]] are left out"}
+		return nil, &fault{
+			start: base + at, end: base + end, severity: failure,
+			message: "this is not valid TOML: " + reason,
+			hint:    "definitions from here to the next [[agents]] are left out",
+		}
 	}
 	if err != nil {
-		return nil, &fault{start: base + stop, end: base + stop, severity: failure, message: "this TOML cannot be read", hint: "write it in a simpler way"}
+		return nil, &fault{
+			start: base + stop, end: base + stop, severity: failure, message: "this TOML cannot be read",
+			hint: "write it in a simpler way",
+		}
 	}
 	return nodeOf(root, base), nil
 }
@@ -160,7 +178,8 @@ func nodeOf(t *tomltree.Node, base int) *node {
 	case tomltree.Table:
 		n.kind = table
 		for _, p := range t.Pairs {
-			n.pairs = append(n.pairs, pair{key: p.Key, start: base + p.Start, end: base + p.End, value: nodeOf(p.Value, base)})
+			n.pairs = append(n.pairs,
+				pair{key: p.Key, start: base + p.Start, end: base + p.End, value: nodeOf(p.Value, base)})
 		}
 	}
 	return n

@@ -11,8 +11,8 @@ import (
 // maxUnseenProblems bounds the warnings of one text.
 const maxUnseenProblems = 50
 
-// UnseenProblems warn of what a model gets of a text and a reader does not see ([permission.Unseen]), in order, with fixes that take it out. path
-// is only named.
+// UnseenProblems warn of what a model gets of a text and a reader does not see ([permission.Unseen]), in order, with
+// fixes that take it out. path is only named.
 func UnseenProblems(path, content string) []Problem {
 	t := newText(content)
 	var list []Problem
@@ -36,7 +36,8 @@ func UnseenProblems(path, content string) []Problem {
 	return list
 }
 
-// unseen warns of what cannot be seen: in the text, and where prompts and descriptions spell it with escapes or take it from another file.
+// unseen warns of what cannot be seen: in the text, and where prompts and descriptions spell it with escapes or take it
+// from another file.
 func (v *validator) unseen() {
 	found := UnseenProblems(v.Path, v.text.string)
 	v.Problems = append(v.Problems, found...)
@@ -48,7 +49,11 @@ func (v *validator) unseen() {
 		for key, text := range map[string]string{"prompt": d.Prompt, "description": d.Description} {
 			for start := range permission.Unseen(text) {
 				r, _ := utf8.DecodeRuneInString(text[start:])
-				f := fault{severity: warning, key: key, message: fmt.Sprintf("the %s holds characters that cannot be seen, such as %U", key, r), hint: "take them out: a model would read what you do not"}
+				f := fault{
+					severity: warning, key: key,
+					message: fmt.Sprintf("the %s holds characters that cannot be seen, such as %U", key, r),
+					hint:    "take them out: a model would read what you do not",
+				}
 				if key == "prompt" {
 					f.start, f.end = at.start, at.end
 				}

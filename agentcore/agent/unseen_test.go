@@ -60,7 +60,8 @@ func TestHiddenCharacters(t *testing.T) {
 	}
 }
 
-// TestHiddenCharactersOfAProject: what a project's definitions hide from their reader reaches no model; the user's own stay as they are.
+// TestHiddenCharactersOfAProject: what a project's definitions hide from their reader reaches no model; the user's own
+// stay as they are.
 func TestHiddenCharactersOfAProject(t *testing.T) {
 	const text = "---\nname: x\ndescription: Do\u200bes.\ncategory: primary\nprompt_file: p.txt\nreminder: Re\u202emember.\nvariables:\n  a: b\U000e0041\n---\n"
 	for _, layer := range []agent.Layer{agent.LayerProject, agent.LayerUser} {

@@ -24,12 +24,14 @@ type Known struct {
 	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
-	// Models are what providers that can be used serve, as "provider/model", and Keyless those of providers without their key. A
-	// model that ends in * stands for all that begin so.
+	// Models are what providers that can be used serve, as "provider/model", and Keyless those of providers without
+	// their key. A model that ends in * stands for all that begin so.
 	Models, Keyless []string
-	// Locked are the variables that hold no key though one is needed, by "provider/", and by the presets of such providers.
+	// Locked are the variables that hold no key though one is needed, by "provider/", and by the presets of such
+	// providers.
 	Locked map[string]string
-	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the user.
+	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the
+	// user.
 	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
@@ -42,7 +44,8 @@ type Known struct {
 
 // same tells whether another one knows the same but for its functions and its registry.
 func (k Known) same(o Known) bool {
-	return k.Strict == o.Strict && slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) && (k.ResolveTool == nil) == (o.ResolveTool == nil) &&
+	return k.Strict == o.Strict && slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) &&
+		(k.ResolveTool == nil) == (o.ResolveTool == nil) &&
 		slices.Equal(k.Skills, o.Skills) && (k.Skills == nil) == (o.Skills == nil) &&
 		slices.Equal(k.Presets, o.Presets) && (k.Presets == nil) == (o.Presets == nil) &&
 		slices.Equal(k.Providers, o.Providers) && (k.Providers == nil) == (o.Providers == nil) &&
@@ -170,7 +173,10 @@ func (v *validator) argument(n named) {
 		}
 	case err != nil:
 		at := n.at
-		f = fault{start: at.start, end: at.end, severity: failure, key: n.key, hint: "write what the tool takes, or take it out"}
+		f = fault{
+			start: at.start, end: at.end, severity: failure, key: n.key,
+			hint: "write what the tool takes, or take it out",
+		}
 		f.message = fmt.Sprintf("the default of %s for %s: %v", n.name, name, err)
 		if v.leavesOut(n.def) {
 			f.severity, f.message = warning, f.message+"; it is left out"
@@ -209,15 +215,19 @@ func (v *validator) server(n named) {
 	}
 	switch {
 	case d.Tools != nil && !slices.ContainsFunc(d.Tools, ofServers):
-		f.message = fmt.Sprintf("the agent cannot call the MCP server %s: its list of tools names none of a server", short(n.name))
+		f.message = fmt.Sprintf("the agent cannot call the MCP server %s: its list of tools names none of a server",
+			short(n.name))
 		f.hint = "add " + tools + " to its tools"
 	case v.Callable == nil || !d.Is(Subagent) || slices.ContainsFunc(v.Callable, allows) ||
-		slices.ContainsFunc(d.Rules, func(r permission.Rule) bool { return r.Action == permission.Allow && allows(r.Tool) }):
+		slices.ContainsFunc(d.Rules,
+			func(r permission.Rule) bool { return r.Action == permission.Allow && allows(r.Tool) }):
 		return
 	default:
 		f.severity = information
-		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents", short(n.name))
-		f.hint = fmt.Sprintf(`allow it in config.toml by a rule with tool = "%s__*", or be asked by subagent_ask = "bubble"`, tools)
+		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents",
+			short(n.name))
+		f.hint = fmt.Sprintf(
+			`allow it in config.toml by a rule with tool = "%s__*", or be asked by subagent_ask = "bubble"`, tools)
 	}
 	v.reportOf(d, f)
 }
@@ -231,7 +241,8 @@ func (v *validator) matcher(n named) {
 		return
 	}
 	found := v.unknownFault(n, "tool", v.Tools)
-	found.severity, found.message, found.fix = warning, fmt.Sprintf("there is no tool %q, which the hook is for", short(n.name)), nil
+	found.severity, found.message, found.fix = warning, fmt.Sprintf("there is no tool %q, which the hook is for",
+		short(n.name)), nil
 	v.reportOf(n.def, found)
 }
 
@@ -242,7 +253,10 @@ func (v *validator) unknown(n named, what string, known []string) bool {
 }
 
 func (f *File) unknownFault(n named, what string, known []string) fault {
-	found := fault{start: n.place.start, end: n.place.end, severity: failure, key: n.key, message: fmt.Sprintf("there is no %s %q", what, short(n.name))}
+	found := fault{
+		start: n.place.start, end: n.place.end, severity: failure, key: n.key,
+		message: fmt.Sprintf("there is no %s %q", what, short(n.name)),
+	}
 	if f.leavesOut(n.def) {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
@@ -378,7 +392,8 @@ func (v *validator) rename(d *Definition) {
 	}
 }
 
-// idle warns of what the definition says about tools that the agent does not have: options of theirs, and whom it delegates to.
+// idle warns of what the definition says about tools that the agent does not have: options of theirs, and whom it
+// delegates to.
 func (v *validator) idle(d *Definition) {
 	told := false
 	for _, n := range v.named {
@@ -386,7 +401,8 @@ func (v *validator) idle(d *Definition) {
 		case n.def != d || v.ResolveTool == nil:
 		case n.what == "option":
 			has := func(name string) bool {
-				return d.Allows(name) || strings.HasPrefix(name, "mcp__") && slices.ContainsFunc(d.Tools, func(t string) bool { return strings.HasPrefix(t, "mcp__") })
+				return d.Allows(name) || strings.HasPrefix(name, "mcp__") &&
+					slices.ContainsFunc(d.Tools, func(t string) bool { return strings.HasPrefix(t, "mcp__") })
 			}
 			names := v.optional(d, n.name)
 			if len(names) == 0 && len(v.tools[d][n.name]) == 0 || slices.ContainsFunc(names, has) {
@@ -394,11 +410,15 @@ func (v *validator) idle(d *Definition) {
 			}
 			v.reportOf(d, fault{
 				start: n.place.start, end: n.place.end, severity: warning, key: n.key,
-				message: fmt.Sprintf("these options change nothing: the agent has no tool %s", short(n.name)), hint: "add it to its tools, or take the options out",
+				message: fmt.Sprintf("these options change nothing: the agent has no tool %s", short(n.name)),
+				hint:    "add it to its tools, or take the options out",
 			})
 		case (n.what == "subagent" || n.what == "child" || n.what == "delegates") && !d.Allows(taskTool) && !told:
 			told = true
-			f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key, message: "the agent cannot delegate: "}
+			f := fault{
+				start: n.place.start, end: n.place.end, severity: warning, key: n.key,
+				message: "the agent cannot delegate: ",
+			}
 			switch {
 			case d.Mode.Toolless():
 				f.message += fmt.Sprintf("in the mode %s it has no tools", d.Mode)
@@ -418,13 +438,14 @@ func (v *validator) idle(d *Definition) {
 // taskTool is the tool by which agents delegate.
 const taskTool = "task"
 
-// optional are the tools that options below a name are for. They are looked up by a tool's name alone, and so a pattern of MCP tools
-// has none.
+// optional are the tools that options below a name are for. They are looked up by a tool's name alone, and so a pattern
+// of MCP tools has none.
 func (v *validator) optional(d *Definition, name string) []string {
 	if name == "*" {
 		return v.Tools
 	}
-	return slices.DeleteFunc(slices.Clone(v.tools[d][name]), func(t string) bool { return strings.ContainsAny(t, "*?[") })
+	return slices.DeleteFunc(slices.Clone(v.tools[d][name]),
+		func(t string) bool { return strings.ContainsAny(t, "*?[") })
 }
 
 // claudeModels are names of models that are known to Claude Code alone.
@@ -467,7 +488,8 @@ func (v *validator) model(n named) {
 		}
 		if len(served) > 1 {
 			v.noModel(n, fault{
-				start: n.place.start, end: n.place.end, severity: failure, key: n.key, hint: "write " + alternatives(served),
+				start: n.place.start, end: n.place.end, severity: failure, key: n.key,
+				hint:    "write " + alternatives(served),
 				message: fmt.Sprintf("several providers have the model %q", short(n.name)),
 			})
 			return
@@ -486,15 +508,17 @@ func (v *validator) model(n named) {
 		f.hint = "did you mean " + near + "?"
 		f.fix = n.place.replace(n.name, near+strings.TrimPrefix(n.name, word))
 	case qualified:
-		f.hint = fmt.Sprintf("add [providers.%s] to config.toml; the providers are %s", short(provider), strings.Join(v.Providers, ", "))
+		f.hint = fmt.Sprintf("add [providers.%s] to config.toml; the providers are %s", short(provider),
+			strings.Join(v.Providers, ", "))
 	default:
 		f.hint = fmt.Sprintf("write it as provider/model, or add [presets.%s] to config.toml", short(n.name))
 	}
 	v.noModel(n, f)
 }
 
-// locked warns of a model that cannot be asked since its provider, or that of the preset, has no key. A definition of another
-// tool gets another model, as where nobody knows its own. What somebody wrote for agentls is meant, and nothing else runs instead.
+// locked warns of a model that cannot be asked since its provider, or that of the preset, has no key. A definition of
+// another tool gets another model, as where nobody knows its own. What somebody wrote for agentls is meant, and nothing
+// else runs instead.
 func (v *validator) locked(n named, name string) {
 	key := v.Locked[name]
 	if key == "" {
@@ -504,7 +528,10 @@ func (v *validator) locked(n named, name string) {
 	if of = "the provider " + short(of); !ok {
 		of = "the provider of the preset " + short(name)
 	}
-	f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key, hint: "set " + key + " where agentls starts"}
+	f := fault{
+		start: n.place.start, end: n.place.end, severity: warning, key: n.key,
+		hint: "set " + key + " where agentls starts",
+	}
 	f.message, f.locked = of+" has no key", !v.leavesOut(n.def)
 	if f.locked {
 		f.hint += ", or choose another model; until then the agent starts only where a call names another one"
@@ -518,7 +545,8 @@ func Serving(models []string, name string) []string {
 	for _, full := range models {
 		provider, id, _ := strings.Cut(full, "/")
 		prefix, family := strings.CutSuffix(id, "*")
-		if full = provider + "/" + name; (id == name || family && strings.HasPrefix(name, prefix)) && !slices.Contains(found, full) {
+		if full = provider + "/" + name; (id == name || family && strings.HasPrefix(name, prefix)) &&
+			!slices.Contains(found, full) {
 			found = append(found, full)
 		}
 	}
@@ -554,8 +582,8 @@ func (v *validator) prompt(d *Definition) {
 	}
 }
 
-// promptPlace is the place in the text of a part of a prompt: the exact one where the prompt stands in the text as it is,
-// else that of the whole value.
+// promptPlace is the place in the text of a part of a prompt: the exact one where the prompt stands in the text as it
+// is, else that of the whole value.
 func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	place, ok := f.prompts[d]
 	if !ok {
@@ -640,7 +668,8 @@ func (f *File) agentNames() []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
 
-// finder looks a name up among the file's own agents, then in a registry, as it is written before in any case of letters.
+// finder looks a name up among the file's own agents, then in a registry, as it is written before in any case of
+// letters.
 func (f *File) finder(r *Registry) func(string) *Definition {
 	own := NewRegistry(f.Definitions...)
 	if r == nil {
@@ -653,7 +682,11 @@ func (f *File) finder(r *Registry) func(string) *Definition {
 
 // cycleFault describes a cycle at the place where the definition names the next agent.
 func (f *File) cycleFault(d *Definition, slugs []string) fault {
-	found := fault{severity: failure, key: "subagents", message: "the delegation never ends: " + strings.Join(slugs, " → "), hint: "take one of them out of subagents or as_child.subagents"}
+	found := fault{
+		severity: failure, key: "subagents",
+		message: "the delegation never ends: " + strings.Join(slugs, " → "),
+		hint:    "take one of them out of subagents or as_child.subagents",
+	}
 	for _, n := range f.named {
 		if n.def == d && (n.what == "subagent" || n.what == "child") {
 			found.start, found.end, found.key = n.place.start, n.place.end, n.key

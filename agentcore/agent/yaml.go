@@ -240,7 +240,8 @@ var opening = regexp.MustCompile(`^(?:\x{FEFF})?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\
 var ending = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*\r?$\n?`)
 
 // keyLine is a line that begins with a key.
-var keyLine = regexp.MustCompile(`^(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?:[ \t\r\n]|$)`)
+var keyLine = regexp.MustCompile(
+	`^(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?:[ \t\r\n]|$)`)
 
 // splitHead finds the frontmatter of a Markdown text.
 func splitHead(s string) head {
@@ -257,7 +258,8 @@ func splitHead(s string) head {
 	// Without an end, the head is as long as the lines look like one: up to the first blank line or heading.
 	h.end = h.start
 	for line := range strings.SplitAfterSeq(s[h.start:], "\n") {
-		if bare := strings.TrimSpace(line); bare == "" || strings.HasPrefix(line, "# ") || !keyLine.MatchString(line) && line[0] != ' ' && line[0] != '\t' && line[0] != '-' && line[0] != '#' {
+		if bare := strings.TrimSpace(line); bare == "" || strings.HasPrefix(line, "# ") || !keyLine.MatchString(line) &&
+			line[0] != ' ' && line[0] != '\t' && line[0] != '-' && line[0] != '#' {
 			break
 		}
 		h.end += len(line)
@@ -284,7 +286,8 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 	}
 	if errors.Is(err, errTooLarge) {
 		return &node{kind: table, start: h.start, end: h.end}, []fault{{
-			start: h.start, end: h.end, severity: failure, message: "the frontmatter cannot be read: " + err.Error(), hint: "make it smaller",
+			start: h.start, end: h.end, severity: failure, message: "the frontmatter cannot be read: " + err.Error(),
+			hint: "make it smaller",
 		}}
 	}
 	result := &node{kind: table, start: h.start, end: h.end}
@@ -296,7 +299,8 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 			if strings.TrimSpace(stripComments(block)) != "" {
 				faults = append(faults, fault{
 					start: start, end: start + len(strings.TrimRight(block, " \t\r\n")), severity: warning,
-					message: "this text belongs to no key and is left out", hint: "write it below the frontmatter, or as the value of a key",
+					message: "this text belongs to no key and is left out",
+					hint:    "write it below the frontmatter, or as the value of a key",
 				})
 			}
 			continue
@@ -328,8 +332,9 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 		}
 		faults = append(faults, fault{
 			start: at, end: at + len(raw), severity: warning, key: b.key,
-			message: fmt.Sprintf("%s is not valid YAML (%s) and was read as plain text", b.key, reason), hint: "put it in quotes",
-			fix: &edit{title: "Quote the value", start: at, end: at + len(raw), new: quoteYAML(value.value)},
+			message: fmt.Sprintf("%s is not valid YAML (%s) and was read as plain text", b.key, reason),
+			hint:    "put it in quotes",
+			fix:     &edit{title: "Quote the value", start: at, end: at + len(raw), new: quoteYAML(value.value)},
 		})
 		result.pairs = append(result.pairs, pair{key: b.key, start: start, end: start + b.keyEnd, value: value})
 	}
@@ -348,7 +353,9 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 				at += len(l)
 			}
 		}
-		faults = append(faults, fault{start: min(at, h.end), end: end, severity: warning, message: "the frontmatter is not valid YAML (" + reason + ") and was read key by key", hint: "check this line"})
+		faults = append(faults,
+			fault{start: min(at, h.end), end: end, severity: warning, message: "the frontmatter is not valid YAML (" +
+				reason + ") and was read key by key", hint: "check this line"})
 	}
 	return result, faults
 }
@@ -371,7 +378,8 @@ func blocks(text string, known func(string) bool) []block {
 		} else if strings.Contains(line, "</example>") {
 			open = false
 		}
-		if found := keyLine.FindStringSubmatchIndex(line); found != nil && (!open || strings.Contains(line, "<example>")) {
+		if found := keyLine.FindStringSubmatchIndex(line); found != nil &&
+			(!open || strings.Contains(line, "<example>")) {
 			key := ""
 			end := 0
 			for g := 2; g < len(found); g += 2 {

@@ -1,6 +1,6 @@
-// Package beside does pieces of work beside each other for somebody who waits for all of them. A panic in one of them is
-// raised again where that somebody waits, and so answered by whoever answers for his panics, as an internal error of one
-// request or run: in a goroutine of its own it would end the process.
+// Package beside does pieces of work beside each other for somebody who waits for all of them. A panic in one of them
+// is raised again where that somebody waits, and so answered by whoever answers for his panics, as an internal error of
+// one request or run: in a goroutine of its own it would end the process.
 package beside
 
 import (

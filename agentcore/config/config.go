@@ -28,9 +28,11 @@ type Config struct {
 	DefaultMaxTurns int
 	// Time of a run whose definition sets no limit.
 	DefaultTimeout time.Duration
-	// Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not count. 0: no limit. A definition has limits of each run.
+	// Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not
+	// count. 0: no limit. A definition has limits of each run.
 	BudgetTokens int64
-	// Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each run.
+	// Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each
+	// run.
 	BudgetCost float64
 	// What happens to a child's question for permission: deny it with a reason, or bubble it up to the user.
 	SubagentAsk SubagentAsk
@@ -40,13 +42,17 @@ type Config struct {
 	CodeLens bool
 	// Show running agents as inlay hints where they were launched or are working.
 	InlayStatus bool
-	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty: the built-in one.
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session
+	// as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty:
+	// the built-in one.
 	Statusline string
-	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or its price is known.
+	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or
+	// its price is known.
 	SessionTitles SessionTitles
 	// Model for titles and summaries of sessions: provider/model or a preset. Empty: the run's own.
 	SmallModel string
-	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.
+	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules
+	// alone.
 	Sandbox SandboxMode
 	// Give sandboxed commands the network.
 	SandboxNetwork bool
@@ -64,17 +70,22 @@ type Config struct {
 	WebsearchKind string
 	// Where the search engine answers; needed for searxng. Empty: the vendor's.
 	WebsearchBaseURL string
-	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's
+	// key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with
+	// the vendor's own address, else no key is sent.
 	WebsearchKeyEnv string
 	// Model providers by name; anthropic, openai and gemini are always there.
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.
 	Presets map[string]Preset
-	// What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls knows of them.
+	// What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls
+	// knows of them.
 	Models map[string]Model
-	// What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.
+	// What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so.
+	// It replaces the built-in price.
 	Prices map[string]Price
-	// Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.
+	// Permission rules in order, those of the user first, then those of the project, the environment, the editor and
+	// the command line.
 	Permissions []Permission
 	// Commands to run at points of a run's life, by event, in the order of the layers.
 	Hooks map[string][]Hook
@@ -129,7 +140,9 @@ type Provider struct {
 	API string
 	// Base URL of the interface. Anthropic's has no /v1, OpenAI's ends in /v1. Default: the vendor's.
 	BaseURL string
-	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME
+	// for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only.
+	// Empty: no key is sent.
 	KeyEnv string
 	// Headers added to each request. Their values are never shown.
 	Headers map[string]string
@@ -147,8 +160,8 @@ func (p Provider) Key(getenv func(string) string) (string, bool) {
 	return key, key != ""
 }
 
-// Unlisted are the providers, by name, of which no model is known and none is named in the configuration, and that nothing finds by a key or on
-// this machine: no run takes one by itself.
+// Unlisted are the providers, by name, of which no model is known and none is named in the configuration, and that
+// nothing finds by a key or on this machine: no run takes one by itself.
 func (c *Config) Unlisted() []string {
 	named := map[string]bool{}
 	name := func(model string) {
@@ -190,7 +203,8 @@ type Preset struct {
 	MaxTokens int
 }
 
-// Price is what a model costs, in US dollars per million tokens: [prices."PROVIDER/MODEL"]. Input and Output are never nil.
+// Price is what a model costs, in US dollars per million tokens: [prices."PROVIDER/MODEL"]. Input and Output are never
+// nil.
 type Price struct {
 	// Tokens sent.
 	Input *float64
@@ -212,8 +226,8 @@ type Model struct {
 	ContextTokens int64
 }
 
-// ContextTokens returns the size of a model's context that is set for its own name, else for the longest name with a * at its end
-// that fits; 0 where none is.
+// ContextTokens returns the size of a model's context that is set for its own name, else for the longest name with a *
+// at its end that fits; 0 where none is.
 func (c *Config) ContextTokens(model string) int64 {
 	m, _ := byName(c.Models, model)
 	return m.ContextTokens
@@ -239,7 +253,8 @@ func byName[T any](values map[string]T, name string) (T, bool) {
 type Permission struct {
 	// Tool that the rule is about, by its canonical name; * stands for every tool.
 	Tool string
-	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools. Empty: every call.
+	// Which calls: the words of a command for bash, a path glob from the workspace root for file tools. Empty: every
+	// call.
 	Pattern string
 	// What the rule decides: allow, ask or deny.
 	Action permission.Action
@@ -260,7 +275,8 @@ type Command []string
 type Hook struct {
 	// Program and arguments as a list, or one string for sh -c. It gets the event as JSON on its standard input.
 	Command Command
-	// What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and Stop; names with | between them, or regular expressions. Empty: all.
+	// What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and Stop; names
+	// with | between them, or regular expressions. Empty: all.
 	Matcher string
 	// Time after which the command is ended.
 	Timeout time.Duration
@@ -271,7 +287,8 @@ type Hook struct {
 
 // Language is a language server: [languages.NAME]. It replaces the well-known one of that name.
 type Language struct {
-	// Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.
+	// Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none
+	// is used.
 	Command Command
 	// Names of the files that it knows, such as *.go. Empty: those of the well-known server of that name.
 	Files []string
@@ -283,7 +300,9 @@ type MCPServer struct {
 	Command string
 	// Arguments of the program.
 	Args []string
-	// Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.
+	// Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are
+	// filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and
+	// headers, too.
 	Env map[string]string
 	// Address of a server that speaks MCP over HTTP.
 	URL string

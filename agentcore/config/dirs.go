@@ -9,8 +9,8 @@ import (
 // ProjectFile is the path of a project's configuration below its workspace folder, with slashes.
 const ProjectFile = ".agentls/config.toml"
 
-// ProjectServers is the path of a project's MCP servers below its workspace folder, as other tools share them: an object "mcpServers" with
-// the keys of [mcp.NAME] by name.
+// ProjectServers is the path of a project's MCP servers below its workspace folder, as other tools share them: an
+// object "mcpServers" with the keys of [mcp.NAME] by name.
 const ProjectServers = ".mcp.json"
 
 // Dirs are the folders of agentls, as absolute paths. None is created here: who first writes in one makes it, with
@@ -43,7 +43,8 @@ func FindDirs(getenv func(string) string, home string) (Dirs, error) {
 			return filepath.Join(dir, "agentls"), nil
 		}
 		if !filepath.IsAbs(home) {
-			return "", fmt.Errorf("no home folder is known and %s is not set: set HOME, or %s, to an absolute path", variable, variable)
+			return "", fmt.Errorf("no home folder is known and %s is not set: set HOME, or %s, to an absolute path",
+				variable, variable)
 		}
 		return filepath.Join(home, below, "agentls"), nil
 	}

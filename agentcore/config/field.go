@@ -143,7 +143,10 @@ func (f *field) assign(owner any, n node) error {
 		}
 		v, err := time.ParseDuration(text)
 		if err != nil {
-			return &fault{at: n.at, message: fmt.Sprintf("%.40q is not a duration", text), hint: `write a duration like "90s" or "5m"`}
+			return &fault{
+				at: n.at, message: fmt.Sprintf("%.40q is not a duration", text),
+				hint: `write a duration like "90s" or "5m"`,
+			}
 		}
 		if err := f.bounds(float64(v), n.at, func(x float64) string { return time.Duration(x).String() }); err != nil {
 			return err
@@ -245,7 +248,10 @@ func (f *field) interpret(text string) (node, error) {
 func inlineTOML(text string) (node, error) {
 	t, err := parseTOML("value = " + text)
 	if err != nil || len(t) != 1 {
-		return node{}, &fault{message: "not a list or table in TOML", hint: `lists are written ["a", "b"], tables {a = "b"}`}
+		return node{}, &fault{
+			message: "not a list or table in TOML",
+			hint:    `lists are written ["a", "b"], tables {a = "b"}`,
+		}
 	}
 	return t[0].node.withoutPlace(), nil
 }
@@ -296,7 +302,10 @@ func (f *field) text(n node) (string, error) {
 func (f *field) words(n node) ([]string, error) {
 	list, ok := n.value.([]node)
 	if !ok {
-		return nil, &fault{at: n.at, message: "expected a list of strings, found " + n.describe(), hint: `write ["a", "b"]`}
+		return nil, &fault{
+			at: n.at, message: "expected a list of strings, found " + n.describe(),
+			hint: `write ["a", "b"]`,
+		}
 	}
 	words := make([]string, len(list))
 	for i, element := range list {

@@ -77,14 +77,16 @@ var runFields = []field{
 		at:  in(func(c *Config) any { return &c.DefaultTimeout }),
 	},
 	{
-		key:   "budget.tokens",
-		doc:   "Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not count. 0: no limit. A definition has limits of each run.",
+		key: "budget.tokens",
+		doc: "Tokens, input and output, that all runs of a session may use together; what a provider's cache served " +
+			"does not count. 0: no limit. A definition has limits of each run.",
 		at:    in(func(c *Config) any { return &c.BudgetTokens }),
 		wider: func(below, project *Config) bool { return moreOf(below.BudgetTokens, project.BudgetTokens) },
 	},
 	{
-		key:   "budget.cost",
-		doc:   "Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each run.",
+		key: "budget.cost",
+		doc: "Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has " +
+			"limits of each run.",
 		at:    in(func(c *Config) any { return &c.BudgetCost }),
 		wider: func(below, project *Config) bool { return moreOf(below.BudgetCost, project.BudgetCost) },
 	},
@@ -117,8 +119,11 @@ var surfaceFields = []field{
 	},
 	{
 		key: "statusline",
-		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the shell that gets the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty: the built-in one.",
-		at:  in(func(c *Config) any { return &c.Statusline }),
+		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the " +
+			"shell that gets " +
+			"the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is " +
+			"shown as text. Empty: the built-in one.",
+		at: in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,
 	},
@@ -127,11 +132,15 @@ var surfaceFields = []field{
 // recordFields are the keys of how sessions are named.
 var recordFields = []field{
 	{
-		key: "session_titles", def: TitlesAuto, enum: []string{string(TitlesAuto), string(TitlesModel), string(TitlesRules)},
-		doc: "Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or its price is known.",
-		at:  in(func(c *Config) any { return &c.SessionTitles }),
+		key: "session_titles", def: TitlesAuto,
+		enum: []string{string(TitlesAuto), string(TitlesModel), string(TitlesRules)},
+		doc: "Who names and sums up sessions: a model in the background, rules, or auto: a model where " +
+			"small_model is " +
+			"set or its price is known.",
+		at: in(func(c *Config) any { return &c.SessionTitles }),
 		wider: func(below, project *Config) bool {
-			return below.SessionTitles != TitlesModel && project.SessionTitles != TitlesRules && project.SessionTitles != below.SessionTitles
+			return below.SessionTitles != TitlesModel && project.SessionTitles != TitlesRules &&
+				project.SessionTitles != below.SessionTitles
 		},
 	},
 	{
@@ -145,8 +154,9 @@ var recordFields = []field{
 var storeFields = []field{
 	{
 		key: "sandbox", def: SandboxAuto, enum: []string{string(SandboxAuto), string(SandboxOff)},
-		doc: "Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules alone.",
-		at:  in(func(c *Config) any { return &c.Sandbox }),
+		doc: "Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under " +
+			"the rules alone.",
+		at: in(func(c *Config) any { return &c.Sandbox }),
 		wider: func(below, project *Config) bool {
 			return below.Sandbox == SandboxAuto && project.Sandbox != SandboxAuto
 		},
@@ -179,8 +189,9 @@ var storeFields = []field{
 	},
 	{
 		key: "network.allow", check: checkHost, wider: never,
-		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.",
-		at:  in(func(c *Config) any { return &c.NetworkAllow }),
+		doc: "Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones " +
+			"only if named.",
+		at: in(func(c *Config) any { return &c.NetworkAllow }),
 	},
 	{
 		key: "websearch.kind", enum: []string{"searxng", "brave", "tavily"}, wider: never,
@@ -194,8 +205,10 @@ var storeFields = []field{
 	},
 	{
 		key: "websearch.key_env", check: checkVariable, wider: never,
-		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with the vendor's own address, else no key is sent.",
-		at:  in(func(c *Config) any { return &c.WebsearchKeyEnv }),
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search " +
+			"engine's key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or " +
+			"TAVILY_API_KEY with the vendor's own address, else no key is sent.",
+		at: in(func(c *Config) any { return &c.WebsearchKeyEnv }),
 	},
 }
 
@@ -219,7 +232,8 @@ var compositeFields = []field{
 	},
 	{
 		key: "models", shape: named, entries: modelFields,
-		doc:   "What is known of models, by provider/model; a name may end in * for all that begin so. It replaces what agentls knows of them.",
+		doc: "What is known of models, by provider/model; a name may end in * for all that begin so. It replaces " +
+			"what agentls knows of them.",
 		at:    in(func(c *Config) any { return &c.Models }),
 		entry: func() any { return new(Model) },
 		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("models", c.Models) },
@@ -227,7 +241,8 @@ var compositeFields = []field{
 	},
 	{
 		key: "prices", shape: named, entries: priceFields, wider: never,
-		doc:   "What models cost in US dollars per million tokens, by provider/model; a name may end in * for all that begin so. It replaces the built-in price.",
+		doc: "What models cost in US dollars per million tokens, by provider/model; a name may end in * for all " +
+			"that begin so. It replaces the built-in price.",
 		at:    in(func(c *Config) any { return &c.Prices }),
 		entry: func() any { return new(Price) },
 		each:  func(c *Config) iter.Seq2[string, any] { return eachNamed("prices", c.Prices) },
@@ -235,7 +250,8 @@ var compositeFields = []field{
 	},
 	{
 		key: "permission", shape: listed, entries: permissionFields,
-		doc:   "Permission rules in order, those of the user first, then those of the project, the environment, the editor and the command line.",
+		doc: "Permission rules in order, those of the user first, then those of the project, the environment, the " +
+			"editor and the command line.",
 		at:    in(func(c *Config) any { return &c.Permissions }),
 		entry: func() any { return new(Permission) },
 		each:  func(c *Config) iter.Seq2[string, any] { return eachListed("permission", c.Permissions) },
@@ -300,8 +316,11 @@ var providerFields = []field{
 	},
 	{
 		key: "key_env", check: checkVariable,
-		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with the vendor's own base URL only. Empty: no key is sent.",
-		at:  in(func(p *Provider) any { return &p.KeyEnv }),
+		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; " +
+			"keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with " +
+			"the vendor's " +
+			"own base URL only. Empty: no key is sent.",
+		at: in(func(p *Provider) any { return &p.KeyEnv }),
 	},
 	{
 		key: "headers", secret: true, optional: true,
@@ -372,11 +391,15 @@ var permissionFields = []field{
 	},
 	{
 		key: "pattern",
-		doc: "Which calls: the words of a command for bash, a path glob from the workspace root for file tools. Empty: every call.",
-		at:  in(func(p *Permission) any { return &p.Pattern }),
+		doc: "Which calls: the words of a command for bash, a path glob from the workspace root for file tools. " +
+			"Empty: every call.",
+		at: in(func(p *Permission) any { return &p.Pattern }),
 	},
 	{
-		key: "action", required: true, enum: []string{string(permission.Allow), string(permission.Ask), string(permission.Deny)},
+		key: "action", required: true, enum: []string{
+			string(permission.Allow), string(permission.Ask),
+			string(permission.Deny),
+		},
 		doc: "What the rule decides: allow, ask or deny.",
 		at:  in(func(p *Permission) any { return &p.Action }),
 	},
@@ -385,13 +408,15 @@ var permissionFields = []field{
 var hookFields = []field{
 	{
 		key: "command", required: true,
-		doc: "Program and arguments as a list, or one string for sh -c. It gets the event as JSON on its standard input.",
-		at:  in(func(h *Hook) any { return &h.Command }),
+		doc: "Program and arguments as a list, or one string for sh -c. It gets the event as JSON on its " +
+			"standard input.",
+		at: in(func(h *Hook) any { return &h.Command }),
 	},
 	{
 		key: "matcher", optional: true,
-		doc: "What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and Stop; names with | between them, or regular expressions. Empty: all.",
-		at:  in(func(h *Hook) any { return &h.Matcher }),
+		doc: "What the hook is for: tools in PreToolUse and PostToolUse, agents in SubagentStart, SubagentStop and " +
+			"Stop; names with | between them, or regular expressions. Empty: all.",
+		at: in(func(h *Hook) any { return &h.Matcher }),
 	},
 	{
 		key: "timeout", def: time.Minute, least: float64(time.Millisecond), most: float64(time.Hour),
@@ -403,8 +428,9 @@ var hookFields = []field{
 var languageFields = []field{
 	{
 		key: "command", optional: true,
-		doc: "Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. Empty: none is used.",
-		at:  in(func(l *Language) any { return &l.Command }),
+		doc: "Program and arguments as a list, or one string for sh -c; it speaks on its standard input and output. " +
+			"Empty: none is used.",
+		at: in(func(l *Language) any { return &l.Command }),
 	},
 	{
 		key: "files", optional: true,
@@ -426,8 +452,10 @@ var mcpFields = []field{
 	},
 	{
 		key: "env", secret: true, optional: true,
-		doc: "Environment variables added for the program. Their values are never shown. `${NAME}` and `${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the keyring; in args, url and headers, too.",
-		at:  in(func(m *MCPServer) any { return &m.Env }),
+		doc: "Environment variables added for the program. Their values are never shown. `${NAME}` and " +
+			"`${NAME:-default}` are filled in from the environment, the file of keys, or, as `${keyring:NAME}`, the " +
+			"keyring; in args, url and headers, too.",
+		at: in(func(m *MCPServer) any { return &m.Env }),
 	},
 	{
 		key: "url", check: checkURL, show: showURL, optional: true,
@@ -495,7 +523,8 @@ func checkHost(text string) error {
 		}
 		host = h
 	}
-	if host == "" || strings.ContainsAny(host, "/*?@#[] \t\r\n") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+	if host == "" || strings.ContainsAny(host, "/*?@#[] \t\r\n") || strings.Contains(host, ":") &&
+		net.ParseIP(host) == nil {
 		return errHost
 	}
 	return nil

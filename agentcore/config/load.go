@@ -41,8 +41,8 @@ const maxProblems = 100
 // Load merges the layers. It always returns a valid configuration; what was wrong is in the problems, in the order of
 // the layers. It keeps nothing of its argument, and reads files, so it does not belong on a dispatch path.
 //
-// A source of which nothing could be used gives a Problem that is Whole. Who loads again after a change should then keep
-// the configuration that it has, as the new one lacks the user's deny rules and hooks.
+// A source of which nothing could be used gives a Problem that is Whole. Who loads again after a change should then
+// keep the configuration that it has, as the new one lacks the user's deny rules and hooks.
 func Load(s Sources) (*Config, []Problem) {
 	l := newLoader(s)
 	if s.UserFile != "" {
@@ -81,7 +81,8 @@ func Check(text []byte, layer Layer, name string) []Problem {
 	for _, name := range l.config.Unlisted() { // who loads it may name its models elsewhere
 		key := "providers." + quoteKey(name)
 		l.origin, l.count = l.config.origins[key], 0
-		l.tell(SeverityWarning, key, place{l.origin.Line, min(1, l.origin.Line)}, "no model of it is known, so that it is taken only where one is named",
+		l.tell(SeverityWarning, key, place{l.origin.Line, min(1, l.origin.Line)},
+			"no model of it is known, so that it is taken only where one is named",
 			`add models = ["…"], or name one as `+name+"/MODEL")
 	}
 	return l.problems
@@ -211,7 +212,8 @@ func (l *loader) readFile(name string, mustExist bool, merge func([]byte)) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if mustExist {
-			l.lose(SeverityWarning, place{}, "the file that AGENTLS_CONFIG names does not exist", "create it, or unset AGENTLS_CONFIG")
+			l.lose(SeverityWarning, place{}, "the file that AGENTLS_CONFIG names does not exist",
+				"create it, or unset AGENTLS_CONFIG")
 		}
 	case errors.Is(err, ErrUnsafe):
 		l.lose(SeverityWarning, place{}, "not used: "+err.Error(), "make it yours and run chmod go-w on it")
@@ -253,7 +255,9 @@ func (l *loader) servers(text []byte) {
 				return key.name == "type"
 			})
 			if !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, kind) {
-				l.tell(SeverityWarning, "mcp."+quoteKey(server.name), server.node.at, fmt.Sprintf("ignored: servers of the type %.20q are not spoken with", kind), `use one of the type "stdio" or "http"`)
+				l.tell(SeverityWarning, "mcp."+quoteKey(server.name), server.node.at,
+					fmt.Sprintf("ignored: servers of the type %.20q are not spoken with", kind),
+					`use one of the type "stdio" or "http"`)
 				continue
 			}
 			known = append(known, entry{server.name, node{inner, server.node.at}})
@@ -343,7 +347,8 @@ func (l *loader) flags(flags []string) {
 		key, value, ok := strings.Cut(flag, "=")
 		path, err := splitKey(strings.TrimSpace(key))
 		if !ok || err != nil {
-			l.tell(SeverityError, "", place{}, fmt.Sprintf("%.40q is not key=value", key), "write for instance max_depth=2")
+			l.tell(SeverityError, "", place{}, fmt.Sprintf("%.40q is not key=value", key),
+				"write for instance max_depth=2")
 			continue
 		}
 		l.apply("", nest(path, node{value: rawText(value)}).value.(table))
@@ -359,7 +364,8 @@ func (l *loader) apply(prefix string, t table) {
 			l.applyField(&fields[i], e.node)
 			continue
 		}
-		if prefix == "" && slices.ContainsFunc(fields, func(f field) bool { return strings.HasPrefix(f.key, key+".") }) {
+		if prefix == "" &&
+			slices.ContainsFunc(fields, func(f field) bool { return strings.HasPrefix(f.key, key+".") }) {
 			if inner, ok := l.tableOf(key, e.node, "expected a table"); ok {
 				l.apply(key+".", inner)
 			}
@@ -396,7 +402,8 @@ func (l *loader) applyField(f *field, n node) {
 		return
 	}
 	if l.origin.Layer == LayerProject && f.wider != nil && f.wider(l.config, &next) {
-		l.tell(SeverityWarning, f.key, n.at, "ignored: a project may only narrow this", "set it in your own config.toml")
+		l.tell(SeverityWarning, f.key, n.at, "ignored: a project may only narrow this",
+			"set it in your own config.toml")
 		return
 	}
 	*l.config = next
@@ -464,13 +471,15 @@ func (l *loader) finish() {
 // searchKeys are where the keys of search engines are by default.
 var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
 
-// finishWebsearch completes what is said of the search engine. A vendor's key goes to another address only if the user says so.
+// finishWebsearch completes what is said of the search engine. A vendor's key goes to another address only if the user
+// says so.
 func (l *loader) finishWebsearch() {
 	c := l.config
 	if c.WebsearchKind == "searxng" && c.WebsearchBaseURL == "" {
 		l.origin, l.count = c.origins["websearch.kind"], 0
 		l.tell(SeverityError, "websearch.kind", place{l.origin.Line, min(1, l.origin.Line)},
-			"not used: it is not known where this search engine answers", "add websearch.base_url, such as http://127.0.0.1:8888")
+			"not used: it is not known where this search engine answers",
+			"add websearch.base_url, such as http://127.0.0.1:8888")
 		c.WebsearchKind = ""
 	}
 	if c.WebsearchKeyEnv == "" && c.WebsearchBaseURL == "" {

@@ -539,7 +539,8 @@ func trustedDirs(trusted bool) []string {
 	return nil
 }
 
-// TestSeveralFolders: rules and hooks of all folders count, of limits the narrowest, of anything else what the first says.
+// TestSeveralFolders: rules and hooks of all folders count, of limits the narrowest, of anything else what the first
+// says.
 func TestSeveralFolders(t *testing.T) {
 	one, two := filepath.FromSlash("/w/one"), filepath.FromSlash("/w/two")
 	files := map[string]string{

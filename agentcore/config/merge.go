@@ -121,7 +121,8 @@ func (l *loader) mergePrices(f *field, n node) {
 // validName refuses names that cannot be told apart when shown.
 func (l *loader) validName(key string, e entry) bool {
 	if e.name == "" || printable(e.name) != nil {
-		l.tell(SeverityError, key, e.node.at, "a name must not be empty, have control characters, or space around it", "")
+		l.tell(SeverityError, key, e.node.at, "a name must not be empty, have control characters, or space around it",
+			"")
 		return false
 	}
 	return true
@@ -180,10 +181,12 @@ func (l *loader) mergePermissions(f *field, n node) {
 			if p.Action == "" {
 				p.Action = permission.Deny
 			}
-			l.tell(SeverityWarning, key, element.at, fmt.Sprintf("until this is corrected the rule is taken as %s %s(%s)", p.Action, p.Tool, p.Pattern), "")
+			l.tell(SeverityWarning, key, element.at,
+				fmt.Sprintf("until this is corrected the rule is taken as %s %s(%s)", p.Action, p.Tool, p.Pattern), "")
 		}
 		if l.origin.Layer == LayerProject && p.Action == permission.Allow {
-			l.tell(SeverityWarning, key, element.at, "ignored: a project may not allow anything", "put the rule in your own config.toml")
+			l.tell(SeverityWarning, key, element.at, "ignored: a project may not allow anything",
+				"put the rule in your own config.toml")
 			continue
 		}
 		p.Origin = l.setFrom(key, element.at)
@@ -225,8 +228,8 @@ func (l *loader) mergeHooks(f *field, n node) {
 	}
 }
 
-// matches checks the matcher of a hook. A hook that cannot be read is left out, but for one that may keep agents from something: it then is for all
-// calls.
+// matches checks the matcher of a hook. A hook that cannot be read is left out, but for one that may keep agents from
+// something: it then is for all calls.
 func (l *loader) matches(key, event string, h *Hook, t table) bool {
 	_, err := hook.ParseMatcher(h.Matcher)
 	if err == nil {
@@ -257,7 +260,8 @@ func (l *loader) mergeMCP(f *field, n node) {
 		}
 		if _, exists := l.config.MCP[e.name]; exists && l.origin.Layer == LayerProject {
 			// The user's rules and grants for the server's tools must not serve another server.
-			l.tell(SeverityWarning, key, e.node.at, "ignored: you have a server of this name", "give the project's server another name")
+			l.tell(SeverityWarning, key, e.node.at, "ignored: you have a server of this name",
+				"give the project's server another name")
 			continue
 		}
 		inner, ok := l.tableOf(key, e.node, "expected a table")

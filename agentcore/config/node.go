@@ -96,7 +96,10 @@ func parseTOML(text string) (table, error) {
 	lines := lineStartsOf(text)
 	tree, end, err := tomltree.Parse(text, tomltree.Limits{Depth: maxNesting})
 	if errors.Is(err, tomltree.ErrLimit) {
-		return nil, &fault{at: lines.place(end), message: fmt.Sprintf("nested more than %d levels deep", maxNesting), hint: "no key of agentls needs that"}
+		return nil, &fault{
+			at: lines.place(end), message: fmt.Sprintf("nested more than %d levels deep", maxNesting),
+			hint: "no key of agentls needs that",
+		}
 	}
 	var values map[string]any
 	if cut := end + 1024; cut < len(text) {

@@ -115,8 +115,8 @@ func (c *Config) Origin(key string) Origin {
 	return c.origins[key[:strings.LastIndexByte(key, ']')+1]]
 }
 
-// ProviderNames returns the names of the providers in the order in which they are looked at and listed: those that somebody has
-// added, as they stand in the files, then the vendors, which are always there.
+// ProviderNames returns the names of the providers in the order in which they are looked at and listed: those that
+// somebody has added, as they stand in the files, then the vendors, which are always there.
 func (c *Config) ProviderNames() []string {
 	names := slices.SortedFunc(maps.Keys(c.Providers), func(a, b string) int {
 		first, second := c.Origin("providers."+quoteKey(a)), c.Origin("providers."+quoteKey(b))

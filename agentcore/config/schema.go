@@ -38,7 +38,10 @@ func Keys() iter.Seq[Key] {
 				}
 				continue
 			}
-			prefix := map[shape]string{named: f.key + ".NAME.", listed: f.key + "[].", namedListed: f.key + ".EVENT[]."}[f.shape]
+			prefix := map[shape]string{
+				named: f.key + ".NAME.", listed: f.key + "[].",
+				namedListed: f.key + ".EVENT[].",
+			}[f.shape]
 			for i := range f.entries {
 				e := &f.entries[i]
 				k := e.describe(prefix + e.key)
@@ -96,7 +99,10 @@ func Schema() ([]byte, error) {
 		key := f.key
 		if head, last, dotted := cutLast(key); dotted {
 			if root.Properties[head] == nil {
-				root.Properties[head] = &schema{Type: "object", Properties: map[string]*schema{}, AdditionalProperties: false}
+				root.Properties[head] = &schema{
+					Type: "object", Properties: map[string]*schema{},
+					AdditionalProperties: false,
+				}
 			}
 			into, key = root.Properties[head], last
 		}

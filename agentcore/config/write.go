@@ -17,9 +17,10 @@ var ErrByHand = errors.New("it cannot be changed safely by a program; change it 
 // oneLine is a string of TOML on one line, in either quotes.
 const oneLine = `("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`
 
-// WithText returns the text of a configuration file in which a key at its top has another text as its value. All else stays as it is: comments,
-// order, ends of lines. A key that is not there is put behind the comments at the file's head. What comes out is read again and compared, so
-// that no value changes but that one; where the file is written in a way that would need more, the error is ErrByHand. The key is a bare one.
+// WithText returns the text of a configuration file in which a key at its top has another text as its value. All else
+// stays as it is: comments, order, ends of lines. A key that is not there is put behind the comments at the file's
+// head. What comes out is read again and compared, so that no value changes but that one; where the file is written in
+// a way that would need more, the error is ErrByHand. The key is a bare one.
 func WithText(file []byte, key, value string) ([]byte, error) {
 	before := map[string]any{}
 	if err := toml.Unmarshal(file, &before); err != nil {
@@ -32,7 +33,8 @@ func WithText(file []byte, key, value string) ([]byte, error) {
 	var changed []byte
 	if _, there := before[key]; there {
 		quotedKey := regexp.QuoteMeta(key)
-		line := regexp.MustCompile(`(?m)^([ \t]*(?:` + quotedKey + `|"` + quotedKey + `"|'` + quotedKey + `')[ \t]*=[ \t]*)` + oneLine)
+		line := regexp.MustCompile(`(?m)^([ \t]*(?:` + quotedKey + `|"` + quotedKey + `"|'` + quotedKey +
+			`')[ \t]*=[ \t]*)` + oneLine)
 		at := line.FindSubmatchIndex(file)
 		if at == nil {
 			return nil, ErrByHand

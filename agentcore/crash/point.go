@@ -1,5 +1,5 @@
-// Package crash names the moments at which tests end the process, to see that the next one finds what it needs. The program
-// itself reaches them without anything happening. A leaf.
+// Package crash names the moments at which tests end the process, to see that the next one finds what it needs. The
+// program itself reaches them without anything happening. A leaf.
 package crash
 
 // Point is a moment between two steps of the journal, or of what must agree with it.

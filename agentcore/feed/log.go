@@ -1,5 +1,5 @@
-// Package feed holds the events of a process in order of commit, and those who read them: each at its own speed, without
-// a gap and without a double.
+// Package feed holds the events of a process in order of commit, and those who read them: each at its own speed,
+// without a gap and without a double.
 package feed
 
 import (
@@ -18,13 +18,14 @@ const (
 	// older part. A reader that falls further behind gets the stored events from the store; the transient ones that it
 	// missed are no facts any more.
 	keptEvents, keptBytes = 8192, 8 << 20
-	// storedEvents is how many events of a session the store keeps, and trimEvery after how many more the older ones go.
+	// storedEvents is how many events of a session the store keeps, and trimEvery after how many more the older ones
+	// go.
 	storedEvents, trimEvery = 20_000, 1000
 )
 
 // Log is the published events of this process in order of commit. It owns the ring; the store's
-// writer appends, subscriptions read at their own speed, and nobody waits for a reader. Its methods may be called from any
-// goroutine.
+// writer appends, subscriptions read at their own speed, and nobody waits for a reader. Its methods may be called from
+// any goroutine.
 type Log struct {
 	store *store.Store  // set before anybody subscribes
 	ended chan struct{} // closed with the log
@@ -36,12 +37,12 @@ type Log struct {
 	last   map[event.SessionID]uint64 // the number of each session's last event
 	grown  chan struct{}              // closed and replaced when the ring grows
 	closed bool
-	// untrimmed counts each session's events that were stored since its older ones were last removed, and long names the
-	// sessions with too many.
+	// untrimmed counts each session's events that were stored since its older ones were last removed, and long names
+	// the sessions with too many.
 	untrimmed map[event.SessionID]int
 	long      chan event.SessionID
-	// all are the readers of all sessions, from which nothing is trimmed that they have not read: they show this process to people, who
-	// would wait for the end of a run that was over.
+	// all are the readers of all sessions, from which nothing is trimmed that they have not read: they show this
+	// process to people, who would wait for the end of a run that was over.
 	all []*Subscription
 }
 
@@ -130,8 +131,8 @@ func (l *Log) add(entries []entry) {
 	l.grown = make(chan struct{})
 }
 
-// countLocked counts a stored event, and has its session trimmed after trimEvery of them. It waits for nobody: where too much is to be
-// trimmed already, the session's next event tries again.
+// countLocked counts a stored event, and has its session trimmed after trimEvery of them. It waits for nobody: where
+// too much is to be trimmed already, the session's next event tries again.
 func (l *Log) countLocked(session event.SessionID) {
 	l.untrimmed[session]++
 	if l.untrimmed[session] < trimEvery {
@@ -168,7 +169,8 @@ func (l *Log) read(session event.SessionID) uint64 {
 	return read
 }
 
-// Trim removes the older events of long sessions from the store, until ctx ends. Its caller waits for it before it closes the store.
+// Trim removes the older events of long sessions from the store, until ctx ends. Its caller waits for it before it
+// closes the store.
 func (l *Log) Trim(ctx context.Context, logger *slog.Logger) {
 	for {
 		select {

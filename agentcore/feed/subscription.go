@@ -24,8 +24,8 @@ var ErrClosed = errors.New("the engine is closed")
 type Subscription struct {
 	log     *Log
 	session event.SessionID // empty: all sessions of this process
-	// deserted, of a session that is not open in this process, looks whether its process still lives: all that is known of
-	// the session is what is stored.
+	// deserted, of a session that is not open in this process, looks whether its process still lives: all that is known
+	// of the session is what is stored.
 	deserted func(context.Context) error
 	position uint64
 	behind   bool // the ring no longer, or not yet, has what the reader wants: ask the store
@@ -35,9 +35,9 @@ type Subscription struct {
 	follower follower
 }
 
-// Subscribe starts reading at the events behind number since of a session. A session that is not open in this process comes with
-// deserted, which stores the end of its runs where their process has died; of such a session the stored events come. With an empty
-// session it reads all sessions of this process from now on.
+// Subscribe starts reading at the events behind number since of a session. A session that is not open in this process
+// comes with deserted, which stores the end of its runs where their process has died; of such a session the stored
+// events come. With an empty session it reads all sessions of this process from now on.
 func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(context.Context) error) *Subscription {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,9 +55,10 @@ func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(con
 }
 
 // Next returns the next event. It waits until there is one, ctx ends or the engine is closed
-// ([ErrClosed]). It may read the disk when the reader is far behind. Where a reader of one session is so slow that the store has
-// trimmed what it wants, it gets an [event.EventsTrimmed] in the place of that. The error is of the kind not_found once
-// the session is not stored any more, where another process had it open. A reader of all sessions has to go on until it gets an error.
+// ([ErrClosed]). It may read the disk when the reader is far behind. Where a reader of one session is so slow that the
+// store has trimmed what it wants, it gets an [event.EventsTrimmed] in the place of that. The error is of the kind
+// not_found once the session is not stored any more, where another process had it open. A reader of all sessions has to
+// go on until it gets an error.
 func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 	next, err := s.next(ctx)
 	if s.session == "" {
@@ -148,8 +149,8 @@ func (s *Subscription) wants(e event.Event) bool {
 	return true
 }
 
-// catchUp fills the backlog from the store with some of what was committed up to now. Once that is all of it, the reader goes on
-// at the end that the ring had before.
+// catchUp fills the backlog from the store with some of what was committed up to now. Once that is all of it, the
+// reader goes on at the end that the ring had before.
 func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 	sessions := []event.SessionID{s.session}
 	if s.session == "" {
@@ -167,7 +168,8 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 		if len(events) > 0 && s.missed(events[0]) {
 			first := events[0]
 			gap := event.EventsTrimmed{Missing: int(first.Seq - seq - 1)}
-			s.backlog = append(s.backlog, event.Event{Seq: first.Seq - 1, Session: session, Time: first.Time, Body: gap})
+			s.backlog = append(s.backlog,
+				event.Event{Seq: first.Seq - 1, Session: session, Time: first.Time, Body: gap})
 		}
 		s.backlog = append(s.backlog, events...)
 		more = more || len(events) == readEvents
@@ -179,7 +181,8 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 }
 
 const (
-	// A session of another process is looked at after followSoon, then less and less often, but every followLate at least.
+	// A session of another process is looked at after followSoon, then less and less often, but every followLate at
+	// least.
 	followSoon, followLate = 25 * time.Millisecond, 400 * time.Millisecond
 	// lookAfter is how often the reader of such a session sees to it that the process still lives.
 	lookAfter = time.Second
@@ -191,8 +194,8 @@ type follower struct {
 	looked time.Time // when the process was last seen to live
 }
 
-// follow waits until something new is stored of a session that another process has open. Where that process has died, its runs become
-// interrupted, which is news.
+// follow waits until something new is stored of a session that another process has open. Where that process has died,
+// its runs become interrupted, which is news.
 func (s *Subscription) follow(ctx context.Context) error {
 	f := &s.follower
 	for {

@@ -20,9 +20,9 @@ import (
 )
 
 // The JSONL form of a session: an object a line, told apart by `type`. The first line is the session; then the system
-// prompts of its runs; then each run, its messages, and behind each message the calls that it makes. `parent` of a run is
-// the run that started it, of a message the one that it follows (of a summary, the last one that it stands for): both
-// stand in earlier lines. A reader ignores members and types that it does not know.
+// prompts of its runs; then each run, its messages, and behind each message the calls that it makes. `parent` of a run
+// is the run that started it, of a message the one that it follows (of a summary, the last one that it stands for):
+// both stand in earlier lines. A reader ignores members and types that it does not know.
 const (
 	jsonlFormat  = "agentls-session"
 	jsonlVersion = 1
@@ -53,9 +53,10 @@ type promptLine struct {
 }
 
 type runLine struct {
-	Type          string          `json:"type"`
-	ID            event.RunID     `json:"id"`
-	Session       event.SessionID `json:"session"` // differs from that of the first line where a run of the session goes on with this one
+	Type string      `json:"type"`
+	ID   event.RunID `json:"id"`
+	// differs from that of the first line where a run of the session goes on with this one
+	Session       event.SessionID `json:"session"`
 	Parent        event.RunID     `json:"parent,omitzero"`
 	ParentMessage event.MessageID `json:"parentMessage,omitzero"`
 	ParentCall    event.CallID    `json:"parentCall,omitzero"`
@@ -139,8 +140,8 @@ type callLine struct {
 	ExitCode  *int             `json:"exitCode,omitzero"` // of the command that it ran to its end
 }
 
-// Export writes a session of any process as JSONL, which Import reads: its runs with their conversations, and the former ones that these go
-// on with. Secrets that are known by now are taken out. It reads the store.
+// Export writes a session of any process as JSONL, which Import reads: its runs with their conversations, and the
+// former ones that these go on with. Secrets that are known by now are taken out. It reads the store.
 func (h *Reader) Export(ctx context.Context, id event.SessionID, w io.Writer) error {
 	rec, err := h.record(ctx, id)
 	if err != nil {
@@ -159,28 +160,37 @@ func (h *Reader) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 		}
 	}
 	s := rec.session
-	write(sessionLine{"session", jsonlFormat, jsonlVersion, s.ID, s.Title, s.Summary, append([]string{}, s.Roots...), s.ForkedFrom, s.Created, s.Updated})
+	write(sessionLine{
+		"session", jsonlFormat, jsonlVersion, s.ID, s.Title, s.Summary, append([]string{}, s.Roots...),
+		s.ForkedFrom, s.Created, s.Updated,
+	})
 	for _, prompt := range rec.prompts {
 		write(promptLine{"prompt", prompt.ID, prompt.Text})
 	}
 	for _, part := range rec.runs {
 		r := part.run
 		write(runLine{
-			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title, r.URI, r.Model, r.Prompt, r.RequestType, r.Request,
-			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns, r.Usage, r.FilesModified, r.Permissions, r.Unread,
+			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title,
+			r.URI, r.Model, r.Prompt, r.RequestType, r.Request,
+			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns,
+			r.Usage, r.FilesModified, r.Permissions, r.Unread,
 			r.Created, r.Started, r.Completed, r.Duration.Milliseconds(),
 		})
 		made := part.byMessage()
 		calls := func(of event.MessageID) {
 			for _, c := range made[of] {
 				write(callLine{
-					"call", c.ID, c.Run, c.Message, c.ModelCall, c.Tool, c.Arguments, c.Title, c.Effect, c.Intent, c.Started, c.Finished, c.Status,
+					"call", c.ID, c.Run, c.Message, c.ModelCall, c.Tool, c.Arguments, c.Title, c.Effect, c.Intent,
+					c.Started, c.Finished, c.Status,
 					c.Summary, c.Output, c.ExitCode,
 				})
 			}
 		}
 		for _, m := range part.messages {
-			write(messageLine{"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts, m.Tokens, m.Duration.Milliseconds(), m.Model, usageOf(m)})
+			write(messageLine{
+				"message", m.ID, m.Parent, m.Run, m.Role, m.Time, m.Parts, m.Tokens,
+				m.Duration.Milliseconds(), m.Model, usageOf(m),
+			})
 			calls(m.ID)
 		}
 		calls("")
@@ -195,10 +205,13 @@ const (
 	maxImportDepth = 64
 )
 
-// Import stores a session that Export wrote, perhaps elsewhere, as a new one with ids of its own, and returns its id when it is durable. place gets the folders
-// of the file, absolute paths that may not be here, and returns those that the session is on from now on; nil keeps them. Nothing in the file can give a run more power than its agent has
-// here, and what it cost is not counted again. A file that is no such text is an Error of the kind invalid_request.
-func (h *Reader) Import(ctx context.Context, r io.Reader, place func(folders []string) []string) (event.SessionID, error) {
+// Import stores a session that Export wrote, perhaps elsewhere, as a new one with ids of its own, and returns its id
+// when it is durable. place gets the folders of the file, absolute paths that may not be here, and returns those that
+// the session is on from now on; nil keeps them. Nothing in the file can give a run more power than its agent has here,
+// and what it cost is not counted again. A file that is no such text is an Error of the kind invalid_request.
+func (h *Reader) Import(ctx context.Context, r io.Reader,
+	place func(folders []string) []string,
+) (event.SessionID, error) {
 	rec, err := readRecord(r, h.narrow)
 	if err != nil {
 		return "", err
@@ -207,7 +220,10 @@ func (h *Reader) Import(ctx context.Context, r io.Reader, place func(folders []s
 		rec.moveTo(place(rec.session.Roots))
 	}
 	if len(rec.session.Roots) == 0 {
-		return "", &fault.Error{Kind: fault.InvalidRequest, Detail: "the file names no folder that the session is on", Hint: "say on which folder it goes on"}
+		return "", &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "the file names no folder that the session is on",
+			Hint: "say on which folder it goes on",
+		}
 	}
 	return h.keepCopy(ctx, rec)
 }
@@ -248,7 +264,10 @@ type reading struct {
 
 func readRecord(r io.Reader, narrow func(json.RawMessage) json.RawMessage) (record, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, maxImport+1), 1<<20)
-	into := reading{narrow: narrow, runs: map[event.RunID]int{}, known: map[event.MessageID]bool{}, calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}, prompts: map[store.PromptID]store.PromptID{}}
+	into := reading{
+		narrow: narrow, runs: map[event.RunID]int{}, known: map[event.MessageID]bool{},
+		calls: map[event.CallID]struct{}{}, depths: map[event.RunID]int{}, prompts: map[store.PromptID]store.PromptID{},
+	}
 	size := 0
 	for n := 1; ; n++ {
 		line, err := readLine(in)
@@ -265,11 +284,17 @@ func readRecord(r io.Reader, narrow func(json.RawMessage) json.RawMessage) (reco
 			err = into.take(text)
 		}
 		if err != nil {
-			return record{}, &fault.Error{Kind: fault.InvalidRequest, Detail: fmt.Sprintf("line %d: %v", n, err), Hint: "import a file that `agentls sessions export` wrote", Cause: err}
+			return record{}, &fault.Error{
+				Kind: fault.InvalidRequest, Detail: fmt.Sprintf("line %d: %v", n, err),
+				Hint: "import a file that `agentls sessions export` wrote", Cause: err,
+			}
 		}
 	}
 	if into.record.session.ID == "" {
-		return record{}, &fault.Error{Kind: fault.InvalidRequest, Detail: "the file is empty", Hint: "import a file that `agentls sessions export` wrote"}
+		return record{}, &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "the file is empty",
+			Hint: "import a file that `agentls sessions export` wrote",
+		}
 	}
 	return into.record, nil
 }
@@ -343,7 +368,10 @@ func (r *reading) takeSession(l sessionLine) error {
 			return fmt.Errorf("the folder %q is no absolute path", root)
 		}
 	}
-	r.record.session = store.Session{ID: l.ID, Title: oneLine(l.Title), Summary: l.Summary, Roots: l.Folders, ForkedFrom: l.ID, Created: l.Created}
+	r.record.session = store.Session{
+		ID: l.ID, Title: oneLine(l.Title), Summary: l.Summary, Roots: l.Folders,
+		ForkedFrom: l.ID, Created: l.Created,
+	}
 	return nil
 }
 
@@ -380,11 +408,16 @@ func (r *reading) takeRun(l runLine) error {
 	}
 	r.runs[l.ID], r.depths[l.ID] = len(r.record.runs), depth
 	part := recordedRun{run: store.Run{
-		ID: l.ID, Parent: l.Parent, ParentMessage: l.ParentMessage, ParentCall: l.ParentCall, Chain: l.Chain, Agent: l.Agent, Role: l.Role, Depth: depth,
-		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType, Request: l.Request,
+		ID: l.ID, Parent: l.Parent, ParentMessage: l.ParentMessage, ParentCall: l.ParentCall, Chain: l.Chain,
+		Agent: l.Agent, Role: l.Role, Depth: depth,
+		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType,
+		Request:     l.Request,
 		ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
-		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status, Reason: l.Reason, Failure: encodedOrNil(l.Error),
-		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions), Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started, Completed: l.Finished,
+		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status,
+		Reason: l.Reason, Failure: encodedOrNil(l.Error),
+		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions),
+		Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started,
+		Completed: l.Finished,
 	}}
 	if part.run.Permissions != nil { // none is the least
 		part.run.Permissions = r.narrow(part.run.Permissions)
@@ -448,8 +481,10 @@ func (r *reading) takeCall(l callLine) error {
 	}
 	r.calls[l.ID] = struct{}{}
 	part.calls = append(part.calls, store.ToolCall{
-		ID: l.ID, Run: l.Run, Message: l.Message, ModelCall: l.ModelCall, Tool: l.Tool, Arguments: encodedOrNil(l.Arguments), Title: oneLine(l.Title), Effect: l.Effect,
-		Intent: l.Intent, Started: l.Started, Finished: l.Finished, Status: l.Status, Summary: oneLine(l.Summary), Output: l.Output, ExitCode: l.ExitCode,
+		ID: l.ID, Run: l.Run, Message: l.Message, ModelCall: l.ModelCall, Tool: l.Tool,
+		Arguments: encodedOrNil(l.Arguments), Title: oneLine(l.Title), Effect: l.Effect,
+		Intent: l.Intent, Started: l.Started, Finished: l.Finished, Status: l.Status, Summary: oneLine(l.Summary),
+		Output: l.Output, ExitCode: l.ExitCode,
 	})
 	return nil
 }

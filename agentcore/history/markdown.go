@@ -15,8 +15,9 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 )
 
-// Markdown writes a session of any process for reading: the user's runs in the order of their creation, each with its conversation, and below
-// it, one heading deeper, its children. Secrets that are known by now are taken out. It reads the store.
+// Markdown writes a session of any process for reading: the user's runs in the order of their creation, each with its
+// conversation, and below it, one heading deeper, its children. Secrets that are known by now are taken out. It reads
+// the store.
 func (h *Reader) Markdown(ctx context.Context, id event.SessionID, w io.Writer) error {
 	rec, err := h.record(ctx, id)
 	if err != nil {
@@ -52,7 +53,8 @@ func (h *Reader) Markdown(ctx context.Context, id event.SessionID, w io.Writer) 
 	return out.Flush()
 }
 
-// TranscriptMarkdown writes the conversation of a run, as Transcript returns it, for reading. Secrets that are known by now are taken out.
+// TranscriptMarkdown writes the conversation of a run, as Transcript returns it, for reading. Secrets that are known by
+// now are taken out.
 func (h *Reader) TranscriptMarkdown(ctx context.Context, run event.RunID, w io.Writer) error {
 	messages, _, err := h.Transcript(ctx, run, "", 0)
 	if err != nil {
@@ -164,8 +166,8 @@ var (
 	underlineLine = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
-// below is a text that somebody wrote in Markdown, as it can stand below a heading of a level: its headings are deeper, and a block of code that it
-// leaves open is closed (CommonMark, 4.2, 4.3 and 4.5).
+// below is a text that somebody wrote in Markdown, as it can stand below a heading of a level: its headings are deeper,
+// and a block of code that it leaves open is closed (CommonMark, 4.2, 4.3 and 4.5).
 func below(level int, text string) string {
 	var b strings.Builder
 	open, paragraph := "", false

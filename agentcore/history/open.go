@@ -9,7 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Events returns the numbers of the first and the last stored event of a session, 0 where it has none or is not stored. It reads the store.
+// Events returns the numbers of the first and the last stored event of a session, 0 where it has none or is not stored.
+// It reads the store.
 func (h *Reader) Events(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
 	first, last, err = h.store.SeqRange(ctx, session)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -38,7 +39,8 @@ type Ask struct {
 	Agent string
 }
 
-// Asks returns the open questions of a session. A session that is not stored is an Error of the kind not_found. It reads the store.
+// Asks returns the open questions of a session. A session that is not stored is an Error of the kind not_found. It
+// reads the store.
 func (h *Reader) Asks(ctx context.Context, session event.SessionID) ([]Ask, error) {
 	if _, err := h.Session(ctx, session); err != nil {
 		return nil, err

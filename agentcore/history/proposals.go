@@ -13,13 +13,13 @@ import (
 // Proposal is a proposal as it is stored.
 type Proposal struct {
 	store.Proposal
-	// Hunks are those that wait for the user or were settled lately, by file, then by place. A place is that of the text which the process
-	// showed that has the session open.
+	// Hunks are those that wait for the user or were settled lately, by file, then by place. A place is that of the
+	// text which the process showed that has the session open.
 	Hunks []workspace.Hunk
 }
 
-// Proposals returns what is stored of the proposals of a session that have hunks which wait for the user. A session that is not
-// stored is an Error of the kind not_found. It reads the store.
+// Proposals returns what is stored of the proposals of a session that have hunks which wait for the user. A session
+// that is not stored is an Error of the kind not_found. It reads the store.
 func (h *Reader) Proposals(ctx context.Context, session event.SessionID) ([]Proposal, error) {
 	if _, err := h.Session(ctx, session); err != nil {
 		return nil, err
@@ -48,7 +48,9 @@ func (h *Reader) Proposals(ctx context.Context, session event.SessionID) ([]Prop
 }
 
 // Hunks returns the stored hunks of a session in a state, or all of them for "". It reads the store.
-func (h *Reader) Hunks(ctx context.Context, session event.SessionID, state event.ProposalState) ([]workspace.Hunk, error) {
+func (h *Reader) Hunks(ctx context.Context, session event.SessionID,
+	state event.ProposalState,
+) ([]workspace.Hunk, error) {
 	rows, err := h.store.Hunks(ctx, session, state)
 	if err != nil {
 		return nil, fmt.Errorf("read the edits of the session %s: %w", session, err)
@@ -64,7 +66,8 @@ func (h *Reader) Hunks(ctx context.Context, session event.SessionID, state event
 func HunkOf(row store.Hunk) workspace.Hunk {
 	return workspace.Hunk{
 		ID: row.ID, Path: row.Path, State: row.State, StartLine: row.StartLine, EndLine: row.EndLine,
-		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, MoveTo: row.MoveTo, Detail: row.Detail,
+		Before: row.Before, After: row.After, Create: row.Create, Delete: row.Delete, MoveTo: row.MoveTo,
+		Detail: row.Detail,
 		Author: workspace.Author{Run: row.Run, Agent: row.Agent, Reason: row.Reason}, Stamp: workspace.Stamp(row.Stamp),
 		Place: workspace.Place{StartLine: row.PlaceStart, EndLine: row.PlaceEnd, Above: row.Above, Below: row.Below},
 	}

@@ -14,11 +14,12 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// record is a session with its conversations: what exports and copies have of it. Findings, proposed edits and permissions stay with the session.
+// record is a session with its conversations: what exports and copies have of it. Findings, proposed edits and
+// permissions stay with the session.
 type record struct {
 	session store.Session
-	// runs are those of the session but for agentls's own, in the order of their creation, behind those of other sessions that they go
-	// on with. A parent comes before its children, and a message before those that follow it.
+	// runs are those of the session but for agentls's own, in the order of their creation, behind those of other
+	// sessions that they go on with. A parent comes before its children, and a message before those that follow it.
 	runs []recordedRun
 	// prompts are those of the runs.
 	prompts []store.Prompt
@@ -110,9 +111,11 @@ func (r record) upTo(message event.MessageID) (record, bool) {
 			stays[m.ID] = !later
 			return later
 		})
-		part.calls = slices.DeleteFunc(slices.Clone(part.calls), func(c store.ToolCall) bool { return !stays[c.Message] })
+		part.calls = slices.DeleteFunc(slices.Clone(part.calls),
+			func(c store.ToolCall) bool { return !stays[c.Message] })
 		if len(part.messages) < before || part.run.ID == end.Run {
-			part.run.Status, part.run.Reason, part.run.Completed = event.StatusInterrupted, "the copy ends here", end.Time
+			part.run.Status, part.run.Reason, part.run.Completed = event.StatusInterrupted,
+				"the copy ends here", end.Time
 			part.run.Response, part.run.Summary, part.run.Result, part.run.Failure = "", "", nil, nil
 		}
 		cut.runs = append(cut.runs, part)
@@ -126,7 +129,8 @@ func (r record) copied() store.Batch {
 	r.session.ID, r.session.State, r.session.Updated = event.NewSessionID(), store.SessionClosed, now
 	batch := store.Batch{Sessions: []store.Session{r.session}}
 	used := map[store.PromptID]bool{}
-	runs, messages, calls := map[event.RunID]event.RunID{}, map[event.MessageID]event.MessageID{}, map[event.CallID]event.CallID{}
+	runs, messages, calls := map[event.RunID]event.RunID{}, map[event.MessageID]event.MessageID{},
+		map[event.CallID]event.CallID{}
 	for _, part := range r.runs {
 		runs[part.run.ID] = event.NewRunID()
 		for _, m := range part.messages {
@@ -161,9 +165,9 @@ func (r record) copied() store.Batch {
 	return batch
 }
 
-// Fork copies the conversations of a session of any process, up to a message or, for an empty one, as far as they have come. The copy is a session of
-// its own on the same folders; its runs have ended, and can be resumed. What the session found and proposed, and what was allowed in it, is not
-// copied. It returns when the copy is durable.
+// Fork copies the conversations of a session of any process, up to a message or, for an empty one, as far as they have
+// come. The copy is a session of its own on the same folders; its runs have ended, and can be resumed. What the session
+// found and proposed, and what was allowed in it, is not copied. It returns when the copy is durable.
 func (h *Reader) Fork(ctx context.Context, id event.SessionID, message event.MessageID) (event.SessionID, error) {
 	rec, err := h.record(ctx, id)
 	if err != nil {
@@ -172,7 +176,8 @@ func (h *Reader) Fork(ctx context.Context, id event.SessionID, message event.Mes
 	if message != "" {
 		var ok bool
 		if rec, ok = rec.upTo(message); !ok {
-			return "", fault.Missing("message", string(message), fmt.Sprintf("see the transcripts of the runs of %s", id))
+			return "", fault.Missing("message", string(message),
+				fmt.Sprintf("see the transcripts of the runs of %s", id))
 		}
 	}
 	rec.session.ForkedFrom, rec.session.Created = id, time.Now().UTC()

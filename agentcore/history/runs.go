@@ -60,8 +60,10 @@ type Run struct {
 // RunOf is what is stored of a run, for a listing.
 func RunOf(r store.Run) Run {
 	info := Run{
-		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: WorksAs(r.Role, r.Depth), Depth: r.Depth, Title: r.Title, Model: r.Model,
-		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage, Message: r.Summary,
+		ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: WorksAs(r.Role, r.Depth), Depth: r.Depth,
+		Title: r.Title, Model: r.Model,
+		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage,
+		Message:    r.Summary,
 		BudgetUsed: r.BudgetUsed, Background: r.Background,
 	}
 	if r.URI != "" {
@@ -94,8 +96,8 @@ func ChangedFiles(roots []string, stored json.RawMessage) []string {
 	return paths
 }
 
-// Run returns a stored run; one that is not stored, and one of agentls's own, is an Error of the kind not_found. It waits until what
-// was submitted so far is durable.
+// Run returns a stored run; one that is not stored, and one of agentls's own, is an Error of the kind not_found. It
+// waits until what was submitted so far is durable.
 func (h *Reader) Run(ctx context.Context, id event.RunID) (store.Run, error) {
 	if err := h.flush(ctx); err != nil {
 		return store.Run{}, err
@@ -110,7 +112,8 @@ func (h *Reader) Run(ctx context.Context, id event.RunID) (store.Run, error) {
 	return row, nil
 }
 
-// Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation. It reads the store.
+// Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation. It
+// reads the store.
 func (h *Reader) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]store.Resumption, error) {
 	return h.store.Resumptions(ctx, session)
 }

@@ -1,5 +1,5 @@
-// Package history reads what is stored of sessions of any process: their runs and conversations, as lists, as Markdown and as
-// JSONL, which it also reads back as a new session. Nothing here runs.
+// Package history reads what is stored of sessions of any process: their runs and conversations, as lists, as Markdown
+// and as JSONL, which it also reads back as a new session. Nothing here runs.
 package history
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Reader reads the store, and adds the sessions that are copied or imported. Its methods may be called from any goroutine.
+// Reader reads the store, and adds the sessions that are copied or imported. Its methods may be called from any
+// goroutine.
 type Reader struct {
 	store  *store.Store
 	redact func(string) string
@@ -65,8 +66,8 @@ type Filter struct {
 	Limit int
 }
 
-// Sessions lists the sessions in which something was done, the latest updated first, and says whether there are more. It reads the
-// store.
+// Sessions lists the sessions in which something was done, the latest updated first, and says whether there are more.
+// It reads the store.
 func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, more bool, err error) {
 	if err := h.flush(ctx); err != nil {
 		return nil, false, err
@@ -111,7 +112,10 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 			case filter.Limit > 0 && len(list) == filter.Limit:
 				return list, true, nil
 			default:
-				list = append(list, Session{Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks, Usage: o.Usage})
+				list = append(list, Session{
+					Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks,
+					Usage: o.Usage,
+				})
 			}
 		}
 	}
@@ -121,8 +125,8 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 // overviewed is how many sessions are looked at with one query.
 const overviewed = 128
 
-// Tree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A session
-// that is not stored is an Error of the kind not_found. It reads the store.
+// Tree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A
+// session that is not stored is an Error of the kind not_found. It reads the store.
 func (h *Reader) Tree(ctx context.Context, id event.SessionID) (Session, []Run, error) {
 	if err := h.flush(ctx); err != nil {
 		return Session{}, nil, err

@@ -17,7 +17,8 @@ import (
 // Message is one message of a stored conversation.
 type Message struct {
 	ID event.MessageID
-	// Parent is the message that this one follows; of a summary, the last one that it stands for. It is empty for the first.
+	// Parent is the message that this one follows; of a summary, the last one that it stands for. It is empty for the
+	// first.
 	Parent event.MessageID
 	Run    event.RunID
 	Role   model.Role
@@ -52,10 +53,13 @@ type Call struct {
 	Child event.RunID
 }
 
-// Transcript returns the conversation of a run of any process: what it goes on with, and its own messages, in the order in which they were stored.
-// It has at most limit messages (0 for all) behind the message after (empty for the first), and says whether there are more. A run that is not stored, and
-// one of agentls's own, is an Error of the kind not_found. It reads the store.
-func (h *Reader) Transcript(ctx context.Context, run event.RunID, after event.MessageID, limit int) (messages []Message, more bool, err error) {
+// Transcript returns the conversation of a run of any process: what it goes on with, and its own messages, in the order
+// in which they were stored. It has at most limit messages (0 for all) behind the message after (empty for the first),
+// and says whether there are more. A run that is not stored, and one of agentls's own, is an Error of the kind
+// not_found. It reads the store.
+func (h *Reader) Transcript(ctx context.Context, run event.RunID, after event.MessageID,
+	limit int,
+) (messages []Message, more bool, err error) {
 	row, err := h.Run(ctx, run)
 	if err != nil {
 		return nil, false, err
@@ -69,7 +73,8 @@ func (h *Reader) Transcript(ctx context.Context, run event.RunID, after event.Me
 			return nil, false, err
 		}
 		if parts == nil {
-			return nil, false, fault.Missing("message", string(after), fmt.Sprintf("ask for the transcript of %s from its beginning", run))
+			return nil, false, fault.Missing("message", string(after),
+				fmt.Sprintf("ask for the transcript of %s from its beginning", run))
 		}
 	}
 	for _, part := range parts {
@@ -95,7 +100,8 @@ type stretch struct {
 	from, to int
 }
 
-// stretches finds what a transcript is made of, without reading it: the run, and what it goes on with, the first one first.
+// stretches finds what a transcript is made of, without reading it: the run, and what it goes on with, the first one
+// first.
 func (h *Reader) stretches(ctx context.Context, run event.RunID) ([]stretch, error) {
 	parts, seen := []stretch{{run, -1, math.MaxInt32}}, map[event.RunID]bool{run: true}
 	for {
@@ -132,7 +138,8 @@ func (h *Reader) behind(ctx context.Context, parts []stretch, after event.Messag
 	return parts[at:], nil
 }
 
-// lookAhead is how many messages behind a page are read: the outcome of a call that was not made is in the next one of a tool.
+// lookAhead is how many messages behind a page are read: the outcome of a call that was not made is in the next one of
+// a tool.
 const lookAhead = 4
 
 // page reads at most so many messages of a stretch (0 for all), and reports whether there are more.
@@ -228,8 +235,8 @@ func (r recordedRun) byMessage() map[event.MessageID][]store.ToolCall {
 	return calls
 }
 
-// conversation reads a run and those that it goes on with, the first one first. What was deleted is left out. Of a run that another one goes on with in the
-// middle, what comes later is left out.
+// conversation reads a run and those that it goes on with, the first one first. What was deleted is left out. Of a run
+// that another one goes on with in the middle, what comes later is left out.
 func (h *Reader) conversation(ctx context.Context, run store.Run) ([]recordedRun, error) {
 	last, err := h.recorded(ctx, run)
 	if err != nil {
@@ -270,7 +277,10 @@ func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]
 		if err != nil {
 			return nil, fmt.Errorf("read the message %s of the run %s: %w", row.ID, r.run.ID, err)
 		}
-		m := Message{ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time, Model: row.Model, Usage: row.Usage}
+		m := Message{
+			ID: row.ID, Parent: row.Parent, Run: row.Run, Role: model.Role(row.Role), Time: row.Time,
+			Model: row.Model, Usage: row.Usage,
+		}
 		for _, part := range parts {
 			switch p := part.(type) {
 			case model.Text:
@@ -287,15 +297,18 @@ func (r recordedRun) transcript(n int, started map[event.CallID]event.RunID) ([]
 	return list, nil
 }
 
-// transcriptCall is a call of the message at an index, with its outcome. made are the calls of that message that were made, started the runs by the calls
-// that started them.
-func (r recordedRun) transcriptCall(c model.Call, at int, made []store.ToolCall, started map[event.CallID]event.RunID) Call {
+// transcriptCall is a call of the message at an index, with its outcome. made are the calls of that message that were
+// made, started the runs by the calls that started them.
+func (r recordedRun) transcriptCall(c model.Call, at int, made []store.ToolCall,
+	started map[event.CallID]event.RunID,
+) Call {
 	call := Call{ID: event.CallID(c.ID), Tool: c.Name, Arguments: string(c.Arguments)}
 	for _, row := range made {
 		if row.ModelCall != c.ID {
 			continue
 		}
-		call.ID, call.Tool, call.Status, call.Output, call.ExitCode = row.ID, row.Tool, row.Status, row.Output, row.ExitCode
+		call.ID, call.Tool, call.Status, call.Output, call.ExitCode = row.ID, row.Tool, row.Status,
+			row.Output, row.ExitCode
 		if row.Status != "" {
 			call.Duration = row.Finished.Sub(row.Started)
 		}

@@ -1,7 +1,9 @@
-// Package hook holds the formats of lifecycle hooks, the commands that run at points of a run's life: the events, what a hook gets on
-// its standard input, which hooks a matcher picks, and what the exit code and the output of one mean. It runs nothing. A leaf.
+// Package hook holds the formats of lifecycle hooks, the commands that run at points of a run's life: the events, what
+// a hook gets on its standard input, which hooks a matcher picks, and what the exit code and the output of one mean. It
+// runs nothing. A leaf.
 //
-// The field names are those that scripts for Claude Code read and write (its "Hooks reference"), as far as they mean anything here.
+// The field names are those that scripts for Claude Code read and write (its "Hooks reference"), as far as they mean
+// anything here.
 package hook
 
 import (
@@ -33,24 +35,32 @@ const (
 
 // Events returns the names of all events, in the order of a run's life. The caller may change the slice.
 func Events() []string {
-	return []string{string(SessionStart), string(SubagentStart), string(PreToolUse), string(PostToolUse), string(PreCompact), string(SubagentStop), string(Stop)}
+	return []string{
+		string(SessionStart), string(SubagentStart), string(PreToolUse), string(PostToolUse),
+		string(PreCompact), string(SubagentStop), string(Stop),
+	}
 }
 
 // Doc says when the event is and what its hooks can do, for people.
 func (e Event) Doc() string {
 	switch e {
 	case SessionStart:
-		return "Before the first prompt of a session. What the hook prints is put into the first prompt of each of its runs; a block rejects the run."
+		return "Before the first prompt of a session. What the hook prints is put into the first prompt of each of " +
+			"its runs; a block rejects the run."
 	case SubagentStart:
-		return "Before the first prompt of a child run; the matcher is for its agent. What the hook prints is put into that prompt; a block rejects the child."
+		return "Before the first prompt of a child run; the matcher is for its agent. What the hook prints is put " +
+			"into that prompt; a block rejects the child."
 	case PreToolUse:
-		return "Before a tool call, and before the rules decide on it. A block, or exit code 2, rejects the call; `permission_decision` can be \"deny\" or \"ask\"."
+		return "Before a tool call, and before the rules decide on it. A block, or exit code 2, rejects the call; " +
+			"`permission_decision` can be \"deny\" or \"ask\"."
 	case PostToolUse:
 		return "After a tool call that succeeded. The model gets what the hook prints, and the reason of a block."
 	case PreCompact:
-		return "Before a conversation is summed up. What the hook prints is for whoever does that; it cannot be blocked."
+		return "Before a conversation is summed up. What the hook prints is for whoever does that; it " +
+			"cannot be blocked."
 	case SubagentStop:
-		return "After the last word of a child run; the matcher is for its agent. A block, or exit code 2, makes it go on, at most three times."
+		return "After the last word of a child run; the matcher is for its agent. A block, or exit code 2, makes it " +
+			"go on, at most three times."
 	case Stop:
 		return "After the last word of a run of yours. A block, or exit code 2, makes it go on, at most three times."
 	}
@@ -60,7 +70,8 @@ func (e Event) Doc() string {
 // Known reports whether there is an event of that name.
 func Known(name string) bool { return slices.Contains(Events(), name) }
 
-// Input is what a hook gets as one JSON object on its standard input. Fields without a meaning for its event are left out.
+// Input is what a hook gets as one JSON object on its standard input. Fields without a meaning for its event are left
+// out.
 type Input struct {
 	Event   Event  `json:"hook_event_name"`
 	Session string `json:"session_id"`
@@ -75,7 +86,8 @@ type Input struct {
 	Depth  int    `json:"depth"`
 	Model  string `json:"model"`
 
-	// Tool is the canonical name of the tool, ToolCall the call's id and ToolInput its arguments, in PreToolUse and PostToolUse.
+	// Tool is the canonical name of the tool, ToolCall the call's id and ToolInput its arguments, in PreToolUse and
+	// PostToolUse.
 	Tool      string          `json:"tool_name,omitempty"`
 	ToolCall  string          `json:"tool_use_id,omitempty"`
 	ToolInput json.RawMessage `json:"tool_input,omitempty"`
@@ -88,7 +100,8 @@ type Input struct {
 	Source string `json:"source,omitempty"`
 	// Trigger is "auto", in PreCompact.
 	Trigger string `json:"trigger,omitempty"`
-	// StopActive tells, in Stop and SubagentStop, that the run goes on only because such a hook wanted it; LastMessage is its last word.
+	// StopActive tells, in Stop and SubagentStop, that the run goes on only because such a hook wanted it; LastMessage
+	// is its last word.
 	StopActive  *bool  `json:"stop_hook_active,omitempty"`
 	LastMessage string `json:"last_assistant_message,omitempty"`
 	// Reason is the limit that ended the run, in Stop and SubagentStop; none where it had nothing more to do.
@@ -145,8 +158,8 @@ func (i Input) Encode() ([]byte, error) {
 // fileTools are the tools whose path scripts look for in tool_input.file_path, as an absolute path.
 var fileTools = []string{"read", "write", "edit", "notebook_edit"}
 
-// WithFilePath returns the arguments of a call with file_path added, where the tool is one for a single file: scripts that were written for
-// Claude Code read it there. path is absolute; "" adds nothing.
+// WithFilePath returns the arguments of a call with file_path added, where the tool is one for a single file: scripts
+// that were written for Claude Code read it there. path is absolute; "" adds nothing.
 func WithFilePath(tool string, arguments json.RawMessage, path string) json.RawMessage {
 	if path == "" || !slices.Contains(fileTools, tool) {
 		return arguments

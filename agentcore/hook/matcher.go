@@ -18,8 +18,9 @@ type Matcher struct {
 	some     bool // else all
 }
 
-// ParseMatcher reads a matcher. "" and "*" are for all; otherwise it is names with "|" between them, each in any spelling, or regular expressions
-// (Go's regexp/syntax) for the whole name, whatever its case. The error says which part is wrong.
+// ParseMatcher reads a matcher. "" and "*" are for all; otherwise it is names with "|" between them, each in any
+// spelling, or regular expressions (Go's regexp/syntax) for the whole name, whatever its case. The error says which
+// part is wrong.
 func ParseMatcher(text string) (Matcher, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" {
@@ -66,7 +67,8 @@ func (m Matcher) Match(spellings ...string) bool {
 	return slices.ContainsFunc(spellings, func(s string) bool {
 		folded := fold(s)
 		return slices.Contains(m.folded, folded) ||
-			slices.ContainsFunc(m.patterns, func(p *regexp.Regexp) bool { return p.MatchString(s) || p.MatchString(folded) })
+			slices.ContainsFunc(m.patterns,
+				func(p *regexp.Regexp) bool { return p.MatchString(s) || p.MatchString(folded) })
 	})
 }
 

@@ -32,7 +32,8 @@ type Exit struct {
 	Cut bool
 }
 
-// Outcome is what a hook's end means. All texts are valid UTF-8 without control characters other than newlines and tabs, and bounded.
+// Outcome is what a hook's end means. All texts are valid UTF-8 without control characters other than newlines and
+// tabs, and bounded.
 type Outcome struct {
 	// Block rejects what the event is about: the call, the start, or the end. Reason says why; it is for the model.
 	Block  bool
@@ -51,10 +52,10 @@ type Outcome struct {
 // Outcome reads a hook's end by the table of the event:
 //
 //	exit code  meaning
-//	0          standard output is JSON with a decision, or else text: for the model in SessionStart, SubagentStart, PostToolUse and PreCompact, and for
-//	           nobody in the others
-//	2          standard error is a reason that rejects a call (PreToolUse), an end (Stop, SubagentStop), or tells the model what is wrong with
-//	           what was done (PostToolUse); in the others it is for the user alone
+//	0          standard output is JSON with a decision, or else text: for the model in SessionStart, SubagentStart,
+//	           PostToolUse and PreCompact, and for nobody in the others
+//	2          standard error is a reason that rejects a call (PreToolUse), an end (Stop, SubagentStop), or tells the
+//	           model what is wrong with what was done (PostToolUse); in the others it is for the user alone
 //	others     the hook has failed: the user is told, with its standard error
 func (e Event) Outcome(x Exit) Outcome {
 	stderr := clean(string(x.Stderr))
@@ -82,7 +83,10 @@ func (e Event) answer(x Exit) Outcome {
 	text := strings.TrimSpace(string(x.Stdout))
 	if strings.HasPrefix(text, "{") {
 		if x.Cut {
-			return Outcome{Problem: fmt.Sprintf("put out more than %d bytes; an answer in JSON must be shorter, so it was not read", MaxOutput)}
+			return Outcome{
+				Problem: fmt.Sprintf(
+					"put out more than %d bytes; an answer in JSON must be shorter, so it was not read", MaxOutput),
+			}
 		}
 		var a answer
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
@@ -151,7 +155,10 @@ func (p *present) UnmarshalJSON(text []byte) error {
 
 // decide is the outcome of an answer in JSON.
 func (e Event) decide(a answer) Outcome {
-	o := Outcome{Context: clean(strings.TrimSpace(first(a.Context, a.Specific.Context))), Message: clean(first(a.Message, a.ForeignMessage))}
+	o := Outcome{
+		Context: clean(strings.TrimSpace(first(a.Context, a.Specific.Context))),
+		Message: clean(first(a.Message, a.ForeignMessage)),
+	}
 	var problems []string
 	wrong := func(format string, values ...any) { problems = append(problems, fmt.Sprintf(format, values...)) }
 	reason := clean(strings.TrimSpace(first(a.Specific.PermissionReason, a.Reason, a.StopReason)))
@@ -222,7 +229,8 @@ func withDetail(what, stderr string) string {
 	return what
 }
 
-// clean makes a text fit for models and people: terminal escapes and other control characters go, and what is too long is cut.
+// clean makes a text fit for models and people: terminal escapes and other control characters go, and what is too long
+// is cut.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {

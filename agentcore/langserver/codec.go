@@ -17,8 +17,8 @@ const (
 	maxHeader = 4 << 10
 )
 
-// codec is the framing of LSP's base protocol. It takes what servers really send: headers in any case, line ends without CR, and
-// lines in front of a header, which some print as a greeting.
+// codec is the framing of LSP's base protocol. It takes what servers really send: headers in any case, line ends
+// without CR, and lines in front of a header, which some print as a greeting.
 type codec struct{}
 
 // WriteObject implements jsonrpc2.ObjectCodec.
@@ -42,7 +42,8 @@ func (codec) ReadObject(r *bufio.Reader, into any) error {
 		if line == "" && length >= 0 {
 			break
 		}
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+		if name, value, ok := strings.Cut(line, ":"); ok &&
+			strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
 			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
 				return fmt.Errorf("the server sent a message of the length %q", strings.TrimSpace(value))
 			}

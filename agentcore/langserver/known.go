@@ -37,24 +37,45 @@ func (s Server) language(path string) string {
 }
 
 var languages = map[string]string{
-	".go": "go", ".mod": "go.mod", ".rs": "rust", ".py": "python", ".pyi": "python", ".ts": "typescript", ".tsx": "typescriptreact", ".mts": "typescript",
-	".cts": "typescript", ".js": "javascript", ".jsx": "javascriptreact", ".mjs": "javascript", ".cjs": "javascript", ".c": "c", ".h": "c", ".cc": "cpp",
-	".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".java": "java", ".kt": "kotlin", ".rb": "ruby", ".php": "php", ".lua": "lua", ".zig": "zig",
-	".cs": "csharp", ".ex": "elixir", ".exs": "elixir", ".hs": "haskell", ".ml": "ocaml", ".mli": "ocaml.interface", ".sh": "shellscript", ".bash": "shellscript",
+	".go": "go", ".mod": "go.mod", ".rs": "rust", ".py": "python", ".pyi": "python", ".ts": "typescript",
+	".tsx": "typescriptreact", ".mts": "typescript",
+	".cts": "typescript", ".js": "javascript", ".jsx": "javascriptreact", ".mjs": "javascript", ".cjs": "javascript",
+	".c": "c", ".h": "c", ".cc": "cpp",
+	".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp", ".java": "java", ".kt": "kotlin", ".rb": "ruby",
+	".php": "php", ".lua": "lua", ".zig": "zig",
+	".cs": "csharp", ".ex": "elixir", ".exs": "elixir", ".hs": "haskell", ".ml": "ocaml", ".mli": "ocaml.interface",
+	".sh": "shellscript", ".bash": "shellscript",
 	".swift": "swift", ".dart": "dart", ".scala": "scala", ".nix": "nix", ".tf": "terraform",
 }
 
-// WellKnown are the language servers that are used where they are installed. Of two for the same files the first one is taken.
+// WellKnown are the language servers that are used where they are installed. Of two for the same files the first one is
+// taken.
 func WellKnown() []Server {
 	return []Server{
 		{Name: "go", Command: []string{"gopls"}, Files: []string{"*.go"}},
-		{Name: "rust", Command: []string{"rust-analyzer"}, Files: []string{"*.rs"}, Options: json.RawMessage(`{"checkOnSave": false, "cargo": {"buildScripts": {"enable": false}}, "procMacro": {"enable": false}}`)},
+		{
+			Name: "rust", Command: []string{"rust-analyzer"}, Files: []string{"*.rs"},
+			Options: json.RawMessage(
+				`{"checkOnSave": false, "cargo": {"buildScripts": {"enable": false}}, "procMacro": {"enable": false}}`),
+		},
 		{Name: "python", Command: []string{"pyright-langserver", "--stdio"}, Files: []string{"*.py", "*.pyi"}},
-		{Name: "python-basedpyright", Command: []string{"basedpyright-langserver", "--stdio"}, Files: []string{"*.py", "*.pyi"}},
+		{
+			Name: "python-basedpyright", Command: []string{"basedpyright-langserver", "--stdio"},
+			Files: []string{"*.py", "*.pyi"},
+		},
 		{Name: "python-pylsp", Command: []string{"pylsp"}, Files: []string{"*.py", "*.pyi"}},
-		{Name: "typescript", Command: []string{"typescript-language-server", "--stdio"}, Files: []string{"*.ts", "*.tsx", "*.mts", "*.cts", "*.js", "*.jsx", "*.mjs", "*.cjs"}},
-		{Name: "typescript-vtsls", Command: []string{"vtsls", "--stdio"}, Files: []string{"*.ts", "*.tsx", "*.mts", "*.cts", "*.js", "*.jsx", "*.mjs", "*.cjs"}},
-		{Name: "c", Command: []string{"clangd", "--background-index=false"}, Files: []string{"*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hh", "*.hpp"}},
+		{
+			Name: "typescript", Command: []string{"typescript-language-server", "--stdio"},
+			Files: []string{"*.ts", "*.tsx", "*.mts", "*.cts", "*.js", "*.jsx", "*.mjs", "*.cjs"},
+		},
+		{
+			Name: "typescript-vtsls", Command: []string{"vtsls", "--stdio"},
+			Files: []string{"*.ts", "*.tsx", "*.mts", "*.cts", "*.js", "*.jsx", "*.mjs", "*.cjs"},
+		},
+		{
+			Name: "c", Command: []string{"clangd", "--background-index=false"},
+			Files: []string{"*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hh", "*.hpp"},
+		},
 		{Name: "zig", Command: []string{"zls"}, Files: []string{"*.zig"}},
 		{Name: "lua", Command: []string{"lua-language-server"}, Files: []string{"*.lua"}},
 		{Name: "ruby", Command: []string{"ruby-lsp"}, Files: []string{"*.rb"}},

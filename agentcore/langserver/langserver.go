@@ -1,5 +1,5 @@
-// Package langserver asks language servers for definitions, references and symbols, on texts that may not be on the disk. It
-// speaks the client's side of the Language Server Protocol, as far as that takes.
+// Package langserver asks language servers for definitions, references and symbols, on texts that may not be on the
+// disk. It speaks the client's side of the Language Server Protocol, as far as that takes.
 package langserver
 
 import (
@@ -61,11 +61,13 @@ type Options struct {
 	Roots []string
 	// Server is what is known of it.
 	Server Server
-	// Read returns the text of a file as the one who asks sees it, for counting columns; ok is false for a file that cannot be read.
+	// Read returns the text of a file as the one who asks sees it, for counting columns; ok is false for a file that
+	// cannot be read.
 	Read func(path string) (text string, ok bool)
 }
 
-// Client is a connection to one server. Its methods may be called from any goroutine; whoever asks holds it with Use meanwhile. Close ends it.
+// Client is a connection to one server. Its methods may be called from any goroutine; whoever asks holds it with Use
+// meanwhile. Close ends it.
 type Client struct {
 	options Options
 	process *Process
@@ -91,10 +93,12 @@ type text struct {
 	text    string
 }
 
-// Start speaks with a server that was just started, which it owns from now on, and returns when the server is ready to be asked.
+// Start speaks with a server that was just started, which it owns from now on, and returns when the server is ready to
+// be asked.
 func Start(ctx context.Context, p *Process, o Options) (*Client, error) {
 	c := &Client{
-		options: o, process: p, ended: make(chan struct{}), using: make(chan struct{}, 1), open: map[string]text{}, busy: map[string]bool{}, news: make(chan struct{}),
+		options: o, process: p, ended: make(chan struct{}), using: make(chan struct{}, 1), open: map[string]text{},
+		busy: map[string]bool{}, news: make(chan struct{}),
 	}
 	background, stop := context.WithCancel(context.Background())
 	c.stop = stop
@@ -154,9 +158,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// Use waits until nobody else asks, and tells the server what texts whoever asks sees where the disk has something else, and those of
-// gone files, which become empty, since the protocol has no word for them. changed are files whose text on the disk may be another
-// than when they were last seen.
+// Use waits until nobody else asks, and tells the server what texts whoever asks sees where the disk has something
+// else, and those of gone files, which become empty, since the protocol has no word for them. changed are files whose
+// text on the disk may be another than when they were last seen.
 func (c *Client) Use(ctx context.Context, texts []Text, changed []string) (done func(), err error) {
 	select {
 	case c.using <- struct{}{}:
@@ -219,15 +223,18 @@ func (c *Client) show(ctx context.Context, t Text) error {
 		now.version++
 		now.text = t.Text
 		c.open[t.Path] = now
-		return c.conn.Notify(ctx, "textDocument/didChange", changed{versioned{uriOf(t.Path), now.version}, []change{{t.Text}}})
+		return c.conn.Notify(ctx, "textDocument/didChange",
+			changed{versioned{uriOf(t.Path), now.version}, []change{{t.Text}}})
 	}
 	c.open[t.Path] = text{1, t.Text}
-	return c.conn.Notify(ctx, "textDocument/didOpen", opened{item{uriOf(t.Path), c.options.Server.language(t.Path), 1, t.Text}})
+	return c.conn.Notify(ctx, "textDocument/didOpen",
+		opened{item{uriOf(t.Path), c.options.Server.language(t.Path), 1, t.Text}})
 }
 
 // Definition returns where the symbol at a place is defined. The document has to be among the texts of Use.
 func (c *Client) Definition(ctx context.Context, path string, line, column int) ([]Place, error) {
-	return c.places(ctx, "textDocument/definition", at{Document: document{uriOf(path)}, Position: c.position(path, line, column)})
+	return c.places(ctx, "textDocument/definition",
+		at{Document: document{uriOf(path)}, Position: c.position(path, line, column)})
 }
 
 // References returns where the symbol at a place is used, its declaration included.
@@ -359,7 +366,8 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	id := jsonrpc2.ID{Num: c.requests.Add(1)}
 	err := c.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
 	if ctx.Err() != nil {
-		_ = c.conn.Notify(context.WithoutCancel(ctx), "$/cancelRequest", struct { // where this cannot be sent the server has gone
+		_ = c.conn.Notify(context.WithoutCancel(ctx), "$/cancelRequest", struct {
+			// where this cannot be sent the server has gone
 			ID uint64 `json:"id"`
 		}{id.Num})
 	}
@@ -410,8 +418,10 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	}
 	var result any
 	switch r.Method {
-	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest",
-		"workspace/semanticTokens/refresh", "workspace/inlayHint/refresh", "workspace/codeLens/refresh", "workspace/diagnostic/refresh":
+	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create",
+		"window/showMessageRequest",
+		"workspace/semanticTokens/refresh", "workspace/inlayHint/refresh", "workspace/codeLens/refresh",
+		"workspace/diagnostic/refresh":
 	case "workspace/configuration":
 		var p struct {
 			Items []json.RawMessage `json:"items"`
@@ -431,7 +441,8 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 		}{}
 	default:
 		// A connection that breaks here breaks for whoever asks.
-		_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported: " + r.Method})
+		_ = conn.ReplyWithError(ctx, r.ID,
+			&jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported: " + r.Method})
 		return
 	}
 	_ = conn.Reply(ctx, r.ID, result) // as above

@@ -125,8 +125,9 @@ type symbol struct {
 }
 
 // kinds are the names of LSP's SymbolKind, which counts from 1.
-var kinds = strings.Fields("file module namespace package class method property field constructor enum interface function variable constant " +
-	"string number boolean array object key null enummember struct event operator typeparameter")
+var kinds = strings.Fields(
+	"file module namespace package class method property field constructor enum interface function variable constant " +
+		"string number boolean array object key null enummember struct event operator typeparameter")
 
 func kindOf(n int) string {
 	if n < 1 || n > len(kinds) {

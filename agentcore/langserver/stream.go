@@ -16,8 +16,9 @@ const (
 	maxWaiting = 256 << 20
 )
 
-// stream is a connection over a process's pipes. What is written waits in a queue, so that the goroutine that reads never waits for a
-// server which itself waits until it is read. Its goroutine writes, and ends when the stream is closed.
+// stream is a connection over a process's pipes. What is written waits in a queue, so that the goroutine that reads
+// never waits for a server which itself waits until it is read. Its goroutine writes, and ends when the stream is
+// closed.
 type stream struct {
 	process *Process
 	reader  *bufio.Reader
@@ -32,7 +33,10 @@ type stream struct {
 }
 
 func newStream(p *Process) *stream {
-	s := &stream{process: p, reader: bufio.NewReaderSize(p.Out, 64<<10), news: make(chan struct{}, 1), written: make(chan struct{})}
+	s := &stream{
+		process: p, reader: bufio.NewReaderSize(p.Out, 64<<10), news: make(chan struct{}, 1),
+		written: make(chan struct{}),
+	}
 	go s.write()
 	return s
 }

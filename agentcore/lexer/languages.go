@@ -49,7 +49,8 @@ type quote struct {
 	long        bool // it may go over several lines
 	char        bool // it is one character, or something else
 	atWord      bool // it stands at the start of a word
-	afterWord   bool // behind a word it is an apostrophe, as in the text of JSX, unless the word is a keyword before a value
+	// behind a word it is an apostrophe, as in the text of JSX, unless the word is a keyword before a value
+	afterWord bool
 	// embed opens code within the string, and its last byte is the bracket that closes it. Whole strings are one token
 	// with that code, of others the code is none of theirs.
 	embed string
@@ -81,93 +82,227 @@ var (
 	markup  = block{open: "<!--", close: "-->"}
 )
 
-// languages are the syntaxes, each with the ids (LSP 3.18, TextDocumentItem, and those of Vim and Helix) and the endings of
-// the files that have it.
+// languages are the syntaxes, each with the ids (LSP 3.18, TextDocumentItem, and those of Vim and Helix) and the
+// endings of the files that have it.
 var languages = []struct {
 	ids, endings string
 	Syntax
 }{
 	{
-		"c cpp objc objective-c objective-cpp objcpp cuda-cpp java csharp proto proto3 protobuf jsonc json5 glsl hlsl wgsl verilog systemverilog solidity thrift groovy",
-		"c h cc cpp cxx hh hpp hxx ino m mm cu java cs proto jsonc json5 glsl vert frag hlsl wgsl v sv sol thrift groovy gradle",
-		Syntax{lines: []line{slashes}, blocks: []block{stars}, quotes: []quote{triple, {open: `R"(`, close: `)"`, long: true}, {open: `@"`, close: `"`, doubled: true, long: true}, double, char}},
+		"c cpp objc objective-c objective-cpp objcpp cuda-cpp java csharp proto proto3 protobuf jsonc " +
+			"json5 glsl hlsl " +
+			"wgsl verilog systemverilog solidity thrift groovy",
+		"c h cc cpp cxx hh hpp hxx ino m mm cu java cs proto jsonc json5 glsl vert frag hlsl wgsl v sv sol thrift " +
+			"groovy gradle",
+		Syntax{
+			lines: []line{slashes}, blocks: []block{stars},
+			quotes: []quote{
+				triple,
+				{open: `R"(`, close: `)"`, long: true},
+				{open: `@"`, close: `"`, doubled: true, long: true},
+				double, char,
+			},
+		},
 	},
-	{"go gomod go.mod gowork", "go mod work", Syntax{lines: []line{slashes}, blocks: []block{stars}, quotes: []quote{double, raw, char}}},
+	{
+		"go gomod go.mod gowork", "go mod work",
+		Syntax{lines: []line{slashes}, blocks: []block{stars}, quotes: []quote{double, raw, char}},
+	},
 	{
 		"javascript javascriptreact typescript typescriptreact jsx tsx astro", "js mjs cjs jsx ts mts cts tsx",
 		Syntax{
 			lines: []line{slashes, {marker: "#!", where: opening}}, blocks: []block{stars}, regexps: true,
-			quotes: []quote{double, {open: "'", close: "'", escape: true, afterWord: true}, {open: "`", close: "`", escape: true, long: true, embed: "${"}},
+			quotes: []quote{
+				double,
+				{open: "'", close: "'", escape: true, afterWord: true},
+				{open: "`", close: "`", escape: true, long: true, embed: "${"},
+			},
 		},
 	},
 	{
 		"rust zig swift kotlin scala dart odin", "rs zig swift kt kts scala sc dart odin",
-		Syntax{lines: []line{slashes}, blocks: []block{nested}, quotes: []quote{triple, {open: `r#"`, close: `"#`, long: true}, longer, char}},
+		Syntax{
+			lines: []line{slashes}, blocks: []block{nested},
+			quotes: []quote{triple, {open: `r#"`, close: `"#`, long: true}, longer, char},
+		},
 	},
 	{"css", "css", Syntax{blocks: []block{stars}, quotes: []quote{double, single}}},
-	{"scss sass less stylus", "scss sass less styl", Syntax{lines: []line{slashes}, blocks: []block{stars}, quotes: []quote{double, single}}},
+	{
+		"scss sass less stylus", "scss sass less styl",
+		Syntax{lines: []line{slashes}, blocks: []block{stars}, quotes: []quote{double, single}},
+	},
 	{"php", "php", Syntax{lines: []line{slashes, hash}, blocks: []block{stars}, quotes: []quote{longer, longOne}}},
 	{
 		"python starlark bazel bzl mojo gdscript snakemake", "py pyi pyw bzl star mojo gd smk",
 		Syntax{lines: []line{hash}, quotes: []quote{triple, triple1, double, single}},
 	},
-	{"ruby crystal", "rb rake cr gemspec", Syntax{lines: []line{hash}, blocks: []block{{open: "=begin", close: "\n=end", atLine: true}}, quotes: []quote{longer, longOne, template}, escapes: "?"}},
+	{
+		"ruby crystal", "rb rake cr gemspec",
+		Syntax{
+			lines: []line{hash}, blocks: []block{{open: "=begin", close: "\n=end", atLine: true}},
+			quotes: []quote{longer, longOne, template}, escapes: "?",
+		},
+	},
 	{"perl raku", "pl pm t raku", Syntax{lines: []line{hashes}, quotes: []quote{longer, longOne}}},
 	{
 		"shellscript sh bash zsh ksh", "sh bash zsh ksh bats",
-		Syntax{lines: []line{hashes}, quotes: []quote{shellTwo, {open: "$'", close: "'", escape: true, long: true}, shellOne}, escapes: `\`, heredocs: true},
+		Syntax{lines: []line{hashes}, quotes: []quote{
+			shellTwo,
+			{open: "$'", close: "'", escape: true, long: true},
+			shellOne,
+		}, escapes: `\`, heredocs: true},
 	},
 	{"fish csh tcl", "fish csh tcl", Syntax{lines: []line{hashes}, quotes: []quote{longer, shellOne}, escapes: `\`}},
 	{
 		"powershell ps1", "ps1 psm1 psd1",
-		Syntax{lines: []line{hashes}, blocks: []block{{open: "<#", close: "#>"}}, quotes: []quote{{open: `"`, close: `"`, doubled: true, long: true}, sqlOne}, escapes: "`"},
+		Syntax{
+			lines: []line{hashes}, blocks: []block{{open: "<#", close: "#>"}},
+			quotes: []quote{{open: `"`, close: `"`, doubled: true, long: true}, sqlOne}, escapes: "`",
+		},
 	},
 	{
 		"yaml dockercompose ansible helm", "yaml yml",
-		Syntax{lines: []line{hashes}, quotes: []quote{{open: `"`, close: `"`, escape: true, long: true, atWord: true}, {open: "'", close: "'", doubled: true, long: true, atWord: true}}},
+		Syntax{lines: []line{hashes}, quotes: []quote{
+			{open: `"`, close: `"`, escape: true, long: true, atWord: true},
+			{open: "'", close: "'", doubled: true, long: true, atWord: true},
+		}},
 	},
 	{"toml", "toml", Syntax{lines: []line{hash}, quotes: []quote{triple, triple1, double, {open: "'", close: "'"}}}},
 	{
-		"makefile make dockerfile cmake meson ninja r elixir julia nim awk gitignore ignore gitcommit git-commit properties coffeescript coffee graphql elvish nu just caddyfile nginx",
+		"makefile make dockerfile cmake meson ninja r elixir julia nim awk gitignore ignore gitcommit git-commit " +
+			"properties coffeescript coffee graphql elvish nu just caddyfile nginx",
 		"mk cmake r ex exs jl nim awk properties coffee graphql gql nu",
-		Syntax{lines: []line{hashes}, blocks: []block{{open: "#=", close: "=#", nested: true}, {open: "#[", close: "]#", nested: true}}, quotes: []quote{triple, triple1, double, {open: "'", close: "'", atWord: true, escape: true}}},
+		Syntax{
+			lines:  []line{hashes},
+			blocks: []block{{open: "#=", close: "=#", nested: true}, {open: "#[", close: "]#", nested: true}},
+			quotes: []quote{triple, triple1, double, {open: "'", close: "'", atWord: true, escape: true}},
+		},
 	},
-	{"terraform hcl tf nix jsonnet", "tf tfvars hcl nix jsonnet libsonnet", Syntax{lines: []line{hashes, slashes}, blocks: []block{stars}, quotes: []quote{{open: "''", close: "''", long: true}, double}}},
+	{
+		"terraform hcl tf nix jsonnet", "tf tfvars hcl nix jsonnet libsonnet",
+		Syntax{
+			lines: []line{hashes, slashes}, blocks: []block{stars},
+			quotes: []quote{{open: "''", close: "''", long: true}, double},
+		},
+	},
 	{
 		"lua luau", "lua luau",
-		Syntax{lines: []line{dashes}, blocks: []block{{open: "--[[", close: "]]"}, {open: "--[=[", close: "]=]"}, {open: "--[==[", close: "]==]"}}, quotes: []quote{{open: "[[", close: "]]", long: true}, {open: "[=[", close: "]=]", long: true}, double, single}},
+		Syntax{lines: []line{dashes}, blocks: []block{
+			{open: "--[[", close: "]]"},
+			{open: "--[=[", close: "]=]"},
+			{open: "--[==[", close: "]==]"},
+		}, quotes: []quote{
+			{open: "[[", close: "]]", long: true},
+			{open: "[=[", close: "]=]", long: true},
+			double, single,
+		}},
 	},
-	{"sql plsql mysql pgsql tsql", "sql psql ddl", Syntax{lines: []line{dashes}, blocks: []block{nested}, quotes: []quote{sqlOne, sqlTwo, {open: "$$", close: "$$", long: true}}}},
+	{
+		"sql plsql mysql pgsql tsql", "sql psql ddl",
+		Syntax{
+			lines: []line{dashes}, blocks: []block{nested},
+			quotes: []quote{sqlOne, sqlTwo, {open: "$$", close: "$$", long: true}},
+		},
+	},
 	{
 		"haskell lhaskell purescript agda idris", "hs lhs purs agda idr",
-		Syntax{lines: []line{{marker: "--", where: symbol}}, blocks: []block{{open: "{-", close: "-}", nested: true}}, quotes: []quote{longer, char}},
+		Syntax{
+			lines: []line{{marker: "--", where: symbol}}, blocks: []block{{open: "{-", close: "-}", nested: true}},
+			quotes: []quote{longer, char},
+		},
 	},
-	{"elm dhall lean", "elm dhall", Syntax{lines: []line{dashes}, blocks: []block{{open: "{-", close: "-}", nested: true}}, quotes: []quote{triple, double, char}}},
-	{"ada vhdl applescript", "adb ads vhd vhdl applescript", Syntax{lines: []line{dashes}, quotes: []quote{basicTwo, char}}},
 	{
-		"lisp commonlisp common-lisp clojure scheme racket emacs-lisp elisp fennel janet", "lisp lsp cl clj cljs cljc edn scm ss rkt el fnl janet",
-		Syntax{lines: []line{{marker: ";"}}, blocks: []block{{open: "#|", close: "|#", nested: true}}, quotes: []quote{longer}, escapes: `\?`},
+		"elm dhall lean", "elm dhall",
+		Syntax{
+			lines: []line{dashes}, blocks: []block{{open: "{-", close: "-}", nested: true}},
+			quotes: []quote{triple, double, char},
+		},
 	},
-	{"ini dosini cfg conf editorconfig systemd desktop asm nasm autohotkey", "ini cfg conf editorconfig service asm s nasm ahk inf", Syntax{lines: []line{{marker: ";", where: word}, hashes}, quotes: []quote{basicTwo}}},
-	{"latex tex bibtex plaintex context", "tex sty cls bib ltx", Syntax{lines: []line{{marker: "%", where: unescaped}}}},
-	{"matlab octave", "matlab octave", Syntax{lines: []line{{marker: "%"}, hashes}, blocks: []block{{open: "%{", close: "%}"}}, quotes: []quote{basicTwo, {open: "'", close: "'", doubled: true, atWord: true}}}},
+	{
+		"ada vhdl applescript", "adb ads vhd vhdl applescript",
+		Syntax{lines: []line{dashes}, quotes: []quote{basicTwo, char}},
+	},
+	{
+		"lisp commonlisp common-lisp clojure scheme racket emacs-lisp elisp fennel janet",
+		"lisp lsp cl clj cljs cljc edn scm ss rkt el fnl janet",
+		Syntax{
+			lines: []line{{marker: ";"}}, blocks: []block{{open: "#|", close: "|#", nested: true}},
+			quotes: []quote{longer}, escapes: `\?`,
+		},
+	},
+	{
+		"ini dosini cfg conf editorconfig systemd desktop asm nasm autohotkey",
+		"ini cfg conf editorconfig service asm s nasm ahk inf",
+		Syntax{lines: []line{{marker: ";", where: word}, hashes}, quotes: []quote{basicTwo}},
+	},
+	{
+		"latex tex bibtex plaintex context", "tex sty cls bib ltx",
+		Syntax{lines: []line{{marker: "%", where: unescaped}}},
+	},
+	{
+		"matlab octave", "matlab octave",
+		Syntax{
+			lines: []line{{marker: "%"}, hashes}, blocks: []block{{open: "%{", close: "%}"}},
+			quotes: []quote{basicTwo, {open: "'", close: "'", doubled: true, atWord: true}},
+		},
+	},
 	{"erlang", "erl hrl", Syntax{lines: []line{{marker: "%"}}, quotes: []quote{longer, single}, escapes: "$"}},
-	{"prolog postscript", "pro prolog ps eps", Syntax{lines: []line{{marker: "%"}}, blocks: []block{stars}, quotes: []quote{single, double}}},
 	{
-		"html xml xsl svg vue svelte handlebars mustache razor aspx angular", "html htm xhtml xml xsl xsd svg vue svelte hbs plist",
-		Syntax{lines: []line{{marker: "//", where: first}}, blocks: []block{markup, stars, {open: "{{!--", close: "--}}"}}},
+		"prolog postscript", "pro prolog ps eps",
+		Syntax{lines: []line{{marker: "%"}}, blocks: []block{stars}, quotes: []quote{single, double}},
 	},
-	{"markdown md mdx quarto rmd", "md markdown mdx qmd rmd", Syntax{blocks: []block{markup, {open: "{/*", close: "*/}"}}}},
-	{"jinja jinja-html twig django django-html", "j2 jinja jinja2 twig", Syntax{blocks: []block{{open: "{#", close: "#}"}, markup}}},
-	{"ocaml ocaml.interface reason sml coq rocq", "ml mli sml", Syntax{blocks: []block{{open: "(*", close: "*)", nested: true}}, quotes: []quote{longer, char}}},
-	{"fsharp", "fs fsi fsx", Syntax{lines: []line{slashes}, blocks: []block{{open: "(*", close: "*)", nested: true}}, quotes: []quote{triple, longer, char}}},
-	{"pascal delphi", "pas dpr pp", Syntax{lines: []line{slashes}, blocks: []block{{open: "{", close: "}"}, {open: "(*", close: "*)"}}, quotes: []quote{{open: "'", close: "'", doubled: true}}}},
-	{"vim viml vimscript", "vim vimrc", Syntax{lines: []line{{marker: `"`, where: first}, {marker: "#", where: first}}, quotes: []quote{double, {open: "'", close: "'", doubled: true}}}},
-	{"vb vba basic freebasic qb64 vbscript vbnet", "vb bas vbs frm", Syntax{lines: []line{{marker: "'"}, {marker: "REM", where: statement}}, quotes: []quote{basicTwo}}},
-	{"bat batch dosbatch", "bat cmd", Syntax{lines: []line{{marker: "REM", where: statement}, {marker: "::", where: first}}}},
-	{"fortran fortran-modern fortran90", "f90 f95 f03 f08", Syntax{lines: []line{{marker: "!"}}, quotes: []quote{basicTwo, {open: "'", close: "'", doubled: true}}}},
+	{
+		"html xml xsl svg vue svelte handlebars mustache razor aspx angular",
+		"html htm xhtml xml xsl xsd svg vue svelte hbs plist",
+		Syntax{
+			lines:  []line{{marker: "//", where: first}},
+			blocks: []block{markup, stars, {open: "{{!--", close: "--}}"}},
+		},
+	},
+	{
+		"markdown md mdx quarto rmd", "md markdown mdx qmd rmd",
+		Syntax{blocks: []block{markup, {open: "{/*", close: "*/}"}}},
+	},
+	{
+		"jinja jinja-html twig django django-html", "j2 jinja jinja2 twig",
+		Syntax{blocks: []block{{open: "{#", close: "#}"}, markup}},
+	},
+	{
+		"ocaml ocaml.interface reason sml coq rocq", "ml mli sml",
+		Syntax{blocks: []block{{open: "(*", close: "*)", nested: true}}, quotes: []quote{longer, char}},
+	},
+	{"fsharp", "fs fsi fsx", Syntax{
+		lines: []line{slashes}, blocks: []block{{open: "(*", close: "*)", nested: true}},
+		quotes: []quote{triple, longer, char},
+	}},
+	{
+		"pascal delphi", "pas dpr pp",
+		Syntax{
+			lines: []line{slashes}, blocks: []block{{open: "{", close: "}"}, {open: "(*", close: "*)"}},
+			quotes: []quote{{open: "'", close: "'", doubled: true}},
+		},
+	},
+	{"vim viml vimscript", "vim vimrc", Syntax{
+		lines:  []line{{marker: `"`, where: first}, {marker: "#", where: first}},
+		quotes: []quote{double, {open: "'", close: "'", doubled: true}},
+	}},
+	{
+		"vb vba basic freebasic qb64 vbscript vbnet", "vb bas vbs frm",
+		Syntax{lines: []line{{marker: "'"}, {marker: "REM", where: statement}}, quotes: []quote{basicTwo}},
+	},
+	{
+		"bat batch dosbatch", "bat cmd",
+		Syntax{lines: []line{{marker: "REM", where: statement}, {marker: "::", where: first}}},
+	},
+	{
+		"fortran fortran-modern fortran90", "f90 f95 f03 f08",
+		Syntax{lines: []line{{marker: "!"}}, quotes: []quote{basicTwo, {open: "'", close: "'", doubled: true}}},
+	},
 	{"cobol", "cob cbl", Syntax{lines: []line{{marker: "*>"}}, quotes: []quote{basicTwo}}},
-	{"d", "d", Syntax{lines: []line{slashes}, blocks: []block{{open: "/+", close: "+/", nested: true}, stars}, quotes: []quote{longer, raw, char}}},
+	{"d", "d", Syntax{
+		lines: []line{slashes}, blocks: []block{{open: "/+", close: "+/", nested: true}, stars},
+		quotes: []quote{longer, raw, char},
+	}},
 	{"json plaintext text", "json txt", Syntax{}},
 }
 
@@ -185,9 +320,11 @@ var unknown = Syntax{
 
 // fileNames are the ids of files that are known by their names.
 var fileNames = map[string]string{
-	"makefile": "makefile", "gnumakefile": "makefile", "dockerfile": "dockerfile", "containerfile": "dockerfile", "cmakelists.txt": "cmake",
-	"rakefile": "ruby", "gemfile": "ruby", "jenkinsfile": "groovy", "build": "bazel", "workspace": "bazel", ".gitignore": "gitignore",
-	".vimrc": "vim", ".bashrc": "bash", ".zshrc": "zsh", ".profile": "sh", "justfile": "just",
+	"makefile": "makefile", "gnumakefile": "makefile", "dockerfile": "dockerfile", "containerfile": "dockerfile",
+	"cmakelists.txt": "cmake",
+	"rakefile":       "ruby", "gemfile": "ruby", "jenkinsfile": "groovy", "build": "bazel", "workspace": "bazel",
+	".gitignore": "gitignore",
+	".vimrc":     "vim", ".bashrc": "bash", ".zshrc": "zsh", ".profile": "sh", "justfile": "just",
 }
 
 // index finds the syntaxes by language and by ending; it is made when the first is looked for.
@@ -205,8 +342,8 @@ var index = sync.OnceValues(func() (ids, endings map[string]*Syntax) {
 	return ids, endings
 })
 
-// Of returns the syntax of a language by LSP's languageId; where that says nothing, the file's name decides. It is never
-// nil: for languages that nobody knows it is what most have in common.
+// Of returns the syntax of a language by LSP's languageId; where that says nothing, the file's name decides. It is
+// never nil: for languages that nobody knows it is what most have in common.
 func Of(language, file string) *Syntax {
 	byID, byEnding := index()
 	language = strings.ToLower(language)

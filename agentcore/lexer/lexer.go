@@ -179,7 +179,8 @@ func (l line) begins(text string, at int) bool {
 		return strings.IndexByte(" \t\r\n;()|&{}", before) >= 0
 	case statement:
 		front := strings.TrimSpace(text[lineStart(text, at):at])
-		return strings.IndexByte(" \t\r\n", next) >= 0 && (front == "" || front == "@" || strings.HasSuffix(front, ":") || strings.Trim(front, "0123456789") == "")
+		return strings.IndexByte(" \t\r\n", next) >= 0 &&
+			(front == "" || front == "@" || strings.HasSuffix(front, ":") || strings.Trim(front, "0123456789") == "")
 	case unescaped:
 		return before != '\\'
 	case symbol: // "-->" and "|--" are operators
@@ -325,7 +326,8 @@ func (s *scanner) valueAt(at int) bool {
 // beforeValue reports whether a word of JavaScript is followed by a value and is none itself.
 func beforeValue(word string) bool {
 	switch word {
-	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "else", "do", "await", "yield", "from", "import", "export",
+	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "else", "do", "await", "yield", "from",
+		"import", "export",
 		"default", "extends", "instanceof", "require", "as", "is":
 		return true
 	}

@@ -160,13 +160,18 @@ func (f *File) lineAt(offset int) int {
 // belong.
 func IsTest(name string) bool {
 	lower := "/" + strings.ToLower(name)
-	for _, folder := range []string{"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/", "/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/", "/_examples/", "/benchmarks/", "/benchmark/", "/bench/"} {
+	for _, folder := range []string{
+		"/test/", "/tests/", "/testdata/", "/testing/", "/__tests__/", "/spec/", "/specs/",
+		"/fixtures/", "/fixture/", "/mocks/", "/__mocks__/", "/examples/", "/example/", "/_examples/", "/benchmarks/",
+		"/benchmark/", "/bench/",
+	} {
 		if strings.Contains(lower, folder) {
 			return true
 		}
 	}
 	base := path.Base(lower)
-	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || base == "conftest.py"
+	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") ||
+		strings.Contains(base, ".spec.") || base == "conftest.py"
 }
 
 // comment reports whether a comment begins on one of the lines.
@@ -175,7 +180,8 @@ func (f *File) comment(first, last int) bool {
 	if last < len(f.starts) {
 		to = f.starts[last]
 	}
-	at, _ := slices.BinarySearchFunc(f.comments, from, func(c span, offset int) int { return cmp.Compare(c.start, offset) })
+	at, _ := slices.BinarySearchFunc(f.comments, from,
+		func(c span, offset int) int { return cmp.Compare(c.start, offset) })
 	return at < len(f.comments) && f.comments[at].start < to
 }
 
@@ -184,7 +190,8 @@ func (f *File) isGenerated() bool {
 	const wide = 200 // bytes of an average line
 	head := f.text[:min(len(f.text), 2000)]
 	return strings.Contains(f.path, ".min.") || len(f.text) > wide*len(f.starts) ||
-		strings.Contains(head, "Code generated ") && strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@"+"generated")
+		strings.Contains(head, "Code generated ") && strings.Contains(head, "DO NOT EDIT") ||
+		strings.Contains(head, "@"+"generated")
 }
 
 // removeLines is the edit that takes whole lines away, from 1, inclusive.

@@ -19,7 +19,10 @@ type lexed struct {
 }
 
 // lexerNames are the languages whose texts are code, as the lexer knows them.
-var lexerNames = map[Language]string{Go: "go", JavaScript: "javascript", TypeScript: "typescript", Python: "python", Shell: "bash"}
+var lexerNames = map[Language]string{
+	Go: "go", JavaScript: "javascript", TypeScript: "typescript", Python: "python",
+	Shell: "bash",
+}
 
 // lex takes a text apart as its language does.
 func lex(of Language, text string) lexed {

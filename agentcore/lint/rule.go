@@ -47,7 +47,8 @@ var languages = map[string]Language{
 	".py": Python, ".pyi": Python, ".pyw": Python,
 	".sh": Shell, ".bash": Shell, ".bats": Shell, ".ksh": Shell,
 	".md": Prose, ".markdown": Prose, ".txt": Prose, ".rst": Prose, ".adoc": Prose,
-	".json": Data, ".jsonc": Data, ".yaml": Data, ".yml": Data, ".toml": Data, ".ini": Data, ".cfg": Data, ".conf": Data,
+	".json": Data, ".jsonc": Data, ".yaml": Data, ".yml": Data, ".toml": Data, ".ini": Data, ".cfg": Data,
+	".conf":       Data,
 	".properties": Data, ".env": Data,
 }
 
@@ -173,8 +174,9 @@ func (f *File) Check() []Diagnostic {
 			}
 			lines[h.line] = true
 			found = append(found, Diagnostic{
-				Line: h.line, EndLine: min(max(h.line, h.endLine), len(f.starts)), Severity: cmp.Or(h.severity, r.Severity),
-				Rule: r.Name, Message: cmp.Or(h.message, r.Message), Source: Source, same: r.same, edit: h.edit,
+				Line: h.line, EndLine: min(max(h.line, h.endLine), len(f.starts)),
+				Severity: cmp.Or(h.severity, r.Severity),
+				Rule:     r.Name, Message: cmp.Or(h.message, r.Message), Source: Source, same: r.same, edit: h.edit,
 			})
 		}
 	}
@@ -191,7 +193,8 @@ func sortByLine(list []Diagnostic) {
 func Combine(checked, own []Diagnostic) []Diagnostic {
 	var out []Diagnostic
 	for _, d := range checked {
-		if !slices.ContainsFunc(out, func(o Diagnostic) bool { return o.Line == d.Line && sameWords(o.Message, d.Message) }) {
+		if !slices.ContainsFunc(out,
+			func(o Diagnostic) bool { return o.Line == d.Line && sameWords(o.Message, d.Message) }) {
 			out = append(out, d)
 		}
 	}
@@ -214,7 +217,8 @@ func Combine(checked, own []Diagnostic) []Diagnostic {
 // means reports whether a checker's diagnostic says what the rule says.
 func (d Diagnostic) means(checked Diagnostic) bool {
 	return slices.ContainsFunc(d.same, func(word string) bool {
-		return strings.EqualFold(checked.Rule, word) || len(word) > 6 && strings.Contains(strings.ToLower(checked.Message), word)
+		return strings.EqualFold(checked.Rule, word) || len(word) > 6 &&
+			strings.Contains(strings.ToLower(checked.Message), word)
 	})
 }
 

@@ -9,18 +9,21 @@ import (
 )
 
 const (
-	sqlMessage   = "The query is put together from text and values, which invites SQL injection. Use placeholders and pass the values "
+	sqlMessage = "The query is put together from text and values, which invites SQL injection. Use placeholders and " +
+		"pass the values "
 	shellMessage = "A shell gets a command that is put together from values, which invites injection. "
 )
 
 // callRules are about calls that get a text which is put together from values, where the values should be given apart.
 var callRules = []Rule{
 	{
-		Name: "sql-concatenation", Languages: Go, Severity: Warning, Message: sqlMessage + "as arguments.", same: []string{"G201", "G202"},
+		Name: "sql-concatenation", Languages: Go, Severity: Warning, Message: sqlMessage + "as arguments.",
+		same:  []string{"G201", "G202"},
 		check: shipped(built{call: goQuery, by: goBuilt, words: sqlWords, sql: true}.hits),
 	},
 	{
-		Name: "sql-concatenation", Languages: Python, Severity: Warning, Message: sqlMessage + "as parameters.", same: []string{"S608"},
+		Name: "sql-concatenation", Languages: Python, Severity: Warning, Message: sqlMessage + "as parameters.",
+		same:  []string{"S608"},
 		check: shipped(built{call: pyQuery, by: pyBuilt, words: sqlWords, sql: true}.hits),
 	},
 	{
@@ -28,15 +31,18 @@ var callRules = []Rule{
 		check: shipped(built{call: jsQuery, by: jsBuilt, words: sqlWords, sql: true}.hits),
 	},
 	{
-		Name: "shell-injection", Languages: Go, Severity: Warning, Message: shellMessage + "Run the program directly with its arguments.",
-		same: []string{"G204"}, check: shipped(built{call: goShell, by: goBuilt, words: []string{"os/exec"}}.hits),
+		Name: "shell-injection", Languages: Go, Severity: Warning,
+		Message: shellMessage + "Run the program directly with its arguments.",
+		same:    []string{"G204"}, check: shipped(built{call: goShell, by: goBuilt, words: []string{"os/exec"}}.hits),
 	},
 	{
-		Name: "shell-injection", Languages: Python, Severity: Warning, Message: shellMessage + "Use subprocess.run with a list of arguments.",
-		same: []string{"S602", "S605", "S604"}, check: shipped(pyShell),
+		Name: "shell-injection", Languages: Python, Severity: Warning,
+		Message: shellMessage + "Use subprocess.run with a list of arguments.",
+		same:    []string{"S602", "S605", "S604"}, check: shipped(pyShell),
 	},
 	{
-		Name: "shell-injection", Languages: scripts, Severity: Warning, Message: shellMessage + "Use execFile or spawn with a list of arguments.",
+		Name: "shell-injection", Languages: scripts, Severity: Warning,
+		Message: shellMessage + "Use execFile or spawn with a list of arguments.",
 		// Without the import, exec is the name of something else.
 		check: shipped(built{call: jsExec, by: jsBuilt, words: []string{"child_process"}}.hits),
 	},
@@ -59,12 +65,15 @@ type built struct {
 var sqlWords = []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "update ", "DELETE", "delete "}
 
 var (
-	goQuery = lazyregexp.New(`\.(?:(?:Query|QueryRow|Exec|Prepare)\(|(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,)`)
+	goQuery = lazyregexp.New(
+		`\.(?:(?:Query|QueryRow|Exec|Prepare)\(|(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,)`)
 	pyQuery = lazyregexp.New(`\.(?:execute|executemany|executescript)\(`)
 	// A template with a tag is no such query, since its tag makes the placeholders.
-	jsQuery = lazyregexp.New(`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(`)
+	jsQuery = lazyregexp.New(
+		`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(`)
 
-	goShell = lazyregexp.New(`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",\s*"(?:-c|/[cC])",`)
+	goShell = lazyregexp.New(
+		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",\s*"(?:-c|/[cC])",`)
 	// pyCommand hands its first argument to a shell, pyProcess does so if it is told.
 	pyCommand = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
@@ -104,15 +113,19 @@ func (b built) hits(f *File) []hit {
 }
 
 var (
-	sqlStart = lazyregexp.New("(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
+	sqlStart = lazyregexp.New(
+		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
 	// tableName is a place in a query where only a name can stand, which no placeholder can take.
-	tableName = lazyregexp.New("(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
+	tableName = lazyregexp.New(
+		"(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
 	// putIn fits a value behind an operator, in braces, or as an argument of a formatting function.
-	putIn = lazyregexp.New("[+,%]\\s*\\(?([A-Za-z_$][\\w$.]*)|\\{([A-Za-z_$][\\w$.]*)|([A-Za-z_$][\\w$.]*)[)\\]]*\\s*\\+|(\\.format\\()")
+	putIn = lazyregexp.New(
+		"[+,%]\\s*\\(?([A-Za-z_$][\\w$.]*)|\\{([A-Za-z_$][\\w$.]*)|([A-Za-z_$][\\w$.]*)[)\\]]*\\s*\\+|(\\.format\\()")
 	// numeric is a format that takes numbers alone.
 	numeric = lazyregexp.New(`%[-+ 0-9.]*[dxfgeEX]`)
 	// structural are the names of what is no value: parts of queries.
-	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
+	structural = lazyregexp.New(
+		`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
 )
 
 // putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the

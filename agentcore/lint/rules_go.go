@@ -24,8 +24,10 @@ var goRules = []Rule{
 	},
 	{
 		Name: "empty-error-check", Languages: Go, Severity: Warning, check: inGo(goEmptyErrorChecks),
-		Message: "The error is tested and then nothing is done about it. Handle or return it, or say in a comment why it does not matter.",
-		same:    []string{"SA9003", "empty branch"},
+		Message: "The error is tested and then nothing is done about it. Handle or return it, or say in a " +
+			"comment why " +
+			"it does not matter.",
+		same: []string{"SA9003", "empty branch"},
 	},
 	{
 		Name: "dropped-error", Languages: Go, Severity: Warning, check: shipped(inGo(goDroppedErrors)),
@@ -39,17 +41,21 @@ var goRules = []Rule{
 	},
 	{
 		Name: "defer-in-loop", Languages: Go, Severity: Warning, check: shipped(inGo(goDeferInLoop)),
-		Message: "The deferred call runs at the end of the function, not of each round, so that what it releases piles up. Move the body of the loop into a function.",
+		Message: "The deferred call runs at the end of the function, not of each round, so that what it releases " +
+			"piles up. Move the body of the loop into a function.",
 	},
 	{
 		Name: "insecure-tls", Languages: Go, Severity: Warning, check: shipped(goInsecureTLS),
-		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right RootCAs instead.",
-		same:    []string{"G402"},
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
+			"Give the right RootCAs instead.",
+		same: []string{"G402"},
 	},
 	{
 		Name: "unclosed-body", Languages: Go, Severity: Warning, check: shipped(inGo(goUnclosedBodies)),
-		Message: "The body of this response is never closed, so its connection leaks. Close it when the error is nil: defer response.Body.Close().",
-		same:    []string{"bodyclose"},
+		Message: "The body of this response is never closed, so its connection leaks. Close it when the " +
+			"error is nil: " +
+			"defer response.Body.Close().",
+		same: []string{"bodyclose"},
 	},
 	{
 		Name: "unused-result", Languages: Go, Severity: Warning, check: shipped(inGo(goUnusedResults)),
@@ -153,7 +159,8 @@ func goIdenticalConditions(_ *File, g *goFile) []hit {
 func repeatable(condition string) bool {
 	lower := strings.ToLower(condition)
 	return !slices.ContainsFunc([]string{
-		"()", "next", "read", "scan", "shift", "pop", "advance", "accept", "consume", "match", "rand", "recv", "<-", "try", "swap", "eat", "skip",
+		"()", "next", "read", "scan", "shift", "pop", "advance", "accept", "consume", "match", "rand", "recv", "<-",
+		"try", "swap", "eat", "skip",
 		"take", "poll",
 	}, func(word string) bool { return strings.Contains(lower, word) })
 }
@@ -176,7 +183,8 @@ func goEmptyErrorChecks(_ *File, g *goFile) []hit {
 // isError reports whether an expression is a variable with an error, by its name.
 func isError(e ast.Expr) bool {
 	name, ok := e.(*ast.Ident)
-	return ok && (name.Name == "err" || strings.HasSuffix(name.Name, "Err") || strings.HasPrefix(name.Name, "err") && len(name.Name) == 4)
+	return ok && (name.Name == "err" || strings.HasSuffix(name.Name, "Err") || strings.HasPrefix(name.Name, "err") &&
+		len(name.Name) == 4)
 }
 
 // withError are functions of the standard library that return a value and an error, where the value is of no use
@@ -238,7 +246,8 @@ func constantArguments(c *ast.CallExpr) bool {
 	return !slices.ContainsFunc(c.Args, func(e ast.Expr) bool {
 		if element, ok := e.(*ast.IndexExpr); ok {
 			name, ok := element.X.(*ast.Ident)
-			return !ok || name.Name != "m" && !strings.HasPrefix(name.Name, "match") && !strings.HasPrefix(name.Name, "sub")
+			return !ok || name.Name != "m" && !strings.HasPrefix(name.Name, "match") &&
+				!strings.HasPrefix(name.Name, "sub")
 		}
 		_, literal := e.(*ast.BasicLit)
 		return !literal
@@ -292,7 +301,10 @@ func goDeferInLoop(_ *File, g *goFile) []hit {
 				walk(n.Body, loop || !leaves(n.Body))
 				return false
 			case *ast.DeferStmt:
-				releases := []string{"Close", "Unlock", "RUnlock", "Release", "Free", "Stop", "Remove", "RemoveAll", "Done", "Rollback"}
+				releases := []string{
+					"Close", "Unlock", "RUnlock", "Release", "Free", "Stop", "Remove", "RemoveAll",
+					"Done", "Rollback",
+				}
 				if loop && slices.Contains(releases, method(n.Call)) {
 					hits = append(hits, g.hit(n))
 				}
@@ -341,7 +353,8 @@ func goUnclosedBodies(_ *File, g *goFile) []hit {
 				continue
 			}
 			c, ok := a.Rhs[0].(*ast.CallExpr)
-			if !ok || !g.isOneOf(c, "net/http", "Get", "Post", "PostForm", "Head") && g.source(c.Fun) != "http.DefaultClient.Do" {
+			if !ok || !g.isOneOf(c, "net/http", "Get", "Post", "PostForm", "Head") &&
+				g.source(c.Fun) != "http.DefaultClient.Do" {
 				continue
 			}
 			if name, ok := a.Lhs[0].(*ast.Ident); ok && name.Name != "_" && !g.handsOn(function, name.Name) {
@@ -378,8 +391,9 @@ func (g *goFile) handsOn(function ast.Node, name string) bool {
 
 // pure are functions that only return a result; nil is all of a package but its constructors.
 var pure = map[string][]string{
-	"strings": nil, "bytes": nil, "path/filepath": {"Join", "Clean", "Base", "Dir", "Ext"}, "strconv": {"Itoa", "Quote", "FormatInt"},
-	"fmt": {"Sprintf", "Sprint", "Sprintln", "Errorf"}, "errors": {"New", "Join"},
+	"strings": nil, "bytes": nil, "path/filepath": {"Join", "Clean", "Base", "Dir", "Ext"},
+	"strconv": {"Itoa", "Quote", "FormatInt"},
+	"fmt":     {"Sprintf", "Sprint", "Sprintln", "Errorf"}, "errors": {"New", "Join"},
 }
 
 // goUnusedResults looks for calls of pure functions as statements. Benchmarks, which are tests, call for the time
@@ -413,7 +427,8 @@ func goDebugPrints(f *File, g *goFile) []hit {
 		}
 		found := g.hit(c)
 		// Only a print of literals can go without leaving a variable or, being the last, an import unused.
-		if constantArguments(c) && printed && (builtin || strings.Count(f.code, g.source(c.Fun.(*ast.SelectorExpr).X)+".") > 1) {
+		if constantArguments(c) && printed &&
+			(builtin || strings.Count(f.code, g.source(c.Fun.(*ast.SelectorExpr).X)+".") > 1) {
 			found.edit = f.removeStatement(g.offset(c.Pos()), g.offset(c.End()))
 		}
 		hits = append(hits, found)
@@ -424,6 +439,7 @@ func goDebugPrints(f *File, g *goFile) []hit {
 var (
 	prints = []string{"Print", "Printf", "Println"}
 	// debugWords begin what people print while they look for a mistake.
-	debugWords = lazyregexp.New(`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|` +
-		`(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
+	debugWords = lazyregexp.New(
+		`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|` +
+			`(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
 )

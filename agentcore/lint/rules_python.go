@@ -12,18 +12,22 @@ import (
 var pythonRules = []Rule{
 	{
 		Name: "bare-except", Languages: Python, Severity: Warning, check: pyBareExcepts,
-		Message: "A bare except catches everything, KeyboardInterrupt and SystemExit too. Name the exceptions that are expected, or write \"except Exception\".",
-		same:    []string{"E722", "bare-except", "bare except"},
+		Message: "A bare except catches everything, KeyboardInterrupt and SystemExit too. Name the exceptions that " +
+			"are expected, or write \"except Exception\".",
+		same: []string{"E722", "bare-except", "bare except"},
 	},
 	{
 		Name: "swallowed-exception", Languages: Python, Severity: Warning, check: pySwallowed,
-		Message: "All exceptions are caught here and nothing is done about them, so that mistakes go unnoticed. Catch what is expected, or at least log it.",
-		same:    []string{"S110", "BLE001", "try-except-pass"},
+		Message: "All exceptions are caught here and nothing is done about them, so that mistakes go " +
+			"unnoticed. Catch " +
+			"what is expected, or at least log it.",
+		same: []string{"S110", "BLE001", "try-except-pass"},
 	},
 	{
 		Name: "mutable-default", Languages: Python, Severity: Warning, check: pyMutableDefaults,
-		Message: "This default is made once and shared by all calls, so changes to it stay. Use None and make it in the function.",
-		same:    []string{"B006", "dangerous-default-value"},
+		Message: "This default is made once and shared by all calls, so changes to it stay. Use None and make it in " +
+			"the function.",
+		same: []string{"B006", "dangerous-default-value"},
 	},
 	{
 		Name: "none-comparison", Languages: Python, Severity: Information, check: pyNoneComparisons,
@@ -47,8 +51,9 @@ var pythonRules = []Rule{
 	},
 	{
 		Name: "unsafe-eval", Languages: Python, Severity: Warning, check: shipped(pyEval),
-		Message: "This runs text as code. If any of it comes from outside, that is code injection: use ast.literal_eval, a parser or a table.",
-		same:    []string{"S307", "S102", "PGH001", "eval-used", "exec-used"},
+		Message: "This runs text as code. If any of it comes from outside, that is code injection: use " +
+			"ast.literal_eval, a parser or a table.",
+		same: []string{"S307", "S102", "PGH001", "eval-used", "exec-used"},
 	},
 	{
 		Name: "unsafe-yaml", Languages: Python, Severity: Warning, check: pyYAML,
@@ -57,8 +62,9 @@ var pythonRules = []Rule{
 	},
 	{
 		Name: "insecure-tls", Languages: Python, Severity: Warning, check: shipped(pyInsecureTLS),
-		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in verify instead.",
-		same:    []string{"S501"},
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
+			"Give the right certificates in verify instead.",
+		same: []string{"S501"},
 	},
 	{
 		Name: "debug-print", Languages: Python, Severity: Information, check: shipped(pyDebugPrints),
@@ -149,7 +155,8 @@ func pyMutableDefaults(f *File) []hit {
 			if match == nil {
 				break
 			}
-			if name := line.code[at+match[2] : at+match[3]]; !strings.HasPrefix(name, "_") && !strings.Contains(name, "cache") && !strings.Contains(name, "memo") && changes(body, name) {
+			if name := line.code[at+match[2] : at+match[3]]; !strings.HasPrefix(name, "_") &&
+				!strings.Contains(name, "cache") && !strings.Contains(name, "memo") && changes(body, name) {
 				hits = append(hits, hit{line: line.first})
 				break
 			}
@@ -215,19 +222,23 @@ func pyAssertTuples(f *File) []hit {
 			continue
 		}
 		rest := strings.TrimSpace(line.code[len("assert"):])
-		if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && argumentsEnd(rest, 1) == len(rest)-1 && argumentEnd(rest, 1) < len(rest)-1 {
+		if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && argumentsEnd(rest, 1) == len(rest)-1 &&
+			argumentEnd(rest, 1) < len(rest)-1 {
 			hits = append(hits, hit{line: line.first, endLine: line.last})
 		}
 	}
 	return hits
 }
 
-var unraised = lazyregexp.New(`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
+var unraised = lazyregexp.New(
+	`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
 
 func pyUnraised(f *File) []hit {
 	var hits []hit
 	for _, line := range f.logical {
-		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" || !unraised().MatchString(line.code) || argumentsEnd(line.code, strings.IndexByte(line.code, '(')+1) != len(line.code)-1 {
+		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" ||
+			!unraised().MatchString(line.code) ||
+			argumentsEnd(line.code, strings.IndexByte(line.code, '(')+1) != len(line.code)-1 {
 			continue
 		}
 		hits = append(hits, hit{line: line.first, endLine: line.last})
@@ -299,14 +310,16 @@ func pyYAML(f *File) []hit {
 			continue
 		}
 		open := f.starts[number-1] + at[1]
-		if end := argumentsEnd(f.code, open); argumentEnd(f.code, open) == end && !strings.Contains(f.code[open:end], "Loader") {
+		if end := argumentsEnd(f.code, open); argumentEnd(f.code, open) == end &&
+			!strings.Contains(f.code[open:end], "Loader") {
 			hits = append(hits, hit{line: number})
 		}
 	}
 	return hits
 }
 
-var unverified = lazyregexp.New(`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
+var unverified = lazyregexp.New(
+	`\b(?:requests|httpx|session|client|self\.session|self\.client|s)\.\w+\(.*\bverify\s*=\s*False\b|\bssl\._create_unverified_context\b`)
 
 func pyInsecureTLS(f *File) []hit {
 	var hits []hit
@@ -328,7 +341,8 @@ var (
 func pyDebugPrints(f *File) []hit {
 	var hits []hit
 	for i, line := range f.logical {
-		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) && debuggerCall().MatchString(line.code)
+		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) &&
+			debuggerCall().MatchString(line.code)
 		if line.keyword == "print" {
 			if match := printedText().FindStringSubmatch(f.text[line.start:line.end]); match != nil {
 				written, _, _ := strings.Cut(strings.ReplaceAll(match[1], `'`, `"`), `"`)
@@ -339,7 +353,8 @@ func pyDebugPrints(f *File) []hit {
 			continue
 		}
 		h := hit{line: line.first, endLine: line.last}
-		neighbour := i > 0 && f.logical[i-1].indent == line.indent || i+1 < len(f.logical) && f.logical[i+1].indent == line.indent
+		neighbour := i > 0 && f.logical[i-1].indent == line.indent || i+1 < len(f.logical) &&
+			f.logical[i+1].indent == line.indent
 		if neighbour && strings.Count(line.code, "(") == 1 && strings.HasSuffix(line.code, ")") {
 			h.edit = f.removeStatement(line.start, line.end)
 		}

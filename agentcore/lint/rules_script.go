@@ -35,36 +35,47 @@ var scriptRules = []Rule{
 		same:    []string{"use-isnan", "2845", "ts2845"},
 	},
 	{
-		Name: "negated-operand", Languages: scripts, Severity: Error, check: lines(negatedOperand, " in ", " instanceof "),
-		Message: "The ! applies to the left side alone, not to the whole test. Put parentheses around the test: !(a in b).",
-		same:    []string{"no-unsafe-negation", "2358", "2360"},
+		Name: "negated-operand", Languages: scripts, Severity: Error,
+		check: lines(negatedOperand, " in ", " instanceof "),
+		Message: "The ! applies to the left side alone, not to the whole test. Put parentheses around the " +
+			"test: !(a in b).",
+		same: []string{"no-unsafe-negation", "2358", "2360"},
 	},
 	{
 		Name: "async-for-each", Languages: scripts, Severity: Warning, check: lines(asyncForEach, ".forEach("),
-		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or await Promise.all(list.map(…)).",
+		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or " +
+			"await Promise.all(list.map(…)).",
 	},
 	{
 		Name: "async-promise-executor", Languages: scripts, Severity: Warning, check: lines(asyncExecutor, "Promise"),
-		Message: "An error thrown in an async executor rejects nothing, so that the promise stays open for ever. Make the executor a plain function.",
-		same:    []string{"no-async-promise-executor"},
+		Message: "An error thrown in an async executor rejects nothing, so that the promise stays open for " +
+			"ever. Make " +
+			"the executor a plain function.",
+		same: []string{"no-async-promise-executor"},
 	},
 	{
 		Name: "empty-catch", Languages: scripts, Severity: Warning, check: shipped(jsEmptyCatches),
-		Message: "The error is caught and nothing is done about it, not even a comment says why. Handle it, or say why it does not matter.",
-		same:    []string{"no-empty"},
+		Message: "The error is caught and nothing is done about it, not even a comment says why. Handle it, or say " +
+			"why it does not matter.",
+		same: []string{"no-empty"},
 	},
 	{
-		Name: "unsafe-eval", Languages: scripts, Severity: Warning, check: shipped(lines(scriptEval, "eval(", "Function(", "setTimeout(", "setInterval(")),
-		Message: "This runs text as code. If any of it comes from outside, that is code injection: use JSON.parse, a parser or a table.",
-		same:    []string{"no-eval", "no-new-func", "no-implied-eval"},
+		Name: "unsafe-eval", Languages: scripts, Severity: Warning,
+		check: shipped(lines(scriptEval, "eval(", "Function(", "setTimeout(", "setInterval(")),
+		Message: "This runs text as code. If any of it comes from outside, that is code injection: use JSON.parse, a " +
+			"parser or a table.",
+		same: []string{"no-eval", "no-new-func", "no-implied-eval"},
 	},
 	{
 		Name: "unsafe-html", Languages: scripts, Severity: Warning, check: shipped(jsHTML),
-		Message: "Values are put into HTML without escaping, which invites cross-site scripting. Use textContent, or escape the values.",
+		Message: "Values are put into HTML without escaping, which invites cross-site scripting. Use textContent, or " +
+			"escape the values.",
 	},
 	{
-		Name: "insecure-tls", Languages: scripts, Severity: Warning, check: shipped(lines(unauthorized, "rejectUnauthorized", "NODE_TLS_REJECT_UNAUTHORIZED")),
-		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. Give the right certificates in ca instead.",
+		Name: "insecure-tls", Languages: scripts, Severity: Warning,
+		check: shipped(lines(unauthorized, "rejectUnauthorized", "NODE_TLS_REJECT_UNAUTHORIZED")),
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
+			"Give the right certificates in ca instead.",
 	},
 	{
 		Name: "debug-print", Languages: scripts, Severity: Information, check: shipped(jsDebugPrints),
@@ -81,7 +92,8 @@ var (
 	// scriptEval leaves what defines a function of that name alone, which goes on with a brace.
 	scriptEval = lazyregexp.New("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s][^{]*$|" +
 		"\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
-	unauthorized = lazyregexp.New(`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
+	unauthorized = lazyregexp.New(
+		`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
 	condition   = lazyregexp.New(`\bif\s*\(`)
 	plainAssign = lazyregexp.New(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
@@ -95,7 +107,8 @@ func jsConditionAssignments(f *File) []hit {
 		for _, at := range condition().FindAllStringIndex(f.CodeLine(number), -1) {
 			inside := f.code[f.starts[number-1]+at[1]:]
 			inside = inside[:argumentsEnd(inside, 0)]
-			if !strings.ContainsAny(inside, ",\n") && !strings.Contains(inside, "==") && plainAssign().MatchString(inside) {
+			if !strings.ContainsAny(inside, ",\n") && !strings.Contains(inside, "==") &&
+				plainAssign().MatchString(inside) {
 				hits = append(hits, hit{line: number})
 			}
 		}
@@ -105,7 +118,8 @@ func jsConditionAssignments(f *File) []hit {
 
 var (
 	leaving = lazyregexp.New(`^[ \t]*(?:return|throw|break|continue)(?:[ \t][^;{]*)?;\s*$`)
-	reached = lazyregexp.New(`^\s*(?:[)\]};]|(?:case|default|function|async|class|var|import|export|type|interface|declare|namespace|enum|else|while|catch|finally)\b|[\w$]+\s*:)`)
+	reached = lazyregexp.New(
+		`^\s*(?:[)\]};]|(?:case|default|function|async|class|var|import|export|type|interface|declare|namespace|enum|else|while|catch|finally)\b|[\w$]+\s*:)`)
 )
 
 // jsUnreachable looks behind a statement on a line of its own that leaves its block, at the next line as far in. What
@@ -120,7 +134,8 @@ func jsUnreachable(f *File) []hit {
 		}
 		for next := number + 1; next <= len(f.starts); next++ {
 			if code := f.CodeLine(next); strings.TrimSpace(code) != "" {
-				if code[:min(indent, len(code))] == line[:indent] && strings.IndexByte(" \t", code[indent]) < 0 && !reached().MatchString(code) {
+				if code[:min(indent, len(code))] == line[:indent] && strings.IndexByte(" \t", code[indent]) < 0 &&
+					!reached().MatchString(code) {
 					hits = append(hits, hit{line: next})
 				}
 				break
@@ -177,8 +192,9 @@ func jsEmptyCatches(f *File) []hit {
 }
 
 var (
-	htmlAssignment = lazyregexp.New(`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
-	cleaned        = lazyregexp.New(`(?i)escape|sanitize|purify|encode`)
+	htmlAssignment = lazyregexp.New(
+		`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
+	cleaned = lazyregexp.New(`(?i)escape|sanitize|purify|encode`)
 )
 
 // jsHTML looks for values put into HTML on one line, unless something there escapes or cleans them.
@@ -195,7 +211,8 @@ func jsHTML(f *File) []hit {
 
 var (
 	debuggerStatement = lazyregexp.New(`^\s*debugger\s*;?\s*$`)
-	consoleCall       = lazyregexp.New(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\(\s*["'` + "`" + `]([^"'` + "`" + `]*)["'` + "`" + `].*\)\s*;?\s*$`)
+	consoleCall       = lazyregexp.New(`^\s*console\.(?:log|debug|info|warn|error|dir|trace)\(\s*["'` + "`" + `]([^"'` +
+		"`" + `]*)["'` + "`" + `].*\)\s*;?\s*$`)
 )
 
 // jsDebugPrints looks for debugger statements and prints whose text gives them away, each alone on its line.
@@ -212,7 +229,8 @@ func jsDebugPrints(f *File) []hit {
 		}
 		// Behind the parenthesis of an if the statement must not go away.
 		indent := len(code) - len(strings.TrimLeft(code, " \t"))
-		if f.statementStart(f.starts[number-1]+indent) && strings.Count(code, "(") <= 1 && strings.Count(code, ";") <= 1 {
+		if f.statementStart(f.starts[number-1]+indent) && strings.Count(code, "(") <= 1 &&
+			strings.Count(code, ";") <= 1 {
 			h.edit = f.removeLines(number, number)
 		}
 		hits = append(hits, h)
@@ -263,7 +281,12 @@ func duplicateKeys(f *File) []hit {
 				key = key[1 : len(key)-1]
 			}
 			if top.keys[key] {
-				hits = append(hits, hit{line: f.lineAt(at), message: "The key " + key + " stands in the same object already, and the later value wins. Remove one of them."})
+				hits = append(hits,
+					hit{
+						line: f.lineAt(at),
+						message: "The key " + key +
+							" stands in the same object already, and the later value wins. Remove one of them.",
+					})
 			}
 			top.keys[key] = true
 		}
@@ -278,5 +301,6 @@ func (f *File) objectAt(at int) bool {
 		return true
 	}
 	before := strings.TrimRight(f.code[:at], " \t\n\r")
-	return before != "" && strings.IndexByte("(,=[:?", before[len(before)-1]) >= 0 || lexer.WordBefore(before, len(before)) == "return"
+	return before != "" && strings.IndexByte("(,=[:?", before[len(before)-1]) >= 0 ||
+		lexer.WordBefore(before, len(before)) == "return"
 }

@@ -12,23 +12,32 @@ import (
 var secretRules = []Rule{
 	{
 		Name: "secret", Languages: all &^ Prose, Severity: Error, check: shipped(secrets),
-		Message: "This looks like a secret. Whoever reads the file has it: withdraw it, and read it from the environment or a secret store.",
-		same:    []string{"S105", "S106", "S107", "G101"},
+		Message: "This looks like a secret. Whoever reads the file has it: withdraw it, and read it from the " +
+			"environment or a secret store.",
+		same: []string{"S105", "S106", "S107", "G101"},
 	},
 	{
 		Name: privateKey, Languages: all, Severity: Error, check: shipped(privateKeys),
-		Message: "A private key stands in this file. Whoever reads the file has it: replace the key, and keep the new one out of the sources.",
+		Message: "A private key stands in this file. Whoever reads the file has it: replace the key, and " +
+			"keep the new " +
+			"one out of the sources.",
 	},
 }
 
 var (
-	secretNames = []string{"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key", "_KEY", "-key", "apikey", "APIKEY"}
+	secretNames = []string{
+		"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key",
+		"_KEY", "-key", "apikey", "APIKEY",
+	}
 
 	// secretAssignment fits a name that speaks of a secret with a literal value.
-	secretAssignment = lazyregexp.New("(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
+	secretAssignment = lazyregexp.New(
+		"(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
 	// secretSetting is the same without quotes, for settings and scripts.
-	secretSetting = lazyregexp.New(`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
-	placeholder   = lazyregexp.New(`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
+	secretSetting = lazyregexp.New(
+		`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
+	placeholder = lazyregexp.New(
+		`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
 )
 
 // secrets looks for known keys everywhere, and for random values under names that speak of secrets.
@@ -58,12 +67,17 @@ func secrets(f *File) []hit {
 // or reference to something else.
 func isRandom(name, value string) bool {
 	lower := strings.ToLower(name)
-	for _, word := range []string{"file", "path", "url", "uri", "name", "type", "field", "header", "prefix", "regex", "pattern", "label", "public", "kind", "hash", "algorithm", "endpoint", "tokenizer", "next", "continuation", "page"} {
+	for _, word := range []string{
+		"file", "path", "url", "uri", "name", "type", "field", "header", "prefix", "regex",
+		"pattern", "label", "public", "kind", "hash", "algorithm", "endpoint", "tokenizer", "next",
+		"continuation", "page",
+	} {
 		if strings.Contains(lower, word) {
 			return false
 		}
 	}
-	if placeholder().MatchString(value) || strings.ContainsAny(value, "${}<>()[] \\") || strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
+	if placeholder().MatchString(value) || strings.ContainsAny(value, "${}<>()[] \\") ||
+		strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
 		return false
 	}
 	if uuid().MatchString(value) {

@@ -10,8 +10,10 @@ import (
 var shellRules = []Rule{
 	{
 		Name: "dangerous-rm", Languages: Shell, Severity: Warning, check: shRemove,
-		Message: "If this variable is empty or has blanks in it, rm deletes something else. Quote it, and let it fail when it is empty: \"${NAME:?}\".",
-		same:    []string{"SC2115"},
+		Message: "If this variable is empty or has blanks in it, rm deletes something else. Quote it, and " +
+			"let it fail " +
+			"when it is empty: \"${NAME:?}\".",
+		same: []string{"SC2115"},
 	},
 	{
 		Name: "unchecked-cd", Languages: Shell, Severity: Warning, check: shUncheckedCd,
@@ -20,12 +22,14 @@ var shellRules = []Rule{
 	},
 	{
 		Name: "download-to-shell", Languages: Shell, Severity: Warning, check: lines(download, "curl", "wget"),
-		Message: "What is downloaded runs at once, unseen and even when it is cut off half-way. Download it to a file, verify it, then run it.",
+		Message: "What is downloaded runs at once, unseen and even when it is cut off half-way. Download it to a " +
+			"file, verify it, then run it.",
 	},
 	{
 		Name: "bashism", Languages: Shell, Severity: Warning, check: shBashisms,
-		Message: "The first line asks for sh, and this is syntax of bash, which other shells refuse. Use sh's own syntax, or write #!/usr/bin/env bash.",
-		same:    []string{"SC3010", "SC3030", "SC3054", "SC3011", "SC3001", "SC3043", "SC3044", "SC2112", "SC2113"},
+		Message: "The first line asks for sh, and this is syntax of bash, which other shells refuse. Use sh's own " +
+			"syntax, or write #!/usr/bin/env bash.",
+		same: []string{"SC3010", "SC3030", "SC3054", "SC3011", "SC3001", "SC3043", "SC3044", "SC2112", "SC2113"},
 	},
 }
 
@@ -47,7 +51,8 @@ func shRemove(f *File) []hit {
 		if at == nil {
 			continue
 		}
-		for _, word := range shellWords().FindAllStringIndex(code[at[2]:at[3]], -1) { // blanks within quotes are none in the code
+		for _, word := range shellWords().FindAllStringIndex(code[at[2]:at[3]], -1) {
+			// blanks within quotes are none in the code
 			text := line[at[2]+word[0] : at[2]+word[1]]
 			if bareVariable().MatchString(text) && !strings.Contains(text, ":?") || rootAfter().MatchString(text) {
 				hits = append(hits, hit{line: number})
@@ -96,7 +101,8 @@ var download = lazyregexp.New(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\w+\s+
 
 var (
 	plainShell = lazyregexp.New(`^#!\s*/(?:usr/)?bin/(?:env\s+)?(?:sh|dash)\b`)
-	bashSyntax = lazyregexp.New(`(?:^|[\s;&|!(])\[\[\s|^\s*(?:declare|local)\s+-[aA]\b|^\s*\w+=\(|\$\{\w+\[[@*]\]\}|<\(|<<<|^\s*function\s+\w+\s*(?:\(\))?\s*\{`)
+	bashSyntax = lazyregexp.New(
+		`(?:^|[\s;&|!(])\[\[\s|^\s*(?:declare|local)\s+-[aA]\b|^\s*\w+=\(|\$\{\w+\[[@*]\]\}|<\(|<<<|^\s*function\s+\w+\s*(?:\(\))?\s*\{`)
 )
 
 func shBashisms(f *File) []hit {

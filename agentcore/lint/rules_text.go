@@ -16,7 +16,9 @@ var textRules = []Rule{
 	},
 	{
 		Name: "bidi-control", Languages: code | Data, Severity: Error, check: bidiControls,
-		Message: "This line holds invisible characters that change the direction of text, so that it reads other than it runs. Remove them, or write them as escapes.",
+		Message: "This line holds invisible characters that change the direction of text, so that it reads " +
+			"other than " +
+			"it runs. Remove them, or write them as escapes.",
 	},
 	{
 		Name: "todo", Languages: code, Severity: Hint, check: todos,
@@ -76,7 +78,8 @@ func todos(f *File) []hit {
 	var hits []hit
 	for _, comment := range f.comments {
 		text := f.text[comment.start:comment.end]
-		if !strings.Contains(text, "TODO") && !strings.Contains(text, "FIXME") && !strings.Contains(text, "XXX") && !strings.Contains(text, "HACK") {
+		if !strings.Contains(text, "TODO") && !strings.Contains(text, "FIXME") && !strings.Contains(text, "XXX") &&
+			!strings.Contains(text, "HACK") {
 			continue
 		}
 		number := f.lineAt(comment.start)
@@ -99,16 +102,23 @@ func todos(f *File) []hit {
 				if owner != "" {
 					whose = " of " + owner
 				}
-				hits = append(hits, hit{line: number - 1, severity: Information, message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.", match[1], whose, date)})
+				hits = append(hits,
+					hit{
+						line: number - 1, severity: Information,
+						message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.",
+							match[1], whose, date),
+					})
 			case owner != "":
-				hits = append(hits, hit{line: number - 1, message: fmt.Sprintf("This %s is %s's and still open.", match[1], owner)})
+				hits = append(hits,
+					hit{line: number - 1, message: fmt.Sprintf("This %s is %s's and still open.", match[1], owner)})
 			}
 		}
 	}
 	return hits
 }
 
-var wordPair = lazyregexp.New(`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+var wordPair = lazyregexp.New(
+	`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
 
 // doubledWords looks for words that never stand twice, in comments and prose.
 func doubledWords(f *File) []hit {
@@ -149,7 +159,8 @@ func aloneInProse(text string, start, end int) bool {
 
 // unclosedFences looks for a fence that is open at the end of the text.
 func unclosedFences(f *File) []hit {
-	if !f.Whole || !strings.HasSuffix(strings.ToLower(f.path), "md") && !strings.HasSuffix(strings.ToLower(f.path), "markdown") {
+	if !f.Whole || !strings.HasSuffix(strings.ToLower(f.path), "md") &&
+		!strings.HasSuffix(strings.ToLower(f.path), "markdown") {
 		return nil
 	}
 	open, fence := 0, ""

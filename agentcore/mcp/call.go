@@ -74,9 +74,12 @@ func (c *Client) within(ctx context.Context, limit time.Duration) (context.Conte
 	return ctx, func() { stop(); cancel() }
 }
 
-// Call calls a tool, as long as the server offers it as it was allowed, in that version. progress hears what the server says meanwhile, from another
-// goroutine; it may be nil. Where ctx ends, the server is told so. A call is never made twice.
-func (c *Client) Call(ctx context.Context, name, version string, arguments json.RawMessage, progress func(string)) (Result, error) {
+// Call calls a tool, as long as the server offers it as it was allowed, in that version. progress hears what the server
+// says meanwhile, from another goroutine; it may be nil. Where ctx ends, the server is told so. A call is never made
+// twice.
+func (c *Client) Call(ctx context.Context, name, version string, arguments json.RawMessage,
+	progress func(string),
+) (Result, error) {
 	l, err := c.ready(ctx)
 	if err != nil {
 		return Result{}, err
@@ -114,7 +117,8 @@ func (c *Client) Call(ctx context.Context, name, version string, arguments json.
 	return result, nil
 }
 
-// explain says what became of a request, and gives up a connection that is broken. acts says that the request may have had an effect.
+// explain says what became of a request, and gives up a connection that is broken. acts says that the request may have
+// had an effect.
 func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts bool) error {
 	unknown := func(text string) error {
 		if !acts {
@@ -134,18 +138,22 @@ func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts 
 		return fmt.Errorf("the MCP server %s refused: %s (%d)", c.options.Name, line(refusal.Message), refusal.Code)
 	}
 	if l.pipe != nil && !over(err) {
-		return unknown(fmt.Sprintf("the MCP server %s answered what cannot be understood: %s", c.options.Name, line(err.Error())))
+		return unknown(fmt.Sprintf("the MCP server %s answered what cannot be understood: %s", c.options.Name,
+			line(err.Error())))
 	}
 	select {
 	case l.broken <- fmt.Errorf("the connection broke: %s", line(err.Error())):
 	default:
 	}
-	return unknown(fmt.Sprintf("the MCP server %s ended, or the connection to it broke, while the request was on its way: %s", c.options.Name, line(err.Error())))
+	return unknown(
+		fmt.Sprintf("the MCP server %s ended, or the connection to it broke, while the request was on its way: %s",
+			c.options.Name, line(err.Error())))
 }
 
 // over reports whether an error of a pipe says that nobody is at its other end any more.
 func over(err error) bool {
-	return slices.ContainsFunc([]error{sdk.ErrConnectionClosed, io.EOF, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE}, func(end error) bool { return errors.Is(err, end) })
+	return slices.ContainsFunc([]error{sdk.ErrConnectionClosed, io.EOF, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE},
+		func(end error) bool { return errors.Is(err, end) })
 }
 
 // heard tells a call of its progress.
@@ -191,7 +199,8 @@ func (c *Client) Resources(ctx context.Context, cursor string) (Result, error) {
 		if templates, err := l.session.ListResourceTemplates(limited, nil); err == nil {
 			for _, r := range templates.ResourceTemplates {
 				if r != nil && b.Len() < maxText {
-					fmt.Fprintf(&b, "%s\t%s\t%s\t%s (fill in what is in braces)\n", line(r.URITemplate), line(r.Name), line(r.MIMEType), line(r.Description))
+					fmt.Fprintf(&b, "%s\t%s\t%s\t%s (fill in what is in braces)\n", line(r.URITemplate), line(r.Name),
+						line(r.MIMEType), line(r.Description))
 				}
 			}
 		}
@@ -295,7 +304,8 @@ func resultOf(parts []sdk.Content, structured any) Result {
 			case strings.HasPrefix(one.MIMEType, "image/"):
 				image(one.MIMEType, one.Blob)
 			case len(one.Blob) > 0:
-				add(fmt.Sprintf("[the resource %s (%s, %d bytes) is no text]", line(one.URI), line(one.MIMEType), len(one.Blob)))
+				add(fmt.Sprintf("[the resource %s (%s, %d bytes) is no text]", line(one.URI), line(one.MIMEType),
+					len(one.Blob)))
 			default:
 				add(one.Text)
 			}

@@ -125,7 +125,8 @@ func (l *lister) leftOut(format string, values ...any) {
 	}
 }
 
-// pages calls read with one cursor after the other, and stops where there is no next one, where they go round, or where they are too many.
+// pages calls read with one cursor after the other, and stops where there is no next one, where they go round, or where
+// they are too many.
 func (l *lister) pages(what string, read func(cursor string) (next string, goOn bool, err error)) error {
 	seen := map[string]bool{}
 	cursor := ""
@@ -168,7 +169,8 @@ func (l *lister) tools(ctx context.Context) error {
 				continue
 			}
 			if l.size += len(one.Description) + len(one.Schema); l.size > maxDefinitions {
-				l.leftOut("its tools take more than %d KiB to describe; those from %s on are left out", maxDefinitions>>10, line(t.Name))
+				l.leftOut("its tools take more than %d KiB to describe; those from %s on are left out",
+					maxDefinitions>>10, line(t.Name))
 				return "", false, nil
 			}
 			l.catalog.Tools = append(l.catalog.Tools, one)
@@ -191,14 +193,16 @@ func toolOf(server string, t *sdk.Tool) (Tool, error) {
 		return Tool{}, err
 	}
 	one := Tool{
-		Name: ToolName(server, t.Name), Original: t.Name, Title: line(t.Title), Description: text(t.Description, maxDescription), Schema: schema,
+		Name: ToolName(server, t.Name), Original: t.Name, Title: line(t.Title),
+		Description: text(t.Description, maxDescription), Schema: schema,
 	}
 	// Of what was cut off, a change is one as well.
 	one.Version = digest(strings.Join([]string{t.Name, t.Title, t.Description, string(schema), string(whole)}, "\x00"))
 	return one, nil
 }
 
-// schemaOf is the schema of a tool's arguments, which must be one of an object that can be checked here, without anything from elsewhere.
+// schemaOf is the schema of a tool's arguments, which must be one of an object that can be checked here, without
+// anything from elsewhere.
 func schemaOf(value any) (json.RawMessage, error) {
 	if value == nil {
 		value = struct {
@@ -283,7 +287,8 @@ func (l *lister) prompts(ctx context.Context) error {
 			}
 			for _, a := range p.Arguments {
 				if a != nil {
-					one.Arguments = append(one.Arguments, Argument{Name: line(a.Name), Description: line(a.Description), Required: a.Required})
+					one.Arguments = append(one.Arguments,
+						Argument{Name: line(a.Name), Description: line(a.Description), Required: a.Required})
 				}
 			}
 			l.catalog.Prompts = append(l.catalog.Prompts, one)

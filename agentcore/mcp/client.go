@@ -53,7 +53,8 @@ const (
 type Options struct {
 	// Name of the server, as [ServerName] gives it.
 	Name string
-	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of [Permanent] is not tried again.
+	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of
+	// [Permanent] is not tried again.
 	Open func(ctx context.Context) (*Process, error)
 	// URL, Headers and Dial reach one over HTTP. A nil Dial is the system's own.
 	URL     string
@@ -63,15 +64,18 @@ type Options struct {
 	Roots []string
 	// Version of agentls.
 	Version string
-	// StartTime bounds the start of a connection, CallTime a call, FirstPause is the time before the second try; zero is the default.
+	// StartTime bounds the start of a connection, CallTime a call, FirstPause is the time before the second try; zero
+	// is the default.
 	StartTime, CallTime, FirstPause time.Duration
-	// Changed is called after each change of the state or the catalog, by the goroutine of the client, which waits for it. It may be nil.
+	// Changed is called after each change of the state or the catalog, by the goroutine of the client, which waits for
+	// it. It may be nil.
 	Changed func()
 	Logger  *slog.Logger
 }
 
-// Client keeps one server connected. Its goroutine owns the connection: it makes it, makes it again where it ends, and looks again at what the
-// server offers when that says so. The methods may be called from any goroutine; Close ends all of it.
+// Client keeps one server connected. Its goroutine owns the connection: it makes it, makes it again where it ends, and
+// looks again at what the server offers when that says so. The methods may be called from any goroutine; Close ends all
+// of it.
 type Client struct {
 	options Options
 	ctx     context.Context
@@ -120,7 +124,8 @@ func New(o Options) *Client {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Client{
-		options: o, done: make(chan struct{}), wake: make(chan struct{}, 1), state: Starting, changed: make(chan struct{}), listening: map[string]func(string){},
+		options: o, done: make(chan struct{}), wake: make(chan struct{}, 1), state: Starting,
+		changed: make(chan struct{}), listening: map[string]func(string){},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	go c.live()
@@ -146,7 +151,8 @@ func (c *Client) Wake() {
 	c.wake <- struct{}{} // it takes one, and nobody else puts one in
 }
 
-// Status is how far the connection is: what the server offers where it is ready, and otherwise why it is not, as far as that is known.
+// Status is how far the connection is: what the server offers where it is ready, and otherwise why it is not, as far as
+// that is known.
 func (c *Client) Status() (state State, catalog *Catalog, problem error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +229,8 @@ func (c *Client) live() {
 		useless = useless || failures >= maxFailures
 		problem := errors.New(permission.Visible(text(err.Error(), maxProblem)))
 		c.set(func() { c.state, c.link, c.problem, c.gaveUp = Failed, nil, problem, useless })
-		c.options.Logger.Info("an MCP server is not connected", "server", c.options.Name, "problem", problem, "failures", failures)
+		c.options.Logger.Info("an MCP server is not connected", "server", c.options.Name, "problem", problem,
+			"failures", failures)
 		var again <-chan time.Time
 		timer := time.NewTimer(pause)
 		if !useless {
@@ -249,7 +256,8 @@ func (c *Client) connected() (err error) {
 	defer func() {
 		// What a server sends goes through decoders that others have written.
 		if p := recover(); p != nil {
-			c.options.Logger.Error("the client of an MCP server panicked", "server", c.options.Name, "panic", p, "stack", string(debug.Stack()))
+			c.options.Logger.Error("the client of an MCP server panicked", "server", c.options.Name, "panic", p,
+				"stack", string(debug.Stack()))
 			err = permanent(fmt.Errorf("what it sent could not be understood: %v", p))
 		}
 	}()
@@ -311,16 +319,19 @@ func (c *Client) client(l *link) *sdk.Client {
 		default:
 		}
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "agentls", Version: cmp.Or(c.options.Version, "0")}, &sdk.ClientOptions{
-		//lint:ignore SA1019 servers of the versions that are spoken ask for roots
-		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { again() },
-		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { again() },
-		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { again() },
-		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { c.heard(r.Params) },
-		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
-		Logger:                      c.options.Logger,
-	})
+	client := sdk.NewClient(&sdk.Implementation{Name: "agentls", Version: cmp.Or(c.options.Version, "0")},
+		&sdk.ClientOptions{
+			//lint:ignore SA1019 servers of the versions that are spoken ask for roots
+			Capabilities:               &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+			ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { again() },
+			PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { again() },
+			ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { again() },
+			ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+				c.heard(r.Params)
+			},
+			MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+			Logger:         c.options.Logger,
+		})
 	for _, root := range c.options.Roots {
 		//lint:ignore SA1019 servers of the versions that are spoken ask for roots
 		client.AddRoots(&sdk.Root{URI: fileURI(root), Name: filepath.Base(root)})

@@ -222,7 +222,8 @@ func TestChangedTool(t *testing.T) {
 	})
 }
 
-// TestServerDies ends a server in the middle of a call: that call is not made again, and the next one finds a new server.
+// TestServerDies ends a server in the middle of a call: that call is not made again, and the next one finds a new
+// server.
 func TestServerDies(t *testing.T) {
 	var c *Client
 	made, ended := make(chan struct{}), make(chan string, 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 )
 
-// TestHostileServers lets servers that mean no good do what they can: the client comes back with an answer or an error, nothing that cannot be seen
-// comes through, and nothing is left of them.
+// TestHostileServers lets servers that mean no good do what they can: the client comes back with an answer or an error,
+// nothing that cannot be seen comes through, and nothing is left of them.
 func TestHostileServers(t *testing.T) {
 	for kind, want := range mcptest.Hostile {
 		t.Run(kind, func(t *testing.T) {

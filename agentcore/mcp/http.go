@@ -36,7 +36,9 @@ type guarded struct {
 func (c *Client) newHTTP() (sdk.Transport, *guarded, error) {
 	origin, err := url.Parse(c.options.URL)
 	if err != nil || origin.Scheme != "http" && origin.Scheme != "https" || origin.Host == "" {
-		return nil, nil, permanent(fmt.Errorf("%q is no address of a server: write one that begins with https:// or http://", c.options.URL))
+		return nil, nil,
+			permanent(fmt.Errorf("%q is no address of a server: write one that begins with https:// or http://",
+				c.options.URL))
 	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout, base.MaxIdleConnsPerHost = answerPatience, 2
@@ -50,13 +52,17 @@ func (c *Client) newHTTP() (sdk.Transport, *guarded, error) {
 		}
 		return g.fits(request.URL)
 	}}
-	return &sdk.StreamableClientTransport{Endpoint: c.options.URL, HTTPClient: client, MaxRetries: 2, MaxEventSize: maxMessage}, g, nil
+	return &sdk.StreamableClientTransport{
+		Endpoint: c.options.URL, HTTPClient: client, MaxRetries: 2,
+		MaxEventSize: maxMessage,
+	}, g, nil
 }
 
 // fits refuses any other address than the server's own.
 func (g *guarded) fits(to *url.URL) error {
 	if to.Scheme != g.origin.Scheme || to.Host != g.origin.Host {
-		return fmt.Errorf("it leads to %s://%s, and only %s://%s is configured", to.Scheme, line(to.Host), g.origin.Scheme, g.origin.Host)
+		return fmt.Errorf("it leads to %s://%s, and only %s://%s is configured", to.Scheme, line(to.Host),
+			g.origin.Scheme, g.origin.Host)
 	}
 	return nil
 }
@@ -86,7 +92,8 @@ func (g *guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body := &boundedBody{ReadCloser: response.Body, done: func() { stop(); cancel() }}
-	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
+	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err == nil &&
+		kind == "text/event-stream" {
 		body.streams = true
 	}
 	response.Body = body

@@ -16,8 +16,8 @@ const (
 	maxServerName = 28
 )
 
-// ServerName is a server's name as the names of its tools have it: letters, digits, hyphens and single underscores, which neither begin nor end
-// it, so that "__" behind it always ends it. It is empty where nothing is left.
+// ServerName is a server's name as the names of its tools have it: letters, digits, hyphens and single underscores,
+// which neither begin nor end it, so that "__" behind it always ends it. It is empty where nothing is left.
 func ServerName(name string) string {
 	clean := plain(name)
 	for strings.Contains(clean, "__") {

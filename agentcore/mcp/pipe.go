@@ -18,7 +18,8 @@ import (
 const (
 	// maxMessage bounds one message of a server, in bytes.
 	maxMessage = 16 << 20
-	// maxNoise is how many lines in a row a server may write that are no messages: many a program greets on its standard output.
+	// maxNoise is how many lines in a row a server may write that are no messages: many a program greets on its
+	// standard output.
 	maxNoise = 200
 	// writePatience is how long a server may take to read a message.
 	writePatience = 30 * time.Second
@@ -39,7 +40,8 @@ type Process struct {
 	Wait func() string
 }
 
-// pipe speaks JSON-RPC in lines (specification, Transports, stdio). It implements the transport and the connection of the SDK.
+// pipe speaks JSON-RPC in lines (specification, Transports, stdio). It implements the transport and the connection of
+// the SDK.
 type pipe struct {
 	process *Process
 	out     *bufio.Reader
@@ -98,7 +100,8 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 		message, err := jsonrpc.DecodeMessage(text)
 		if err != nil {
 			if noise++; noise > maxNoise {
-				return nil, p.failed(fmt.Errorf("it writes what is no message of the protocol, such as %q", line(string(text))))
+				return nil, p.failed(fmt.Errorf("it writes what is no message of the protocol, such as %q",
+					line(string(text))))
 			}
 			continue
 		}
@@ -170,7 +173,8 @@ func (f *flood) pass(size int) error {
 	}
 	f.count, f.bytes = f.count+1, f.bytes+size
 	if f.count > floodCount || f.bytes > floodBytes {
-		return fmt.Errorf("it sent more than it was asked for: %d messages with %d bytes within %s", f.count, f.bytes, floodTime)
+		return fmt.Errorf("it sent more than it was asked for: %d messages with %d bytes within %s", f.count,
+			f.bytes, floodTime)
 	}
 	return nil
 }

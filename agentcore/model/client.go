@@ -19,7 +19,8 @@ func NewHTTPClient() *http.Client {
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: 15 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
-		// Hundreds of runs may talk to one server; two idle connections, the default, would make them dial for every turn.
+		// Hundreds of runs may talk to one server; two idle connections, the default, would make them dial for every
+		// turn.
 		MaxIdleConns:        512,
 		MaxIdleConnsPerHost: 512,
 	}}

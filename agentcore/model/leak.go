@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// leakForm is a way in which models write a call as text, where a server does not turn it into a call or a model does not
-// know better.
+// leakForm is a way in which models write a call as text, where a server does not turn it into a call or a model does
+// not know better.
 type leakForm struct {
 	// begin matches where it begins.
 	begin *regexp.Regexp
@@ -23,7 +23,8 @@ type leakForm struct {
 type Leak struct {
 	// Name is the tool's as it is written there.
 	Name string
-	// Sure says that the form is nothing but a call; else it is JSON which reads like one, and may be what was asked for.
+	// Sure says that the form is nothing but a call; else it is JSON which reads like one, and may be what was asked
+	// for.
 	Sure bool
 }
 
@@ -39,14 +40,20 @@ var (
 // leakForms are those of the chat templates of Hermes and Qwen (<tool_call>), Llama (<function=…>, <|python_tag|>),
 // Mistral ([TOOL_CALLS]), DeepSeek and Kimi (special tokens), gpt-oss (to=functions.…) and Claude (<invoke …>).
 var leakForms = []leakForm{
-	{begin: regexp.MustCompile(`(?m)^[ \t]*<(?:tool_call|function_call|tool_use|toolcall)>`), name: jsonName, strict: true},
+	{
+		begin: regexp.MustCompile(`(?m)^[ \t]*<(?:tool_call|function_call|tool_use|toolcall)>`), name: jsonName,
+		strict: true,
+	},
 	{begin: regexp.MustCompile(`(?m)^[ \t]*(?:<tool_call>\s*)?<function=([\w.:-]+)>`), strict: true},
 	{begin: regexp.MustCompile(`(?m)^[ \t]*<(?:\w+:)?invoke name="([\w.:-]+)">`), strict: true},
 	{begin: regexp.MustCompile(`\[TOOL_CALLS\]`), name: regexp.MustCompile(`(?:"name"\s*:\s*"|^\s*)([\w.:-]+)`)},
 	{begin: regexp.MustCompile(`<\|python_tag\|>`), name: regexp.MustCompile(`(?:"name"\s*:\s*"|^\s*)([\w:-]+)`)},
 	{begin: regexp.MustCompile(`<[|｜]tool[_▁]calls?(?:[_▁]section)?[_▁]begin[|｜]>`), name: tokenName},
 	{begin: regexp.MustCompile(`(?:^|[\s|>])to=functions\.([\w-]+)`)},
-	{begin: regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"), name: jsonName, strict: true, plain: true},
+	{
+		begin: regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"),
+		name:  jsonName, strict: true, plain: true,
+	},
 	{begin: regexp.MustCompile(`\A\s*[{\[]`), name: jsonName, strict: true, plain: true},
 }
 
@@ -56,8 +63,9 @@ var leakEnd = regexp.MustCompile("(?:[\\]}>`]|<\\|[\\w▁]+\\|>)\\s*\\z")
 // nameWithin bounds how far behind its beginning the name of a call is looked for, in bytes.
 const nameWithin = 4 << 10
 
-// LeakedCall finds a tool call that stands in a text instead of being one. offered tells whether there is a tool of a name: a text about other tools is none. Nothing of the text is
-// ever executed: what a model quotes, from a file perhaps, looks the same.
+// LeakedCall finds a tool call that stands in a text instead of being one. offered tells whether there is a tool of a
+// name: a text about other tools is none. Nothing of the text is ever executed: what a model quotes, from a file
+// perhaps, looks the same.
 func LeakedCall(text string, offered func(name string) bool) (leak Leak, found bool) {
 	ends := leakEnd.MatchString(text)
 	for _, form := range leakForms {
@@ -84,7 +92,8 @@ func LeakedCall(text string, offered func(name string) bool) (leak Leak, found b
 			continue
 		}
 		names := form.name.FindAllStringSubmatch(rest, 8)
-		if i := slices.IndexFunc(names, func(match []string) bool { return offered(strings.TrimPrefix(match[1], "functions.")) }); i >= 0 {
+		if i := slices.IndexFunc(names,
+			func(match []string) bool { return offered(strings.TrimPrefix(match[1], "functions.")) }); i >= 0 {
 			return Leak{strings.TrimPrefix(names[i][1], "functions."), !form.plain}, true
 		}
 	}

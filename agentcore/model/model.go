@@ -128,7 +128,8 @@ func (r Result) Unseen() string {
 	if len(r.Images) == 0 {
 		return ""
 	}
-	return "\n(You cannot see it: images are not sent to this model. Work by its description, or ask the user what it shows.)"
+	return "\n(You cannot see it: images are not sent to this model. Work by its description, or ask the user " +
+		"what it shows.)"
 }
 
 func (Text) isPart()      {}

@@ -27,8 +27,8 @@ type Retry struct {
 
 // Next returns how long to wait before the next attempt: what the provider asked for, or a time that doubles, both
 // with jitter, so that many runs do not come back together. attempts is how many were made, elapsed the time since the
-// first of them failed, and failed the error of the last. Where no other is made, it returns the error to end with: failed itself,
-// where another try is no use, or an *Error of the same kind that also says which bound was reached.
+// first of them failed, and failed the error of the last. Where no other is made, it returns the error to end with:
+// failed itself, where another try is no use, or an *Error of the same kind that also says which bound was reached.
 func (p Retry) Next(attempts int, elapsed time.Duration, failed error) (time.Duration, error) {
 	var known *Error
 	if !errors.As(failed, &known) || !Retryable(failed) {
@@ -51,10 +51,12 @@ func (p Retry) Next(attempts int, elapsed time.Duration, failed error) (time.Dur
 		return 0, failed
 	case known.RetryAfter > p.MaxElapsed:
 		return 0, known.ended(
-			fmt.Sprintf("it asks to wait %s, longer than the %s of retry.max_elapsed", known.RetryAfter.Round(time.Second), p.MaxElapsed),
+			fmt.Sprintf("it asks to wait %s, longer than the %s of retry.max_elapsed",
+				known.RetryAfter.Round(time.Second), p.MaxElapsed),
 			"start it again later, choose another model, or raise retry.max_elapsed")
 	case elapsed+delay > p.MaxElapsed:
-		return 0, known.ended(fmt.Sprintf("asked %d times in %s, up to the %s of retry.max_elapsed", attempts, elapsed.Round(time.Second), p.MaxElapsed), known.Hint)
+		return 0, known.ended(fmt.Sprintf("asked %d times in %s, up to the %s of retry.max_elapsed", attempts,
+			elapsed.Round(time.Second), p.MaxElapsed), known.Hint)
 	}
 	return delay, nil
 }

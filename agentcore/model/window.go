@@ -9,8 +9,8 @@ type Sized interface {
 	ContextTokens() int64
 }
 
-// ContextTokens returns how many tokens a request to the model and its answer may have together, 0 for no bound: what the model
-// itself says where it is Sized, else what is known of its name.
+// ContextTokens returns how many tokens a request to the model and its answer may have together, 0 for no bound: what
+// the model itself says where it is Sized, else what is known of its name.
 func ContextTokens(m Model) int64 {
 	if sized, ok := m.(Sized); ok {
 		return sized.ContextTokens()
@@ -26,20 +26,25 @@ const unknownContext = 128_000
 // are those in the vendors' lists of models, that of requests alone where it is bounded by itself.
 var contexts = map[string]int64{
 	"claude-": 200_000, "claude-2": 100_000, "claude-instant": 100_000,
-	"gpt-5": 272_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192, "gpt-3.5": 16_385,
+	"gpt-5": 272_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192,
+	"gpt-3.5": 16_385,
 	"gpt-oss": 131_072, "chatgpt-4o": 128_000, "codex-mini": 200_000,
 	"o1": 200_000, "o1-mini": 128_000, "o1-preview": 128_000, "o3": 200_000, "o4": 200_000,
 	"gemini-": 1_048_576, "gemini-1.5-pro": 2_097_152,
 	"gemma": 8_192, "gemma3": 131_072, "gemma-3": 131_072,
-	"llama3": 8_192, "llama-3": 8_192, "llama3.": 131_072, "llama-3.": 131_072, "llama4": 1_048_576, "llama-4": 1_048_576,
+	"llama3": 8_192, "llama-3": 8_192, "llama3.": 131_072, "llama-3.": 131_072, "llama4": 1_048_576,
+	"llama-4": 1_048_576,
 	"qwen2.5": 32_768, "qwen3": 40_960, "qwen3-coder": 262_144, "qwq": 32_768,
-	"mistral": 131_072, "mistral:": 32_768, "mixtral": 32_768, "codestral": 262_144, "devstral": 131_072, "magistral": 40_960, "ministral": 131_072,
-	"deepseek": 131_072, "kimi-k2": 131_072, "glm-4": 131_072, "grok-3": 131_072, "grok-4": 262_144, "grok-code": 262_144,
-	"phi3": 131_072, "phi-3": 131_072, "phi4": 16_384, "phi-4": 16_384,
+	"mistral": 131_072, "mistral:": 32_768, "mixtral": 32_768, "codestral": 262_144, "devstral": 131_072,
+	"magistral": 40_960, "ministral": 131_072,
+	"deepseek": 131_072, "kimi-k2": 131_072, "glm-4": 131_072, "grok-3": 131_072, "grok-4": 262_144,
+	"grok-code": 262_144,
+	"phi3":      131_072, "phi-3": 131_072, "phi4": 16_384, "phi-4": 16_384,
 }
 
-// KnownContext returns how many tokens a request to a model and its answer may have together by its name, "provider/model"; 0 for no
-// bound. Resellers put the vendor between both. What is assumed of an unknown model is safe for those of this time.
+// KnownContext returns how many tokens a request to a model and its answer may have together by its name,
+// "provider/model"; 0 for no bound. Resellers put the vendor between both. What is assumed of an unknown model is safe
+// for those of this time.
 func KnownContext(name string) int64 {
 	provider, id, _ := strings.Cut(name, "/")
 	if provider == "offline" {

@@ -1,6 +1,6 @@
-// Package needs says aloud what a test needs of the machine that runs it. Where that is missing the test is skipped, and
-// fails in a continuous integration (CI=true in the environment), which must have all of it: a test that nobody runs
-// finds nothing. What a system can never have is no need: such a test is left out by the name of its file or by
+// Package needs says aloud what a test needs of the machine that runs it. Where that is missing the test is skipped,
+// and fails in a continuous integration (CI=true in the environment), which must have all of it: a test that nobody
+// runs finds nothing. What a system can never have is no need: such a test is left out by the name of its file or by
 // testing.TB.Skip with the reason.
 package needs
 

@@ -1,5 +1,5 @@
-// Package network says which hosts the user allows by name, and which addresses everybody may reach. The ways out of agentls that a model
-// or a command chooses, `webfetch` and the proxy of sandboxes, connect by [Allowed.Dial] alone.
+// Package network says which hosts the user allows by name, and which addresses everybody may reach. The ways out of
+// agentls that a model or a command chooses, `webfetch` and the proxy of sandboxes, connect by [Allowed.Dial] alone.
 package network
 
 import (
@@ -25,7 +25,8 @@ type Allowed struct {
 	addresses map[string]bool
 }
 
-// Parse reads entries: a host, which stands for its ports 80 and 443, or host:port. The error names the entry that is neither.
+// Parse reads entries: a host, which stands for its ports 80 and 443, or host:port. The error names the entry that is
+// neither.
 func Parse(entries []string) (Allowed, error) {
 	a := Allowed{map[string]bool{}}
 	for _, entry := range entries {
@@ -38,7 +39,8 @@ func Parse(entries []string) (Allowed, error) {
 			n, err := strconv.ParseUint(port, 10, 16)
 			host := Canonical(host)
 			_, addrErr := netip.ParseAddr(host)
-			if err != nil || n == 0 || host == "" || strings.ContainsAny(host, "/*?@#[] \t\r\n") || strings.Contains(host, ":") && addrErr != nil {
+			if err != nil || n == 0 || host == "" || strings.ContainsAny(host, "/*?@#[] \t\r\n") ||
+				strings.Contains(host, ":") && addrErr != nil {
 				return Allowed{}, fmt.Errorf("%q is neither a host nor host:port", entry)
 			}
 			a.addresses[net.JoinHostPort(host, strconv.FormatUint(n, 10))] = true
@@ -71,8 +73,9 @@ func Canonical(host string) string {
 // Resolve finds the addresses of a name; [net.Resolver.LookupNetIP] for both families is one.
 type Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 
-// Dial connects with host:port by an address that was checked: the name is looked up once, and what it leads to must be [Public], or named
-// itself with this port. Whether the host may be reached at all is for the caller to decide. A nil resolve asks the system. The error is a
+// Dial connects with host:port by an address that was checked: the name is looked up once, and what it leads to must be
+// [Public], or named itself with this port. Whether the host may be reached at all is for the caller to decide. A nil
+// resolve asks the system. The error is a
 // *Refusal where all addresses are refused.
 func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net.Conn, error) {
 	if resolve == nil {
@@ -111,8 +114,8 @@ func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net
 	return nil, err
 }
 
-// Refuses returns why [Allowed.Dial] would refuse host:port, whatever a resolver says: it is no public address, or the name of this
-// machine, and nobody named it. It returns nil where that shows only once the name is looked up.
+// Refuses returns why [Allowed.Dial] would refuse host:port, whatever a resolver says: it is no public address, or the
+// name of this machine, and nobody named it. It returns nil where that shows only once the name is looked up.
 func (a Allowed) Refuses(address string) *Refusal {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -126,7 +129,8 @@ func (a Allowed) Refuses(address string) *Refusal {
 		to = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	to = to.Unmap()
-	if Public(to) || a.Has(address) || a.Has(net.JoinHostPort(to.String(), port)) || a.Has(net.JoinHostPort("::1", port)) && to.IsLoopback() {
+	if Public(to) || a.Has(address) || a.Has(net.JoinHostPort(to.String(), port)) ||
+		a.Has(net.JoinHostPort("::1", port)) && to.IsLoopback() {
 		return nil
 	}
 	return &Refusal{address, to}
@@ -143,7 +147,8 @@ type Refusal struct {
 // Error implements error.
 func (r *Refusal) Error() string {
 	if r.Private.IsValid() {
-		return fmt.Sprintf("%s leads to %s, which is no public address, and network.allow does not name it", visible(r.Address), r.Private)
+		return fmt.Sprintf("%s leads to %s, which is no public address, and network.allow does not name it",
+			visible(r.Address), r.Private)
 	}
 	return visible(r.Address) + " is not in network.allow"
 }
@@ -162,26 +167,28 @@ func visible(address string) string {
 	return strconv.QuoteToASCII(address[:min(len(address), 300)])
 }
 
-// inner are the blocks of networks, beside those that net/netip knows, whose machines are not for everybody, or that carry
-// other addresses in a way that cannot be told: "this network" (RFC 791), shared address space (RFC 6598), protocol
-// assignments (RFC 6890), reserved (RFC 1112), addresses of version 4 in version 6 (RFC 4291), local translation (RFC 8215),
-// Teredo and its like (RFC 4380), site-local (RFC 3879).
+// inner are the blocks of networks, beside those that net/netip knows, whose machines are not for everybody, or that
+// carry other addresses in a way that cannot be told: "this network" (RFC 791), shared address space (RFC 6598),
+// protocol assignments (RFC 6890), reserved (RFC 1112), addresses of version 4 in version 6 (RFC 4291), local
+// translation (RFC 8215), Teredo and its like (RFC 4380), site-local (RFC 3879).
 var inner = func() []netip.Prefix {
 	var list []netip.Prefix
 	for _, block := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "240.0.0.0/4", "::/96", "64:ff9b:1::/48", "2001::/23", "fec0::/10",
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "240.0.0.0/4", "::/96", "64:ff9b:1::/48",
+		"2001::/23", "fec0::/10",
 	} {
 		list = append(list, netip.MustParsePrefix(block))
 	}
 	return list
 }()
 
-// carriers are the blocks whose addresses have one of version 4 in them, from a byte on: translation (RFC 6052) and 6to4 (RFC
-// 3056).
+// carriers are the blocks whose addresses have one of version 4 in them, from a byte on: translation (RFC 6052) and
+// 6to4 (RFC 3056).
 var carriers = map[netip.Prefix]int{netip.MustParsePrefix("64:ff9b::/96"): 12, netip.MustParsePrefix("2002::/16"): 2}
 
-// Public tells whether an address is one that everybody may reach, and not of a private network, of this machine or of its
-// link. What names lead to by a resolver that makes addresses up, such as those for documentation, counts as public.
+// Public tells whether an address is one that everybody may reach, and not of a private network, of this machine or of
+// its link. What names lead to by a resolver that makes addresses up, such as those for documentation, counts as
+// public.
 func Public(a netip.Addr) bool {
 	a = a.Unmap()
 	for block, at := range carriers {

@@ -1,5 +1,5 @@
-// Package outline guesses what lines of code define, by their looks, in the languages that most code is written in. It knows no scopes
-// and no comments; who needs to know asks a language server.
+// Package outline guesses what lines of code define, by their looks, in the languages that most code is written in. It
+// knows no scopes and no comments; who needs to know asks a language server.
 package outline
 
 import (
@@ -19,15 +19,17 @@ var (
 	localName  = lazyregexp.New(`^(?:\s+(?:const|var|let)\s|\s*(?:package|module)\s)`)
 	topName    = lazyregexp.New(`^(?:\t|  )?([A-Za-z_]\w*)\s*(?:=|:=|\(\)\s*\{|[A-Z*\[]\w*)`)
 	methodHead = lazyregexp.New(`^\s*(?:[\w<>\[\],.*&:]+\s+){0,4}([\w$]+)\s*\([^;=]*\)\s*(?:throws\s[\w., ]+)?\{\s*$`)
-	word       = lazyregexp.New(`\b(func|def|class|type|interface|struct|enum|function|const|var|let|trait|impl|module|package|fn)\b`)
-	ruling     = strings.Fields("if for while switch catch return else elif with match select function")
+	word       = lazyregexp.New(
+		`\b(func|def|class|type|interface|struct|enum|function|const|var|let|trait|impl|module|package|fn)\b`)
+	ruling = strings.Fields("if for while switch catch return else elif with match select function")
 )
 
-// Definition is the expression that a line which defines a name with one of the usual words fits; its only group is the name.
+// Definition is the expression that a line which defines a name with one of the usual words fits; its only group is the
+// name.
 func Definition() *regexp.Regexp { return definition() }
 
-// Defines returns the name that a line defines, and whether it is a minor one: a local variable, a package or a guess; empty if it
-// defines none.
+// Defines returns the name that a line defines, and whether it is a minor one: a local variable, a package or a guess;
+// empty if it defines none.
 func Defines(line string) (name string, minor bool) {
 	if match := definition().FindStringSubmatch(line); match != nil {
 		return match[1], localName().MatchString(line)

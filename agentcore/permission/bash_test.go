@@ -89,7 +89,8 @@ func (s *shell) stub(t testing.TB, dir, name, as string) {
 	}
 }
 
-// check runs a command line if the gate allows it, and fails where anything else than the rules mean ran or was written.
+// check runs a command line if the gate allows it, and fails where anything else than the rules mean ran or was
+// written.
 func (s *shell) check(t *rapid.T, command string) {
 	work, err := os.MkdirTemp(s.dir, "work")
 	if err != nil {

@@ -90,7 +90,8 @@ func sending(args []string) string {
 			!strings.ContainsAny(scheme, " :\"'{") {
 			return "speaks " + scheme + ", which may send anything"
 		}
-		if strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.HasPrefix(a, "-") && strings.Contains(a, "@") {
+		if strings.HasPrefix(strings.ToLower(a), "file:") || strings.HasPrefix(a, "@") || strings.HasPrefix(a, "-") &&
+			strings.Contains(a, "@") {
 			return "reads a file with " + a
 		}
 	}
@@ -141,7 +142,11 @@ func nodeRisk(args []string) string {
 
 // containers is for docker and its like: what looks is harmless, everything else starts or changes something.
 func containers(args []string) string {
-	if len(args) == 0 || slices.Contains([]string{"ps", "images", "logs", "version", "info", "inspect", "top", "stats", "port", "diff", "history", "search"}, args[0]) {
+	if len(args) == 0 ||
+		slices.Contains([]string{
+			"ps", "images", "logs", "version", "info", "inspect", "top", "stats", "port", "diff",
+			"history", "search",
+		}, args[0]) {
 		return ""
 	}
 	if len(args) > 1 && slices.Contains([]string{"compose", "container", "image", "volume", "network"}, args[0]) &&
@@ -153,7 +158,10 @@ func containers(args []string) string {
 
 func compiler(args []string) string {
 	for _, a := range args {
-		for _, p := range []string{"-wrapper", "-fplugin", "-B", "-specs", "--specs", "@", "-Xclang", "-load", "-fuse-ld", "-Wl,", "-Xlinker", "-no-canonical", "-fpass-plugin", "-dump"} {
+		for _, p := range []string{
+			"-wrapper", "-fplugin", "-B", "-specs", "--specs", "@", "-Xclang", "-load",
+			"-fuse-ld", "-Wl,", "-Xlinker", "-no-canonical", "-fpass-plugin", "-dump",
+		} {
 			if strings.HasPrefix(a, p) {
 				return "with " + a + " loads other programs or options"
 			}
@@ -163,10 +171,15 @@ func compiler(args []string) string {
 }
 
 var (
-	// gitGlobal are harmless options before the subcommand, gitOptions dangerous ones behind it, gitRunning subcommands that are dangerous themselves.
-	gitGlobal  = []string{"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--version", "--help", "-P", "-h", "-v"}
+	// gitGlobal are harmless options before the subcommand, gitOptions dangerous ones behind it, gitRunning subcommands
+	// that are dangerous themselves.
+	gitGlobal = []string{
+		"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects",
+		"--version", "--help", "-P", "-h", "-v",
+	}
 	gitOptions = []string{
-		"output", "output-directory", "ext-diff", "textconv", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "exec-path", "config", "config-env", "template",
+		"output", "output-directory", "ext-diff", "textconv", "open-files-in-pager", "upload-pack", "receive-pack",
+		"exec", "exec-path", "config", "config-env", "template",
 		"git-dir", "work-tree", "namespace", "super-prefix", "run", "extcmd", "tool", "gpg-sign", "edit-description",
 		"edit", "filters", "smtp-server", "sendmail-cmd", "to-cmd", "cc-cmd", "separate-git-dir", "reference",
 		"recurse-submodules", "remote", "no-index", "contents", "unsafe-paths", "strategy", "global", "system", "file",
@@ -175,7 +188,10 @@ var (
 	gitRunning = []string{
 		"config", "bisect", "filter-branch", "submodule", "difftool", "mergetool", "daemon", "instaweb", "hook",
 		"send-email", "credential", "clone", "remote-ext",
-		"upload-pack", "receive-pack", "shell", "cvsserver", "svn", "p4", "worktree", "init", "maintenance", "gui", "citool", "web--browse", "fast-import", "archive", "bundle", "upload-archive", "for-each-repo", "ls-remote", "fetch-pack", "send-pack", "http-backend", "imap-send", "interpret-trailers", "alias", "mergetool--lib", "sh-setup", "update-index", "replace", "lfs", "flow",
+		"upload-pack", "receive-pack", "shell", "cvsserver", "svn", "p4", "worktree", "init", "maintenance", "gui",
+		"citool", "web--browse", "fast-import", "archive", "bundle", "upload-archive", "for-each-repo", "ls-remote",
+		"fetch-pack", "send-pack", "http-backend", "imap-send", "interpret-trailers", "alias", "mergetool--lib",
+		"sh-setup", "update-index", "replace", "lfs", "flow",
 	}
 )
 
@@ -212,7 +228,8 @@ func gitRisk(args []string) string {
 				return sub + " reaches another repository by a helper program"
 			}
 		case sub == "grep" && strings.ContainsAny(letters, "Of"),
-			slices.Contains([]string{"diff", "log", "show"}, sub) && strings.HasPrefix(letters, "O"), sub == "format-patch" && strings.Contains(letters, "o"),
+			slices.Contains([]string{"diff", "log", "show"}, sub) && strings.HasPrefix(letters, "O"),
+			sub == "format-patch" && strings.Contains(letters, "o"),
 			slices.Contains([]string{"fetch", "pull", "clone", "ls-remote"}, sub) &&
 				strings.ContainsAny(letters, "uco"), sub == "push" && strings.Contains(letters, "o"),
 			sub == "rebase" && strings.ContainsAny(letters, "xis"),
@@ -259,7 +276,8 @@ func goRisk(args []string) string {
 			return args[0] + " with " + a + " writes a file"
 		}
 		switch option {
-		case "exec", "toolexec", "vettool", "overlay", "modfile", "o", "C", "ldflags", "gcflags", "asmflags", "gccgoflags", "compiler", "pkgdir", "outputdir",
+		case "exec", "toolexec", "vettool", "overlay", "modfile", "o", "C", "ldflags", "gcflags", "asmflags",
+			"gccgoflags", "compiler", "pkgdir", "outputdir",
 			"trace", "buildvcs", "fix", "w", "u", "pgo", "fixtool", "testlogfile", "gocoverdir", "fuzzcachedir":
 			return args[0] + " with " + a + " runs or writes what its words do not tell"
 		}
@@ -268,7 +286,8 @@ func goRisk(args []string) string {
 }
 
 // sedHarmless are sed scripts that only print, delete lines or substitute without w, e and r.
-var sedHarmless = regexp.MustCompile(`^(?:(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?)?!?[pdq=]$|^s([/|#,])[^/|#,\\\n]*([/|#,])[^/|#,\\\n]*([/|#,])[gpI0-9]*$`)
+var sedHarmless = regexp.MustCompile(
+	`^(?:(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?)?!?[pdq=]$|^s([/|#,])[^/|#,\\\n]*([/|#,])[^/|#,\\\n]*([/|#,])[gpI0-9]*$`)
 
 // sedRisk knows a few harmless scripts; sed's language is too rich to look for the others.
 func sedRisk(args []string) string {
@@ -276,7 +295,8 @@ func sedRisk(args []string) string {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a == "-n", a == "-E", a == "-r", a == "-nE", a == "-nr", a == "-En", a == "--quiet", a == "--silent", a == "--regexp-extended", a == "-u", a == "-z", a == "-s":
+		case a == "-n", a == "-E", a == "-r", a == "-nE", a == "-nr", a == "-En", a == "--quiet", a == "--silent",
+			a == "--regexp-extended", a == "-u", a == "-z", a == "-s":
 		case a == "-e" && i+1 < len(args):
 			i++
 			seen = true

@@ -11,7 +11,8 @@ import (
 // program says which options and words of a program make more happen than its first words tell: they start
 // other programs, write files, load code or read files as arguments. A rule like `find*` does not cover them.
 type program struct {
-	// long options, without a value; those that begin like one of them count, too, since most programs take abbreviations.
+	// long options, without a value; those that begin like one of them count, too, since most programs take
+	// abbreviations.
 	long []string
 	// short options, each one letter, also in the middle of a bundle such as -xzI.
 	short string
@@ -37,7 +38,8 @@ var programs = map[string]program{
 		"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0",
 		"-fprintf", "-fls", "-files0-from",
 	}},
-	"fd": {long: []string{"exec", "exec-batch"}, short: "xX"}, "fdfind": {long: []string{"exec", "exec-batch"}, short: "xX"},
+	"fd":     {long: []string{"exec", "exec-batch"}, short: "xX"},
+	"fdfind": {long: []string{"exec", "exec-batch"}, short: "xX"},
 	"git":    {check: gitRisk},
 	"rg":     {long: []string{"pre", "hostname-bin", "search-zip", "pre-glob", "ignore-file"}, short: "zf"},
 	"ugrep":  {long: []string{"filter", "pager", "view", "decompress", "config", "save-config"}, short: "z"},
@@ -59,37 +61,75 @@ var programs = map[string]program{
 	"php":     {check: interpreter("rBRFEdzcS")},
 	"lua":     {check: interpreter("eli")},
 	"Rscript": {check: interpreter("e")},
-	"tclsh":   {check: interpreter("")}, "expect": {check: interpreter("cf")}, "osascript": {always: true}, "pwsh": {always: true}, "powershell": {always: true},
+	"tclsh":   {check: interpreter("")}, "expect": {check: interpreter("cf")}, "osascript": {always: true},
+	"pwsh": {always: true}, "powershell": {always: true},
 	"go":    {dash: true, check: goRisk},
 	"cargo": {long: []string{"config", "fix", "target-dir", "manifest-path", "logfile"}, short: "CZ", check: cargoRisk},
-	"tar":   {long: []string{"to-command", "use-compress-program", "checkpoint-action", "info-script", "new-volume-script", "rsh-command", "rmt-command", "absolute-names", "remove-files"}, short: "IFP"},
+	"tar": {long: []string{
+		"to-command", "use-compress-program", "checkpoint-action", "info-script",
+		"new-volume-script", "rsh-command", "rmt-command", "absolute-names", "remove-files",
+	}, short: "IFP"},
 	"zip":   {long: []string{"unzip-command", "test", "move"}, short: "TmO", exact: []string{"-TT"}},
 	"unzip": {short: ":"},
 	"7z":    {always: true},
 	"cpio":  {long: []string{"rsh-command"}},
-	"curl":  {long: []string{"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data", "data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key", "cert", "variable", "unix-socket", "abstract-unix-socket", "netrc", "cookie", "ftp-port", "interface", "url-query", "ssl-sessions"}, short: "oKOTdFDcxEnbP", check: sending},
-	"wget":  {always: true},
-	"scp":   {always: true}, "sftp": {always: true}, "mosh": {always: true},
-	"rsync": {long: []string{"rsh", "rsync-path", "daemon", "remove-source-files", "delete", "files-from", "log-file", "partial-dir", "backup-dir", "temp-dir", "write-batch", "only-write-batch"}, short: "e", check: remotes},
-	"less":  {always: true}, "more": {always: true}, "man": {long: []string{"pager", "html", "browser", "preprocessor", "config-file", "troff-device", "gxditview"}, short: "PHCpTX"},
+	"curl": {long: []string{
+		"output", "config", "remote-name", "remote-name-all", "output-dir", "upload-file", "data",
+		"data-binary", "data-raw", "data-urlencode", "form", "json", "dump-header", "cookie-jar", "trace",
+		"trace-ascii", "stderr", "netrc-file", "engine", "proxy", "hsts", "alt-svc", "etag-save", "libcurl", "key",
+		"cert", "variable", "unix-socket", "abstract-unix-socket", "netrc", "cookie", "ftp-port", "interface",
+		"url-query", "ssl-sessions",
+	}, short: "oKOTdFDcxEnbP", check: sending},
+	"wget": {always: true},
+	"scp":  {always: true}, "sftp": {always: true}, "mosh": {always: true},
+	"rsync": {long: []string{
+		"rsh", "rsync-path", "daemon", "remove-source-files", "delete", "files-from", "log-file",
+		"partial-dir", "backup-dir", "temp-dir", "write-batch", "only-write-batch",
+	}, short: "e", check: remotes},
+	"less": {always: true}, "more": {always: true},
+	"man": {
+		long:  []string{"pager", "html", "browser", "preprocessor", "config-file", "troff-device", "gxditview"},
+		short: "PHCpTX",
+	},
 	"bat": {long: []string{"pager", "paging"}}, "batcat": {long: []string{"pager", "paging"}},
 	"vim": {always: true}, "emacs": {always: true}, "nano": {always: true}, "ed": {always: true}, "ex": {always: true},
 	"make":  {long: []string{"eval", "file", "makefile", "directory", "include-dir"}, short: "fCIE", check: assigning},
 	"ninja": {short: "fC"},
 	"cmake": {short: "PE", exact: []string{"-P", "-E"}},
-	"npm":   {subcommands: []string{"exec", "x", "init", "create", "explore", "config", "set", "publish", "adduser", "login", "edit"}, long: []string{"script-shell", "node-options", "prefix", "userconfig", "globalconfig", "call", "shell", "editor", "viewer", "git", "registry", "global"}, short: "cCg"},
-	"pnpm":  {subcommands: []string{"exec", "dlx", "create", "config", "publish"}, long: []string{"script-shell", "node-options", "dir", "shell-emulator"}, short: "cC"},
-	"yarn":  {subcommands: []string{"exec", "dlx", "create", "config", "node", "publish"}, long: []string{"cwd", "script-shell", "use-yarnrc"}},
-	"pip":   {subcommands: []string{"install", "download", "wheel", "config"}, long: []string{"python", "log", "editor"}},
-	"uv":    {subcommands: []string{"run", "tool", "pip", "add"}}, "poetry": {subcommands: []string{"run", "shell", "config"}}, "pipenv": {subcommands: []string{"run", "shell"}},
+	"npm": {subcommands: []string{
+		"exec", "x", "init", "create", "explore", "config", "set", "publish", "adduser",
+		"login", "edit",
+	}, long: []string{
+		"script-shell", "node-options", "prefix", "userconfig", "globalconfig", "call",
+		"shell", "editor", "viewer", "git", "registry", "global",
+	}, short: "cCg"},
+	"pnpm": {
+		subcommands: []string{"exec", "dlx", "create", "config", "publish"},
+		long:        []string{"script-shell", "node-options", "dir", "shell-emulator"}, short: "cC",
+	},
+	"yarn": {
+		subcommands: []string{"exec", "dlx", "create", "config", "node", "publish"},
+		long:        []string{"cwd", "script-shell", "use-yarnrc"},
+	},
+	"pip": {
+		subcommands: []string{"install", "download", "wheel", "config"},
+		long:        []string{"python", "log", "editor"},
+	},
+	"uv":     {subcommands: []string{"run", "tool", "pip", "add"}},
+	"poetry": {subcommands: []string{"run", "shell", "config"}}, "pipenv": {subcommands: []string{"run", "shell"}},
 	"bundle": {subcommands: []string{"exec", "config", "open", "console", "help"}}, "gem": {always: true},
 	"rake": {short: "epErRfI", long: []string{
 		"execute", "execute-print", "execute-continue", "require", "rakefile",
 		"rakelib", "libdir",
 	}},
-	"docker": {check: containers}, "podman": {check: containers}, "nerdctl": {check: containers}, "kubectl": {subcommands: []string{"exec", "run", "cp", "debug", "edit", "plugin", "config", "apply", "delete"}, long: []string{"kubeconfig"}},
+	"docker": {check: containers}, "podman": {check: containers}, "nerdctl": {check: containers},
+	"kubectl": {
+		subcommands: []string{"exec", "run", "cp", "debug", "edit", "plugin", "config", "apply", "delete"},
+		long:        []string{"kubeconfig"},
+	},
 	"gh":  {subcommands: []string{"alias", "extension", "api", "config", "auth", "codespace", "secret"}},
-	"gcc": {check: compiler}, "clang": {check: compiler}, "cc": {check: compiler}, "g++": {check: compiler}, "c++": {check: compiler}, "clang++": {check: compiler},
+	"gcc": {check: compiler}, "clang": {check: compiler}, "cc": {check: compiler}, "g++": {check: compiler},
+	"c++": {check: compiler}, "clang++": {check: compiler},
 	"ld": {always: true}, "as": {short: "o", check: listed}, "readelf": {check: listed}, "objdump": {check: listed},
 	"nm": {check: listed}, "ar": {check: listed}, "size": {check: listed}, "strings": {check: listed},
 	"objcopy": {always: true}, "strip": {always: true}, "rustc": {
@@ -105,13 +145,17 @@ var programs = map[string]program{
 	"diff":  {reads: true, short: "l", long: []string{"paginate"}},
 	"split": {long: []string{"filter"}},
 	"dd":    {always: true},
-	"tee":   {always: true}, "cp": {always: true}, "mv": {always: true}, "ln": {always: true}, "install": {always: true},
-	"xxd": {short: "r", check: secondFile("writes its output to a file")}, "base64": {long: []string{"output"}, short: "o"},
-	"jq":    {short: "Lf", long: []string{"from-file", "library-path", "slurpfile", "rawfile"}},
-	"yq":    {short: "i", long: []string{"inplace", "in-place", "from-file", "split-exp"}},
-	"gofmt": {short: "w"}, "goimports": {short: "w"},
-	"openssl": {always: true}, "gpg": {always: true}, "sqlite3": {always: true}, "psql": {always: true}, "mysql": {always: true}, "gdb": {always: true}, "lldb": {always: true},
-	"tcpdump": {short: "zw"}, "nmap": {always: true}, "nc": {always: true}, "ncat": {always: true}, "socat": {always: true}, "telnet": {always: true}, "ftp": {always: true},
+	"tee":   {always: true}, "cp": {always: true}, "mv": {always: true}, "ln": {always: true},
+	"install": {always: true},
+	"xxd":     {short: "r", check: secondFile("writes its output to a file")},
+	"base64":  {long: []string{"output"}, short: "o"},
+	"jq":      {short: "Lf", long: []string{"from-file", "library-path", "slurpfile", "rawfile"}},
+	"yq":      {short: "i", long: []string{"inplace", "in-place", "from-file", "split-exp"}},
+	"gofmt":   {short: "w"}, "goimports": {short: "w"},
+	"openssl": {always: true}, "gpg": {always: true}, "sqlite3": {always: true}, "psql": {always: true},
+	"mysql": {always: true}, "gdb": {always: true}, "lldb": {always: true},
+	"tcpdump": {short: "zw"}, "nmap": {always: true}, "nc": {always: true}, "ncat": {always: true},
+	"socat": {always: true}, "telnet": {always: true}, "ftp": {always: true},
 	"crontab": {always: true}, "systemctl": {check: systemRisk}, "launchctl": {always: true}, "tmux": {always: true},
 	"screen": {always: true},
 	"ip":     {short: "b", exact: []string{"-force", "-batch"}, subcommands: []string{"netns", "vrf"}},
@@ -172,8 +216,10 @@ var programs = map[string]program{
 
 // same lists programs that take the options of another.
 var same = map[string]string{
-	"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "gtar": "tar", "bsdtar": "tar", "gfind": "find", "gsort": "sort",
-	"egrep": "grep", "fgrep": "grep", "ggrep": "grep", "nodejs": "node", "vi": "vim", "view": "vim", "nvim": "vim", "vimdiff": "vim", "rview": "vim", "emacsclient": "emacs",
+	"gawk": "awk", "mawk": "awk", "nawk": "awk", "gsed": "sed", "gtar": "tar", "bsdtar": "tar", "gfind": "find",
+	"gsort": "sort",
+	"egrep": "grep", "fgrep": "grep", "ggrep": "grep", "nodejs": "node", "vi": "vim", "view": "vim", "nvim": "vim",
+	"vimdiff": "vim", "rview": "vim", "emacsclient": "emacs",
 	"gmake": "make", "pip3": "pip", "wget2": "wget", "mailcap": "less", "lualatex": "pdftex", "luatex": "pdftex",
 	"xetex": "pdftex", "pdflatex": "pdftex", "xelatex": "pdftex", "latex": "pdftex", "tex": "pdftex",
 	"pypy": "python", "pypy3": "python", "luajit": "lua", "julia": "node", "ipython": "python", "zless": "less",
@@ -182,7 +228,8 @@ var same = map[string]string{
 	"rpmdb": "rpm", "rpmquery": "rpm", "rpmverify": "rpm",
 }
 
-var versioned = regexp.MustCompile(`^(python|perl|ruby|lua|php|node|tclsh|pip|gcc|clang|g\+\+|clang\+\+)-?[0-9][0-9.]*$`)
+var versioned = regexp.MustCompile(
+	`^(python|perl|ruby|lua|php|node|tclsh|pip|gcc|clang|g\+\+|clang\+\+)-?[0-9][0-9.]*$`)
 
 // lookup finds a program's entry by its name.
 func lookup(name string) (program, bool) {
@@ -218,7 +265,9 @@ func risk(args []word) string {
 	for i, a := range args {
 		texts[i] = a.text
 		if ok && a.glob && i > 0 && strings.IndexAny(a.text, "*?[-") == 0 && !p.safeNames(a.text) {
-			return fmt.Sprintf("a file may be called like an option of %s, and %s has dangerous ones: begin the wildcard with ./", name, name)
+			return fmt.Sprintf(
+				"a file may be called like an option of %s, and %s has dangerous ones: begin the wildcard with ./",
+				name, name)
 		}
 	}
 	if len(args) == 2 && slices.Contains([]string{"--help", "--version"}, texts[1]) {

@@ -8,8 +8,11 @@ import (
 
 // foreignTools are the tools of other programs that have rules of a kind that is ours, in lower case.
 var foreignTools = map[string]string{
-	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list", "edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit", "notebook_edit": "notebook_edit",
-	"webfetch": "webfetch", "websearch": "websearch", "task": "task", "agent": "task", "skill": "skill", "todowrite": "todo", "todoread": "todo", "question": "question", "lsp": "symbols",
+	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list",
+	"edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit",
+	"notebook_edit": "notebook_edit",
+	"webfetch":      "webfetch", "websearch": "websearch", "task": "task", "agent": "task", "skill": "skill",
+	"todowrite": "todo", "todoread": "todo", "question": "question", "lsp": "symbols",
 }
 
 // FromClaude reads a rule as Claude Code's settings and agents write it: `Bash(git status:*)`, `Read(./src/**)`,
@@ -85,7 +88,8 @@ func broken(entry string, action Action, why string) ([]Rule, []string) {
 	} else if name == "" {
 		name = "*"
 	}
-	return []Rule{{Tool: name, Action: action}}, []string{fmt.Sprintf("%s is taken as %s for every call of %s: %s", entry, action, name, why)}
+	return []Rule{{Tool: name, Action: action}}, []string{fmt.Sprintf("%s is taken as %s for every call of %s: %s",
+		entry, action, name, why)}
 }
 
 // words carries a command's pattern over, in which * is any text. Prefix says that whatever follows is matched.
@@ -104,7 +108,10 @@ func words(entry, text string, prefix bool, action Action) (rules []Rule, warnin
 			// * may be several words there, so that the rest cannot be matched.
 			kept, _, _ := strings.Cut(text, "*")
 			if i := strings.LastIndexByte(kept, ' '); i >= 0 {
-				return []Rule{{"bash", strings.TrimSpace(kept[:i]) + "*", action}}, []string{fmt.Sprintf("%s is taken as %s for whatever begins with %q: a * inside is one word here", Visible(entry), action, Visible(kept[:i]))}
+				return []Rule{{"bash", strings.TrimSpace(kept[:i]) + "*", action}}, []string{
+					fmt.Sprintf("%s is taken as %s for whatever begins with %q: a * inside is one word here",
+						Visible(entry), action, Visible(kept[:i])),
+				}
 			}
 			return broken("bash", action, "a * inside a pattern is one word here, and "+Visible(entry)+" means several")
 		}
@@ -168,9 +175,9 @@ func ignoreGlob(entry, tool, text string, action Action) ([]Rule, []string) {
 	return rules, nil
 }
 
-// FromOpenCode reads a rule as opencode's `permission` has it: a tool, a pattern in which * is any text (`*` where there
-// is none), and an action. The rules never let through more than was written; where they let through less, a warning says
-// so. That a deny wins here over all that follow it, which it does not there, is for the caller to tell.
+// FromOpenCode reads a rule as opencode's `permission` has it: a tool, a pattern in which * is any text (`*` where
+// there is none), and an action. The rules never let through more than was written; where they let through less, a
+// warning says so. That a deny wins here over all that follow it, which it does not there, is for the caller to tell.
 func FromOpenCode(name, pattern string, action Action) (rules []Rule, warnings []string) {
 	entry := fmt.Sprintf("%s %q", name, pattern)
 	tool, known := foreignTools[strings.ToLower(name)]
@@ -179,14 +186,18 @@ func FromOpenCode(name, pattern string, action Action) (rules []Rule, warnings [
 		case name == "*":
 			tool = "*"
 		case name == "doom_loop" || name == "external_directory":
-			return nil, []string{fmt.Sprintf("%s has no counterpart: agentls asks or denies outside the workspace by itself", name)}
+			return nil, []string{
+				fmt.Sprintf("%s has no counterpart: agentls asks or denies outside the workspace by itself", name),
+			}
 		case pattern == "*" || pattern == "":
 			return []Rule{{name, pattern, action}}, nil
 		default:
 			if action == Allow {
 				return nil, []string{Visible(entry) + " allows nothing here: its tool is not known"}
 			}
-			return []Rule{{Tool: name, Action: action}}, []string{fmt.Sprintf("%s is taken as %s for every call: its tool is not known here", Visible(entry), action)}
+			return []Rule{{Tool: name, Action: action}}, []string{
+				fmt.Sprintf("%s is taken as %s for every call: its tool is not known here", Visible(entry), action),
+			}
 		}
 	}
 	if pattern == "*" || pattern == "" || pattern == "**" {

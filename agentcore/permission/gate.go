@@ -11,7 +11,8 @@ import (
 )
 
 // The gate takes a shell command apart into simple commands and redirections, each of which the rules decide on. It
-// vouches only for what it fully understands: everything else makes a part unsure, and an unsure part could be any command.
+// vouches only for what it fully understands: everything else makes a part unsure, and an unsure part could be any
+// command.
 
 // simple is one simple command.
 type simple struct {
@@ -39,7 +40,8 @@ type script struct {
 	moved     bool // the working directory changes on the way
 }
 
-// maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each other.
+// maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each
+// other.
 const (
 	maxCommand = 64 << 10
 	maxNested  = 8
@@ -331,7 +333,8 @@ func (g *gate) redirect(r *syntax.Redirect) {
 		}
 	case syntax.RdrIn:
 		write, g.feed = false, feed{}
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll, syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.AppClob, syntax.RdrAll,
+		syntax.RdrAllClob, syntax.AppAll, syntax.AppAllClob:
 	default:
 		why = cmp.Or(why, "it redirects in a form that is not known here")
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// everyday is what a user would allow by patterns of first words. None of it is meant to cover what the tables below try.
+// everyday is what a user would allow by patterns of first words. None of it is meant to cover what the tables below
+// try.
 var everyday = user(
 	allow("bash", "git status*"), allow("bash", "git log*"), allow("bash", "git diff*"), allow("bash", "git show*"), allow("bash", "git grep*"), allow("bash", "git fetch*"), allow("bash", "git branch*"),
 	allow("bash", "git commit*"), allow("bash", "git push*"), allow("bash", "git blame*"), allow("bash", "git clone*"), allow("bash", "git ls-remote*"), allow("bash", "git rebase*"), allow("bash", "git archive*"), allow("bash", "git apply*"),
@@ -183,7 +184,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// FuzzGate looks for panics, for words that were lost, and for an allowed command that a deny of the same words would not have caught.
+// FuzzGate looks for panics, for words that were lost, and for an allowed command that a deny of the same words would
+// not have caught.
 func FuzzGate(f *testing.F) {
 	for _, seed := range []string{"ls; rm x", "git status && sh -c 'rm x'", "cat <<X\n$(x)\nX", "a[$(x)]=1 b", "find . -exec x {} +", "ls $'x' {a,b} ~ *", "case a in b) c;; esac > d", "env -S 'x y'", "xargs -I{} sh -c {}"} {
 		f.Add(seed)

@@ -68,7 +68,8 @@ func (p *Policy) granted(it *item, grants []Grant) *Grant {
 		if !p.covers(Rule{Tool: g.Tool, Pattern: g.Pattern, Action: action}, it) {
 			continue
 		}
-		if found == nil || (found.Decision == Allow) == (action == Allow) && !g.Created.Before(found.Created) || found.Decision == Allow && action == Deny {
+		if found == nil || (found.Decision == Allow) == (action == Allow) && !g.Created.Before(found.Created) ||
+			found.Decision == Allow && action == Deny {
 			found = g
 		}
 	}
@@ -84,8 +85,8 @@ func (p *Policy) covers(rule Rule, it *item) bool {
 	return rule.Action != Allow || it.guard == "" || c.glob != "" && c.glob == it.guarded()
 }
 
-// lasting are the rules of an answer for longer than once, or none where the same question would be asked again all the same:
-// what cannot take effect is not offered.
+// lasting are the rules of an answer for longer than once, or none where the same question would be asked again all the
+// same: what cannot take effect is not offered.
 func (p *Policy) lasting(asking []item, rules []Rule) []Rule {
 	for i := range asking {
 		if !slices.ContainsFunc(rules, func(rule Rule) bool {

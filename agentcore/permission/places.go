@@ -20,7 +20,10 @@ func (p *Policy) commandItems(r Request, grants []Grant) []item {
 	var list []item
 	for i := range s.commands {
 		c := &s.commands[i]
-		it := item{what: Visible(strings.TrimSpace(c.text)), tool: "bash", effect: Execute, command: c, full: full, always: c.alwaysRules()}
+		it := item{
+			what: Visible(strings.TrimSpace(c.text)), tool: "bash", effect: Execute, command: c, full: full,
+			always: c.alwaysRules(),
+		}
 		if !full && c.unsure == "" {
 			if why := p.wanders(c, r.Dir, readable); why != "" {
 				c.risk = cmp.Or(c.risk, why)
@@ -46,7 +49,10 @@ func (p *Policy) commandItems(r Request, grants []Grant) []item {
 		if full {
 			it.guard = "" // protected files cannot be written there
 		} else if s.moved && !filepath.IsAbs(f.path) {
-			it = item{what: it.what, tool: "bash", effect: Execute, command: &simple{unsure: "it opens a file after a change of folder, so that it may be another file"}}
+			it = item{
+				what: it.what, tool: "bash", effect: Execute,
+				command: &simple{unsure: "it opens a file after a change of folder, so that it may be another file"},
+			}
 		}
 		list = append(list, it)
 	}
@@ -92,13 +98,17 @@ func walks(args []word) bool {
 		})
 }
 
-// meetsSecret reports whether a wildcard names files that look like secrets among few others. One for all files is no such.
+// meetsSecret reports whether a wildcard names files that look like secrets among few others. One for all files is no
+// such.
 func meetsSecret(pattern string) bool {
 	base := path.Base(pattern)
 	if strings.Trim(base, "*?") == "" {
 		return false
 	}
-	return slices.ContainsFunc([]string{".env", ".env.local", ".netrc", ".pgpass", ".git-credentials", "id_rsa", "id_ed25519"}, func(name string) bool {
+	return slices.ContainsFunc([]string{
+		".env", ".env.local", ".netrc", ".pgpass", ".git-credentials", "id_rsa",
+		"id_ed25519",
+	}, func(name string) bool {
 		met, err := path.Match(strings.ToLower(base), name)
 		return met || err != nil
 	})

@@ -231,7 +231,8 @@ func (p *Policy) part(it *item, grants []Grant, tell func(Step)) Part {
 		rule.Action = Deny
 	}
 	part.Action, part.Rule, part.Layer = rule.Action, &rule, "grant "+string(g.ID)
-	part.Reason = fmt.Sprintf("since the user said so on %s (%s%s)", g.Created.Format(time.DateTime), g.Scope, g.until())
+	part.Reason = fmt.Sprintf("since the user said so on %s (%s%s)", g.Created.Format(time.DateTime),
+		g.Scope, g.until())
 	tell(Step{What: it.what, Run: g.Run, Layer: part.Layer, Rule: part.Rule, Action: part.Action, Note: part.Reason})
 	return part
 }
@@ -293,7 +294,8 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 			continue
 		}
 		if !c.matchesTool(it.tool) && !(it.shell && c.all && c.matchesTool("bash")) {
-			if it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") && slices.ContainsFunc(it.args, c.matchesPath) {
+			if it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") &&
+				slices.ContainsFunc(it.args, c.matchesPath) {
 				denied = c
 			}
 			continue
@@ -349,7 +351,8 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 			kept.Text(), kept.layer)
 		step(nil, v.note)
 	} else if s != nil && v.action == Allow && (mightDeny || mightAsk && !it.full) {
-		v.action, v.rule, v.note = Ask, nil, "since "+cmp.Or(s.unsure, "it holds a wildcard")+", so that it could be a command that a rule keeps from running"
+		v.action, v.rule, v.note = Ask, nil, "since "+cmp.Or(s.unsure,
+			"it holds a wildcard")+", so that it could be a command that a rule keeps from running"
 		step(nil, v.note)
 	} else if s != nil && v.action == Ask && v.rule == nil {
 		switch {

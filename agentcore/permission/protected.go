@@ -11,9 +11,11 @@ import (
 
 // protectedNames act when somebody opens the folder, runs git or starts an editor.
 var protectedNames = map[string]string{
-	".git": "git runs what its hooks and settings name", ".agentls": "agentls acts on it", ".claude": "agents act on it",
+	".git": "git runs what its hooks and settings name", ".agentls": "agentls acts on it",
+	".claude":   "agents act on it",
 	".opencode": "agents act on it", ".cursor": "agents act on it", ".mcp.json": "agents start what it names",
-	".vscode": "the editor acts on it", ".idea": "the editor acts on it", ".envrc": "the shell runs it on entering the folder",
+	".vscode": "the editor acts on it", ".idea": "the editor acts on it",
+	".envrc": "the shell runs it on entering the folder",
 	".husky": "git runs the hooks in it", ".githooks": "git runs the hooks in it",
 }
 
@@ -74,12 +76,14 @@ func ProtectedBelow(tree Tree, root, rel string) (why string, ok bool) {
 		}
 		for _, to := range pointers(tree, root, dir) {
 			if under(rel, to) {
-				return fmt.Sprintf("%s points to it: git runs what its hooks and settings name", path.Join(dir, ".git")), true
+				return fmt.Sprintf("%s points to it: git runs what its hooks and settings name",
+					path.Join(dir, ".git")), true
 			}
 		}
 		for _, to := range namedBySettings(tree, root, dir) {
 			if under(rel, to) {
-				return fmt.Sprintf("git's settings in %s name it: git runs it, or does what it says", path.Join(dir, ".git")), true
+				return fmt.Sprintf("git's settings in %s name it: git runs it, or does what it says",
+					path.Join(dir, ".git")), true
 			}
 		}
 		if dir == "." || dir == "/" {
@@ -153,7 +157,8 @@ func namedBySettings(tree Tree, root, dir string) (list []string) {
 					if strings.Contains(command, "/") { // not a yes or no, nor a program of the PATH
 						list = appendInside(list, root, dir, command)
 					}
-				case s.key == "include.path", strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path"):
+				case s.key == "include.path", strings.HasPrefix(s.key, "includeif.") &&
+					strings.HasSuffix(s.key, ".path"):
 					for _, included := range appendInside(nil, root, path.Dir(file), s.value) {
 						if list = append(list, included); depth < maxIncludes {
 							follow(included, depth+1)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Effect is what a call does, which decides where no rule does. Values: Internal, Read, Propose, Execute, Network, External; anything else counts as External.
+// Effect is what a call does, which decides where no rule does. Values: Internal, Read, Propose, Execute, Network,
+// External; anything else counts as External.
 type Effect string
 
 const (
@@ -36,8 +37,8 @@ const (
 	Full Level = "full"
 )
 
-// Path is a file that a call touches. A file reached through a symbolic link is two paths: the one that was named and the one that it
-// leads to.
+// Path is a file that a call touches. A file reached through a symbolic link is two paths: the one that was named and
+// the one that it leads to.
 type Path struct {
 	// Name is an absolute, clean path in the machine's notation.
 	Name string
@@ -67,7 +68,8 @@ type Request struct {
 	Dir string
 	// Paths that the call touches, all of them.
 	Paths []Path
-	// Hosts that the call reaches, as host or host:port; without a port it is any. Those of a command are decided on as `webfetch` ones.
+	// Hosts that the call reaches, as host or host:port; without a port it is any. Those of a command are decided on as
+	// `webfetch` ones.
 	Hosts []string
 	// Sandbox that the command would run in.
 	Sandbox Level
@@ -147,7 +149,10 @@ func (p *Policy) items(r Request, grants []Grant) []item {
 		if name, port := splitPort(h); port == "443" || port == "80" {
 			named = name // as people know it
 		}
-		list = append(list, item{what: Visible(named), tool: tool, effect: Network, host: h, always: []Rule{{tool, named, Allow}}})
+		list = append(list, item{
+			what: Visible(named), tool: tool, effect: Network, host: h,
+			always: []Rule{{tool, named, Allow}},
+		})
 	}
 	if len(list) == 0 {
 		what := r.Tool
@@ -247,7 +252,8 @@ func advice(it item) string {
 	case it.effect == Network:
 		return "work with what is in the workspace, and say in your answer what you would need from there"
 	case it.command != nil && it.command.unsure != "":
-		return "write the command with plain words only, one simple command a call, without variables, substitutions or wildcards"
+		return "write the command with plain words only, one simple command a call, without variables, " +
+			"substitutions or wildcards"
 	case it.effect == Execute && it.file != nil:
 		return "let the command print its output, and write no file by it"
 	case it.effect == Execute:

@@ -64,14 +64,15 @@ func (r Rule) Calls() string {
 	return Visible(fmt.Sprintf("%s(%s)", r.Tool, r.Pattern))
 }
 
-// Check returns what is wrong with a rule, for whoever wrote it. A rule with an error allows nothing; one that denies or
-// asks is taken to match every call of its tool.
+// Check returns what is wrong with a rule, for whoever wrote it. A rule with an error allows nothing; one that denies
+// or asks is taken to match every call of its tool.
 func (r Rule) Check() error {
 	if r.Tool == "" {
 		return fmt.Errorf("the rule names no tool: write one, or * for all")
 	}
 	if actions := []string{string(Allow), string(Ask), string(Deny)}; !slices.Contains(actions, string(r.Action)) {
-		return fmt.Errorf("the rule's action is %q: write allow, ask or deny%s", r.Action, didYouMean(string(r.Action), actions))
+		return fmt.Errorf("the rule's action is %q: write allow, ask or deny%s", r.Action,
+			didYouMean(string(r.Action), actions))
 	}
 	return compile(r, "", false, "").broken
 }
@@ -96,11 +97,13 @@ type Layer struct {
 	// Narrow layers only take away: their rules count where they let less through than the layers before. So are
 	// those that come from a project.
 	Narrow bool `json:"narrow,omitempty"`
-	// BuiltIn layers are the named sets ([Set]). They say what an agent does by its own tools, and do not bind the fixes of its findings.
+	// BuiltIn layers are the named sets ([Set]). They say what an agent does by its own tools, and do not bind the
+	// fixes of its findings.
 	BuiltIn bool `json:"builtIn,omitempty"`
 }
 
-// Mode is how much a run asks. Values: Default, Plan, AcceptEdits, Bypass; anything else counts as Default. No mode lifts a deny.
+// Mode is how much a run asks. Values: Default, Plan, AcceptEdits, Bypass; anything else counts as Default. No mode
+// lifts a deny.
 type Mode string
 
 const (
@@ -248,7 +251,8 @@ func (c *compiled) matchesHost(host string) bool {
 	if c.broken != nil {
 		return false
 	}
-	pattern, host := strings.TrimPrefix(strings.ToLower(c.Pattern), "domain:"), strings.TrimSuffix(strings.ToLower(host), ".")
+	pattern, host := strings.TrimPrefix(strings.ToLower(c.Pattern), "domain:"),
+		strings.TrimSuffix(strings.ToLower(host), ".")
 	name, port := splitPort(host)
 	wanted, wantedPort := splitPort(pattern)
 	if wantedPort != "" && wantedPort != port {
@@ -258,7 +262,8 @@ func (c *compiled) matchesHost(host string) bool {
 }
 
 func splitPort(host string) (name, port string) {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") && strings.Count(host[:i], ":") == strings.Count(host[:strings.LastIndexByte(host, ']')+1], ":") {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") &&
+		strings.Count(host[:i], ":") == strings.Count(host[:strings.LastIndexByte(host, ']')+1], ":") {
 		return host[:i], host[i+1:]
 	}
 	return host, ""

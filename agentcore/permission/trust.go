@@ -18,9 +18,12 @@ import (
 	"unicode/utf8"
 )
 
-// acting are the files and folders of a workspace folder from which agentls takes what acts: configuration with hooks and MCP
-// servers, definitions and skills, agentls's own and those of other tools.
-var acting = []string{".agentls", ".mcp.json", ".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
+// acting are the files and folders of a workspace folder from which agentls takes what acts: configuration with hooks
+// and MCP servers, definitions and skills, agentls's own and those of other tools.
+var acting = []string{
+	".agentls", ".mcp.json", ".claude/agents", ".claude/skills", ".opencode/agent",
+	".opencode/agents",
+}
 
 // What is more than this is not read, and so not trusted.
 const (
@@ -33,9 +36,11 @@ const (
 type Actor struct {
 	// Path below the folder, with slashes.
 	Path string
-	// Hash is that of its content ([Hash]), or says that it cannot be read and why, so that it counts as changed when it can.
+	// Hash is that of its content ([Hash]), or says that it cannot be read and why, so that it counts as changed when
+	// it can.
 	Hash string
-	// Unseen is how many characters of its text nobody sees (see [Unseen]), as it was read just now; 0 for what is no text.
+	// Unseen is how many characters of its text nobody sees (see [Unseen]), as it was read just now; 0 for what is no
+	// text.
 	Unseen int
 }
 
@@ -45,9 +50,10 @@ func Hash(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Actors reads what would act in a workspace folder, sorted by path, and what else the caller knows to act there, such as files that
-// a definition takes its prompt from, as slash paths below the folder. Links are followed inside the folder only. It fails where ctx
-// ends, and where there is more than can be looked at; then nothing in the folder may be trusted. It reads the disk.
+// Actors reads what would act in a workspace folder, sorted by path, and what else the caller knows to act there, such
+// as files that a definition takes its prompt from, as slash paths below the folder. Links are followed inside the
+// folder only. It fails where ctx ends, and where there is more than can be looked at; then nothing in the folder may
+// be trusted. It reads the disk.
 func Actors(ctx context.Context, root *os.Root, more ...string) ([]Actor, error) {
 	s := &survey{ctx: ctx, root: root, seen: map[string]bool{}}
 	top, err := root.Stat(".")
@@ -147,7 +153,8 @@ func (s *survey) hash(name string) error {
 	return s.add(a)
 }
 
-// maxUnseen bounds what is looked at for characters that nobody sees, in bytes: more than any text has that agentls uses.
+// maxUnseen bounds what is looked at for characters that nobody sees, in bytes: more than any text has that agentls
+// uses.
 const maxUnseen = 1 << 20
 
 // actorOf reads at most one byte more than limit.
@@ -182,7 +189,8 @@ func Digest(actors []Actor) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Standing is how far a workspace folder is trusted. Values: Unknown, Changed, Trusted; only in a Trusted one does anything act.
+// Standing is how far a workspace folder is trusted. Values: Unknown, Changed, Trusted; only in a Trusted one does
+// anything act.
 type Standing string
 
 const (
@@ -200,8 +208,8 @@ type Trust struct {
 	Added, Changed, Removed []string
 }
 
-// Compare tells the standing of a folder. decided says that the user trusts it, then is what acted in it at that time, and now what
-// acts in it. Both are sorted by path.
+// Compare tells the standing of a folder. decided says that the user trusts it, then is what acted in it at that time,
+// and now what acts in it. Both are sorted by path.
 func Compare(decided bool, then, now []Actor) Trust {
 	if !decided {
 		return Trust{Standing: Unknown}

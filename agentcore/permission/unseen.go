@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Unseen yields the parts of a text that say something to a model and show nothing to its reader, as byte offsets in order; neighbours are one
-// part. They are control characters, controls of direction (https://trojansource.codes), widths of zero, tags (U+E0000 to U+E007F, which spell
-// out ASCII), private characters, and joiners and variation selectors where nothing stands that they could join or vary: a row of those spells
-// out bytes. Emoji, the scripts that need joiners, and a byte order mark in front are as they should be.
+// Unseen yields the parts of a text that say something to a model and show nothing to its reader, as byte offsets in
+// order; neighbours are one part. They are control characters, controls of direction (https://trojansource.codes),
+// widths of zero, tags (U+E0000 to U+E007F, which spell out ASCII), private characters, and joiners and variation
+// selectors where nothing stands that they could join or vary: a row of those spells out bytes. Emoji, the scripts that
+// need joiners, and a byte order mark in front are as they should be.
 func Unseen(text string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		start, flag := -1, 0 // of a part; the end of a flag
@@ -39,10 +40,12 @@ func Unseen(text string) iter.Seq2[int, int] {
 	}
 }
 
-// Seen is a text without what its reader does not see ([Unseen]). It is what a model gets of a text that came with a project: written as
-// escapes, the characters would still say what they say, and whoever trusted the text has not read it.
+// Seen is a text without what its reader does not see ([Unseen]). It is what a model gets of a text that came with a
+// project: written as escapes, the characters would still say what they say, and whoever trusted the text has not read
+// it.
 func Seen(text string) string {
-	text = strings.ToValidUTF8(text, "\ufffd") // broken bytes could become a character once what stands between them is gone
+	// broken bytes could become a character once what stands between them is gone
+	text = strings.ToValidUTF8(text, "\ufffd")
 	var b strings.Builder
 	kept := 0
 	for start, end := range Unseen(text) {
@@ -64,7 +67,8 @@ func countUnseen(text string) int {
 	return n
 }
 
-// flags are the sequences of tags that Unicode recommends for interchange (UTS #51, emoji tag sequences): those of England, Scotland and Wales.
+// flags are the sequences of tags that Unicode recommends for interchange (UTS #51, emoji tag sequences): those of
+// England, Scotland and Wales.
 var flags = []string{
 	"\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
 	"\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
@@ -102,9 +106,16 @@ func unseenAfter(before, r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r)
 }
 
-// signs are the format characters that are drawn: signs around numbers in Arabic, Syriac and Kaithi, and how hieroglyphs are put together.
+// signs are the format characters that are drawn: signs around numbers in Arabic, Syriac and Kaithi, and how
+// hieroglyphs are put together.
 var signs = &unicode.RangeTable{
-	R16: []unicode.Range16{{0x0600, 0x0605, 1}, {0x06dd, 0x06dd, 1}, {0x070f, 0x070f, 1}, {0x0890, 0x0891, 1}, {0x08e2, 0x08e2, 1}},
+	R16: []unicode.Range16{
+		{0x0600, 0x0605, 1},
+		{0x06dd, 0x06dd, 1},
+		{0x070f, 0x070f, 1},
+		{0x0890, 0x0891, 1},
+		{0x08e2, 0x08e2, 1},
+	},
 	R32: []unicode.Range32{{0x110bd, 0x110bd, 1}, {0x110cd, 0x110cd, 1}, {0x13430, 0x1345f, 1}},
 }
 

@@ -39,8 +39,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Legible is a text as it may be shown to a person who only reads it: what nobody sees in it ([Unseen]) is written as an
-// escape; emoji, lines and tabs stay.
+// Legible is a text as it may be shown to a person who only reads it: what nobody sees in it ([Unseen]) is written as
+// an escape; emoji, lines and tabs stay.
 func Legible(s string) string {
 	var b strings.Builder
 	kept := 0
@@ -60,8 +60,8 @@ func LegibleLine(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(Legible(s))
 }
 
-// Quoted is the name of a file as people and models are told it: as it is, or between quotes where it could be taken for
-// several or for another one, since it has characters that [Visible] escapes or begins like a quoted one.
+// Quoted is the name of a file as people and models are told it: as it is, or between quotes where it could be taken
+// for several or for another one, since it has characters that [Visible] escapes or begins like a quoted one.
 func Quoted(name string) string {
 	if Visible(name) == name && !strings.HasPrefix(name, `"`) {
 		return name
@@ -79,7 +79,8 @@ func Unquoted(name string) string {
 	return name
 }
 
-// hidden is stricter than [Unseen]: of what is decided on, nothing may look like something else. It reports whether a reader would not see a character, or take it for a space.
+// hidden is stricter than [Unseen]: of what is decided on, nothing may look like something else. It reports whether a
+// reader would not see a character, or take it for a space.
 func hidden(r rune) bool {
 	switch {
 	case r == ' ':

@@ -15,8 +15,8 @@ type wordPattern struct {
 	stem  bool     // the last word is only the beginning of one: it ends in ** or, before the *, in punctuation
 }
 
-// parsePattern parts a pattern into words, as a shell does with static ones: spaces separate, quotes and backslashes keep. Only a *
-// that is not quoted stands for anything.
+// parsePattern parts a pattern into words, as a shell does with static ones: spaces separate, quotes and backslashes
+// keep. Only a * that is not quoted stands for anything.
 func parsePattern(pattern string) (wordPattern, error) {
 	const star = "\x00" // a * that is quoted; no command has a NUL
 	var p wordPattern
@@ -82,7 +82,8 @@ func parsePattern(pattern string) (wordPattern, error) {
 	return p, nil
 }
 
-// matchWord matches one word of a command. A word pattern with * never matches one with .. in it, which would lead elsewhere.
+// matchWord matches one word of a command. A word pattern with * never matches one with .. in it, which would lead
+// elsewhere.
 func (p *wordPattern) matchWord(i int, text string) bool {
 	stem := p.stem && i == len(p.words)-1
 	if !stem && !strings.Contains(p.words[i], "*") {
@@ -117,9 +118,9 @@ func (p *wordPattern) exact() bool {
 	return !p.rest && !slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "*") })
 }
 
-// reach reports whether the pattern speaks for a command in a wider sense, for rules that do not allow: the program by any path,
-// options in front of a subcommand left out, and options of the pattern anywhere behind it, however they are written.
-// A wildcard may become any word: where loose is set, it is taken for the one that matches.
+// reach reports whether the pattern speaks for a command in a wider sense, for rules that do not allow: the program by
+// any path, options in front of a subcommand left out, and options of the pattern anywhere behind it, however they are
+// written. A wildcard may become any word: where loose is set, it is taken for the one that matches.
 func (p *wordPattern) reach(args []word, loose bool) bool {
 	if len(args) == 0 {
 		return false
@@ -177,7 +178,8 @@ func (p *wordPattern) ordered(args []word, loose bool) bool {
 // quoteWord writes a word so that parsePattern reads it as this one word.
 func quoteWord(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/:=._-+,@%^", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("/:=._-+,@%^", r)
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

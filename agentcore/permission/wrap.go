@@ -243,13 +243,16 @@ func (f feed) fill(w *wrapped, o options) string {
 
 // looking are programs that only look, but for what [risk] finds: a rule for all their words is narrow enough.
 var looking = []string{
-	"ls", "cat", "head", "tail", "wc", "rg", "grep", "find", "fd", "sort", "uniq", "diff", "stat", "file", "du", "df", "pwd", "which", "echo", "printf", "date", "tree", "jq",
-	"cut", "tr", "basename", "dirname", "realpath", "readlink", "true", "false", "test", "[", "cmp", "comm", "nl", "od", "seq", "sleep", "uname", "whoami", "id", "sha256sum", "md5sum", "cd", "gofmt", "shellcheck",
+	"ls", "cat", "head", "tail", "wc", "rg", "grep", "find", "fd", "sort", "uniq", "diff", "stat", "file", "du", "df",
+	"pwd", "which", "echo", "printf", "date", "tree", "jq",
+	"cut", "tr", "basename", "dirname", "realpath", "readlink", "true", "false", "test", "[", "cmp", "comm", "nl", "od",
+	"seq", "sleep", "uname", "whoami", "id", "sha256sum", "md5sum", "cd", "gofmt", "shellcheck",
 }
 
 // commands are programs whose first word names what they do.
 var commands = []string{
-	"git", "go", "npm", "pnpm", "yarn", "cargo", "docker", "podman", "kubectl", "pip", "pip3", "gh", "make", "dotnet", "mvn", "gradle", "terraform", "helm", "bundle", "composer", "apt", "brew", "rustup", "systemctl", "just",
+	"git", "go", "npm", "pnpm", "yarn", "cargo", "docker", "podman", "kubectl", "pip", "pip3", "gh", "make", "dotnet",
+	"mvn", "gradle", "terraform", "helm", "bundle", "composer", "apt", "brew", "rustup", "systemctl", "just",
 }
 
 // installing are first words that fetch and run what the others name.
@@ -257,7 +260,8 @@ var installing = []string{"install", "i", "add", "ci", "update", "upgrade", "clo
 
 // nested are first words that are followed by another such.
 var nested = map[string][]string{
-	"npm": {"run", "run-script"}, "pnpm": {"run"}, "yarn": {"run"}, "docker": {"compose", "image", "container", "volume", "network"}, "git": {"stash", "remote", "worktree"},
+	"npm": {"run", "run-script"}, "pnpm": {"run"}, "yarn": {"run"},
+	"docker": {"compose", "image", "container", "volume", "network"}, "git": {"stash", "remote", "worktree"},
 	"gh": {"pr", "issue", "run", "repo", "release"}, "go": {"mod", "work"}, "kubectl": {"get"}, "podman": {"compose"},
 }
 

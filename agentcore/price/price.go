@@ -95,8 +95,8 @@ var vendors = sync.OnceValue(func() map[string]map[string]Price {
 var version = regexp.MustCompile(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
 
 // Of returns the public price of a model at the address that it is reached at, and whether there is one. Only the
-// vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id, which
-// may end in a version ("claude-sonnet-4-5-20250929"); any other longer name is another model.
+// vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id,
+// which may end in a version ("claude-sonnet-4-5-20250929"); any other longer name is another model.
 func Of(baseURL, id string) (Price, bool) {
 	u, err := url.Parse(baseURL)
 	if err != nil {

@@ -89,7 +89,8 @@ const (
 	sourceOffline    = "the offline rules"
 )
 
-// Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at most.
+// Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at
+// most.
 func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 	c = c.With(c.Config)
 	var r Resolved
@@ -142,7 +143,8 @@ func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 // serving are the models, as "provider/model", that a name without a provider may stand for: those of providers that
 // can be used, else all. A name that says more than a model's has none.
 func serving(cfg *config.Config, in Surroundings, id string) []string {
-	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == OfEditor || id == Ollama {
+	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == OfEditor ||
+		id == Ollama {
 		return nil
 	}
 	usable, keyless := Served(cfg, in)
@@ -152,7 +154,8 @@ func serving(cfg *config.Config, in Surroundings, id string) []string {
 	return agent.Serving(keyless, id)
 }
 
-// Served are the models of providers that can be used, and those of providers without their key, as agent.Known has them.
+// Served are the models of providers that can be used, and those of providers without their key, as agent.Known has
+// them.
 func Served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	usable, keyless = []string{}, []string{}
 	for _, name := range cfg.ProviderNames() {
@@ -182,7 +185,8 @@ func Served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 
 // lacksKey tells whether a provider's key is missing, as far as the environment tells.
 func lacksKey(p config.Provider, in Surroundings) bool {
-	if p.KeyEnv == "" || secret.InKeyring(p.KeyEnv) { // a keyring is not asked for every definition: it may ask the user
+	if p.KeyEnv == "" || secret.InKeyring(p.KeyEnv) {
+		// a keyring is not asked for every definition: it may ask the user
 		return false
 	}
 	_, found := p.Key(in.Getenv)
@@ -207,7 +211,10 @@ func Locked(cfg *config.Config, in Surroundings) map[string]string {
 }
 
 // families are how the names of a vendor's models begin, whose list nobody has to write down.
-var families = map[string][]string{"anthropic": {"claude-"}, "gemini": {"gemini-"}, "openai": {"gpt-", "o1", "o3", "o4"}}
+var families = map[string][]string{
+	"anthropic": {"claude-"}, "gemini": {"gemini-"},
+	"openai": {"gpt-", "o1", "o3", "o4"},
+}
 
 // take adds a candidate, and decides where it names a model.
 func (r *Resolved) take(c Candidate) bool {

@@ -14,8 +14,8 @@ const OfEditor = "editor"
 
 // Editor is what lends models. Its methods may be called from any goroutine.
 type Editor interface {
-	// Lends reports whether the editor lends a model, and which: the one to take where none is named first. No list, though
-	// it lends, leaves the choice to the editor. It never waits.
+	// Lends reports whether the editor lends a model, and which: the one to take where none is named first. No list,
+	// though it lends, leaves the choice to the editor. It never waits.
 	Lends() (models []Lent, lends bool)
 	// LentModel returns one of them by its id; "" leaves the choice to the editor. Its name is "editor/ID", and
 	// "editor/default" for "".
@@ -62,8 +62,9 @@ func lentModel(editor Editor, id, because string) (model.Model, error) {
 	}
 	if !slices.Contains(ids, id) {
 		return nil, &fault.Error{
-			Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s asks for the editor's model %q, which it does not lend", because, id),
-			Hint: "it lends " + strings.Join(ids, ", "),
+			Kind:   fault.UnknownModel,
+			Detail: fmt.Sprintf("%s asks for the editor's model %q, which it does not lend", because, id),
+			Hint:   "it lends " + strings.Join(ids, ", "),
 		}
 	}
 	return editor.LentModel(id), nil

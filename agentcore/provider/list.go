@@ -19,13 +19,14 @@ type Info struct {
 	Title string
 	// ContextTokens is the size of its context, 0 where that is not known or has no bound.
 	ContextTokens int64
-	// Available says that a run could use it now, as far as one can tell without asking its server; Reason is why not, and what to do.
+	// Available says that a run could use it now, as far as one can tell without asking its server; Reason is why not,
+	// and what to do.
 	Available bool
 	Reason    string
 }
 
-// List lists the models that are set up, those that can be used first, and tells which one a choice comes to, which is tried with
-// open. It asks servers of this machine where nothing else is named, for a second at most, and no others.
+// List lists the models that are set up, those that can be used first, and tells which one a choice comes to, which is
+// tried with open. It asks servers of this machine where nothing else is named, for a second at most, and no others.
 func List(ctx context.Context, c Choice, in Surroundings, open func(Choice) (model.Model, error)) ([]Info, Resolved) {
 	cfg := c.Config
 	resolved := c.Resolve(ctx, in)
@@ -59,7 +60,10 @@ func List(ctx context.Context, c Choice, in Surroundings, open func(Choice) (mod
 		if target == "" {
 			continue
 		}
-		info := Info{Name: name, Title: "the preset " + name + ": " + target, Available: true, ContextTokens: Context(cfg, target)}
+		info := Info{
+			Name: name, Title: "the preset " + name + ": " + target, Available: true,
+			ContextTokens: Context(cfg, target),
+		}
 		if _, err := Open(ctx, Choice{Override: name, Config: cfg}, in); err != nil {
 			info.Available, info.Reason = false, err.Error()
 		}
@@ -98,7 +102,10 @@ func configured(cfg *config.Config, in Surroundings) []Info {
 	if in.Editor != nil {
 		models, lends := in.Editor.Lends()
 		for _, m := range models {
-			list = append(list, Info{Name: OfEditor + "/" + m.ID, Title: m.Title, ContextTokens: m.ContextTokens, Available: true})
+			list = append(list, Info{
+				Name: OfEditor + "/" + m.ID, Title: m.Title, ContextTokens: m.ContextTokens,
+				Available: true,
+			})
 		}
 		if lends && len(models) == 0 {
 			list = append(list, Info{Name: OfEditor, Title: "the editor's choice", Available: true})
@@ -110,12 +117,13 @@ func configured(cfg *config.Config, in Surroundings) []Info {
 // maxWritable is how many models [Writable] names.
 const maxWritable = 20
 
-// Writable are presets and models that can be named in the place of one that cannot be had, as far as one can tell without asking
-// their servers; the offline rules are not among them.
+// Writable are presets and models that can be named in the place of one that cannot be had, as far as one can tell
+// without asking their servers; the offline rules are not among them.
 func Writable(ctx context.Context, cfg *config.Config, in Surroundings) []string {
 	var names []string
 	for _, preset := range slices.Sorted(maps.Keys(cfg.Presets)) {
-		if _, err := Open(ctx, Choice{Override: preset, Config: cfg}, in); err == nil && cfg.Presets[preset].Model != "" {
+		if _, err := Open(ctx, Choice{Override: preset, Config: cfg}, in); err == nil &&
+			cfg.Presets[preset].Model != "" {
 			names = append(names, preset)
 		}
 	}

@@ -24,7 +24,8 @@ const (
 )
 
 // LocalServers finds servers of models on this machine: providers of the configuration that need no key and are on the
-// loopback, and Ollama where it is installed. It asks them for their models alone. Its methods may be called from any goroutine.
+// loopback, and Ollama where it is installed. It asks them for their models alone. Its methods may be called from any
+// goroutine.
 type LocalServers struct {
 	Client *http.Client
 	Getenv func(string) string
@@ -54,7 +55,8 @@ func (l *LocalServers) search(ctx context.Context, cfg *config.Config) (name, re
 	var silent []string
 	for _, candidate := range l.candidates(cfg) {
 		p := candidate.provider
-		entries, err := catalog.List(ctx, l.Client, catalog.Server{Kind: p.Kind, BaseURL: p.BaseURL, Headers: p.Headers})
+		entries, err := catalog.List(ctx, l.Client,
+			catalog.Server{Kind: p.Kind, BaseURL: p.BaseURL, Headers: p.Headers})
 		if err != nil {
 			silent = append(silent, candidate.name)
 			continue
@@ -88,7 +90,8 @@ func (l *LocalServers) candidates(cfg *config.Config) []localServer {
 		}
 	}
 	if _, set := cfg.Providers[Ollama]; !set && l.hasOllama() {
-		if p, _ := Named(cfg, Ollama, l.Getenv); config.OnLoopback(p.BaseURL) { // one that is elsewhere has to be set up
+		if p, _ := Named(cfg, Ollama, l.Getenv); config.OnLoopback(p.BaseURL) {
+			// one that is elsewhere has to be set up
 			list = append(list, localServer{Ollama, p})
 		}
 	}
@@ -124,8 +127,8 @@ func ollamaHost(getenv func(string) string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// hasOllama reports whether Ollama seems to be installed: its program is on PATH, or its variable is set. Nobody else's server is
-// spoken to unasked.
+// hasOllama reports whether Ollama seems to be installed: its program is on PATH, or its variable is set. Nobody else's
+// server is spoken to unasked.
 func (l *LocalServers) hasOllama() bool {
 	if l.Getenv("OLLAMA_HOST") != "" {
 		return true

@@ -31,8 +31,8 @@ var defaultModels = map[string]string{
 	"openai":    "gpt-5",
 }
 
-// Open makes the model that a choice comes to, on the wires of this module. It asks servers of this machine as [Choice.Resolve]
-// does, and no model. An error is a [fault.Error] that says what is missing.
+// Open makes the model that a choice comes to, on the wires of this module. It asks servers of this machine as
+// [Choice.Resolve] does, and no model. An error is a [fault.Error] that says what is missing.
 func Open(ctx context.Context, c Choice, in Surroundings) (model.Model, error) {
 	resolved := c.Resolve(ctx, in)
 	if IsOffline(resolved.Name) {
@@ -45,7 +45,8 @@ func Open(ctx context.Context, c Choice, in Surroundings) (model.Model, error) {
 	if err != nil {
 		if several := serving(c.Config, in, resolved.Name); len(several) > 1 {
 			return nil, &fault.Error{
-				Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s asks for the model %q, which several providers have", resolved.Because, resolved.Name),
+				Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s asks for the model %q, which several providers have",
+					resolved.Because, resolved.Name),
 				Hint: "write " + strings.Join(several, " or "),
 			}
 		}
@@ -54,17 +55,30 @@ func Open(ctx context.Context, c Choice, in Surroundings) (model.Model, error) {
 	p, provider, id, key := w.Provider, w.name, w.model, w.key
 	switch cmp.Or(p.Kind, provider) {
 	case "anthropic":
-		return anthropic.New(anthropic.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: in.Client}), nil
+		return anthropic.New(anthropic.Options{
+			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key,
+			Headers: p.Headers, HTTPClient: in.Client,
+		}), nil
 	case "gemini":
-		return gemini.New(gemini.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: in.Client}), nil
+		return gemini.New(gemini.Options{
+			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers,
+			HTTPClient: in.Client,
+		}), nil
 	case "openai":
-		options := openai.Options{Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: in.Client}
+		options := openai.Options{
+			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers,
+			HTTPClient: in.Client,
+		}
 		if p.API == "responses" {
 			return openai.NewResponses(options), nil
 		}
 		return openai.New(options), nil
 	}
-	return nil, &fault.Error{Kind: fault.UnsupportedProvider, Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind), Hint: "use a provider of the kind anthropic, gemini or openai"}
+	return nil, &fault.Error{
+		Kind:   fault.UnsupportedProvider,
+		Detail: fmt.Sprintf("the provider %q is of the kind %q, which this version does not speak", provider, p.Kind),
+		Hint:   "use a provider of the kind anthropic, gemini or openai",
+	}
 }
 
 // wire is where a model is asked.
@@ -84,19 +98,25 @@ func (r Resolved) wire(cfg *config.Config, getenv func(string) string) (wire, er
 		id = firstModel(p)
 	}
 	if id == "" {
-		return wire{}, &fault.Error{Kind: fault.UnknownModel, Detail: fmt.Sprintf("%s names the provider %q without a model", r.Because, provider), Hint: "write it as " + provider + "/MODEL"}
+		return wire{}, &fault.Error{
+			Kind:   fault.UnknownModel,
+			Detail: fmt.Sprintf("%s names the provider %q without a model", r.Because, provider),
+			Hint:   "write it as " + provider + "/MODEL",
+		}
 	}
 	key, found := p.Key(getenv)
 	if p.KeyEnv != "" && !found {
 		return wire{}, &fault.Error{
-			Kind: fault.NoKey, Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider, id, p.KeyEnv),
+			Kind: fault.NoKey, Detail: fmt.Sprintf("the model %s/%s needs a key, and %s is not set", provider,
+				id, p.KeyEnv),
 			Hint: "set " + p.KeyEnv + " where the editor starts, or choose the model " + Offline,
 		}
 	}
 	return wire{p, provider, id, key}, nil
 }
 
-// noProvider says that there is no provider of a name, which may have been meant as that of a preset where no model follows it.
+// noProvider says that there is no provider of a name, which may have been meant as that of a preset where no model
+// follows it.
 func noProvider(r Resolved, cfg *config.Config, provider string, named bool) error {
 	known := slices.Sorted(maps.Keys(cfg.Providers))
 	kind, hint := "provider", "the providers are "+strings.Join(known, ", ")
@@ -111,13 +131,14 @@ func noProvider(r Resolved, cfg *config.Config, provider string, named bool) err
 		hint = "did you mean " + near + "? " + hint
 	}
 	return &fault.Error{
-		Kind: fault.UnknownProvider, Detail: fmt.Sprintf("%s asks for the model %q, but there is no %s %q", r.Because, r.Name, kind, provider),
+		Kind: fault.UnknownProvider, Detail: fmt.Sprintf("%s asks for the model %q, but there is no %s %q", r.Because,
+			r.Name, kind, provider),
 		Hint: hint + "; add [providers." + provider + "] to config.toml, or write " + Offline,
 	}
 }
 
-// Usable returns why no request could go to the model that a choice has come to, or nil where nothing is missing as far as one can tell without
-// asking its server. An editor's model is taken to be there.
+// Usable returns why no request could go to the model that a choice has come to, or nil where nothing is missing as far
+// as one can tell without asking its server. An editor's model is taken to be there.
 func (r Resolved) Usable(cfg *config.Config, getenv func(string) string) error {
 	if provider, _, _ := strings.Cut(r.Name, "/"); IsOffline(r.Name) || provider == OfEditor {
 		return nil

@@ -8,11 +8,14 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 )
 
-// Price returns what a model costs, by its full name: what the user's configuration says, else the public price where it
-// is asked at its vendor's own address. It is nil where that is not known.
+// Price returns what a model costs, by its full name: what the user's configuration says, else the public price where
+// it is asked at its vendor's own address. It is nil where that is not known.
 func Price(cfg *config.Config, name string) *price.Price {
 	if set, ok := cfg.Price(name); ok {
-		return &price.Price{Rates: price.Rates{Input: *set.Input, Output: *set.Output, Cached: set.Cached, Written: set.Written}}
+		return &price.Price{Rates: price.Rates{
+			Input: *set.Input, Output: *set.Output, Cached: set.Cached,
+			Written: set.Written,
+		}}
 	}
 	if IsOffline(name) {
 		return &price.Price{}
@@ -24,8 +27,8 @@ func Price(cfg *config.Config, name string) *price.Price {
 	return nil
 }
 
-// Window is how many tokens a request to a model and its answer may have: what the configuration says, what the model itself does, or what
-// is known of its name; 0 for no bound.
+// Window is how many tokens a request to a model and its answer may have: what the configuration says, what the model
+// itself does, or what is known of its name; 0 for no bound.
 func Window(cfg *config.Config, m model.Model) int64 {
 	if tokens := cfg.ContextTokens(m.Name()); tokens > 0 {
 		return tokens

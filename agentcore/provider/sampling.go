@@ -15,9 +15,9 @@ func (s Sampling) over(below Sampling) Sampling {
 	return Sampling{cmp.Or(s.Temperature, below.Temperature), cmp.Or(s.MaxTokens, below.MaxTokens)}
 }
 
-// Sampling returns the settings of the preset that the choice comes to, and those that a run has whose definition says own. A preset
-// that the call names counts before what the definition says, which counts before any other preset. inherited are the parent's, which
-// has its model from a preset, perhaps.
+// Sampling returns the settings of the preset that the choice comes to, and those that a run has whose definition says
+// own. A preset that the call names counts before what the definition says, which counts before any other preset.
+// inherited are the parent's, which has its model from a preset, perhaps.
 func (c Choice) Sampling(inherited, own Sampling) (preset, all Sampling) {
 	for _, name := range []string{c.Override, c.Definition, c.Parent, c.Former, c.Config.DefaultModel} {
 		p, ok := c.Config.Presets[name]

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent falls
-// to, so that all of them end with the command.
+// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent
+// falls to, so that all of them end with the command.
 func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, error) {
 	if !dispatched.Load() {
 		return b.startBare(c, roots, output)
@@ -27,8 +27,8 @@ func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, er
 	return b.launch(s, nil, c, output)
 }
 
-// attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid program
-// may.
+// attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid
+// program may.
 func (in *inner) attend() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of orphans: %w", err)
@@ -39,7 +39,8 @@ func (in *inner) attend() error {
 	return in.limit()
 }
 
-// endDescendants ends every process below this one: whose parent ends falls to it. Others may wait for children meanwhile.
+// endDescendants ends every process below this one: whose parent ends falls to it. Others may wait for children
+// meanwhile.
 func endDescendants() {
 	for {
 		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {

@@ -12,8 +12,8 @@ import (
 // TestServerKilledOnACopy is TestServerKilled for commands without walls: the process that attends to them ends them.
 func TestServerKilledOnACopy(t *testing.T) { testServerKilled(t, atLevel(Copy)) }
 
-// TestAttendantKilled runs commands without walls whose processes leave their group, have no environment, or kill the process
-// that attends to them.
+// TestAttendantKilled runs commands without walls whose processes leave their group, have no environment, or kill the
+// process that attends to them.
 func TestAttendantKilled(t *testing.T) {
 	b, _ := open(t, nil, atLevel(Copy), func(o *Options) { o.Run = "attended" })
 	for name, test := range map[string]struct {

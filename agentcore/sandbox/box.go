@@ -209,7 +209,8 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 		reason := err
 		if err = b.useCopies(); err == nil {
 			r, err = b.run(ctx, c, timeout)
-			r.Notes = append(r.Notes, fmt.Sprintf("the workspace is a synced copy, since it cannot be mounted copy-on-write (%v)", reason))
+			r.Notes = append(r.Notes,
+				fmt.Sprintf("the workspace is a synced copy, since it cannot be mounted copy-on-write (%v)", reason))
 		}
 	}
 	switch {
@@ -275,7 +276,8 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	}
 	if err != nil && s.Started && !s.Done && ctx.Err() == nil {
 		r.Exit, r.Signal, err = 128+9, "SIGKILL", nil
-		r.Notes = append(r.Notes, "the sandbox ended before the command did; it may have run out of processes or memory")
+		r.Notes = append(r.Notes,
+			"the sandbox ended before the command did; it may have run out of processes or memory")
 	}
 	if err != nil && !s.Started && ctx.Err() == nil {
 		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(slices.Concat(r.Output, r.Errors))) // of bwrap
@@ -419,8 +421,8 @@ func (b *Box) startDir(c Command) string {
 	return dir
 }
 
-// onCopies is what to start for a command without walls, in the copies of the folders. The last variable of its environment is
-// its own.
+// onCopies is what to start for a command without walls, in the copies of the folders. The last variable of its
+// environment is its own.
 func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir string, err error) {
 	if argv, err = c.argv(); err != nil {
 		return nil, nil, "", err
@@ -498,7 +500,8 @@ func sweep(stateDir string) error {
 		if err != nil {
 			continue // it is in use, or another process deletes it
 		}
-		if err := errors.Join(sweepCgroup(dir), removeTree(dir), unlock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(sweepCgroup(dir), removeTree(dir), unlock()); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -534,7 +537,10 @@ func (b *Box) newBaseView(root string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{root: root, disk: disk, ignored: b.options.Ignored, isText: b.options.IsText, maxText: b.options.Limits.Text}
+	v := view{
+		root: root, disk: disk, ignored: b.options.Ignored, isText: b.options.IsText,
+		maxText: b.options.Limits.Text,
+	}
 	if v.isText == nil {
 		v.isText = isUTF8
 	}
@@ -560,7 +566,8 @@ func (b *Box) Left() map[string]string {
 	left := map[string]string{}
 	for own, shown := range map[string]string{"tmp": "/tmp", "home": b.options.Home} {
 		dir := filepath.Join(b.dir, own)
-		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error { // what cannot be read is left out
+		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			// what cannot be read is left out
 			rel, outside := filepath.Rel(dir, path)
 			name := filepath.Join(shown, rel)
 			switch {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// machine is what a box needs of this system: the thread that starts its processes, and the cgroup that they are in, if they
-// are. It belongs to whoever has the box's turn.
+// machine is what a box needs of this system: the thread that starts its processes, and the cgroup that they are in, if
+// they are. It belongs to whoever has the box's turn.
 type machine struct {
 	launcher *launcher
 	cgroup   string
@@ -75,7 +75,8 @@ func (b *Box) startBackground(c Command, dir string, roots []folder, output *spo
 	for i := range s.Layers {
 		l := &s.Layers[i]
 		l.Lower = append([]string{l.Upper}, l.Lower...)
-		l.Upper, l.Work = filepath.Join(dir, fmt.Sprintf("cache%d", i), "upper"), filepath.Join(dir, fmt.Sprintf("cache%d", i), "work")
+		l.Upper, l.Work = filepath.Join(dir, fmt.Sprintf("cache%d", i), "upper"), filepath.Join(dir,
+			fmt.Sprintf("cache%d", i), "work")
 		for _, d := range []string{l.Upper, l.Work} {
 			if err := os.MkdirAll(d, 0o755); err != nil {
 				return nil, err
@@ -107,7 +108,10 @@ func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
 var blanks = []string{"/home", "/root", "/run", "/media", "/mnt", "/lost+found"}
 
 // hidden are files of the machine that no command needs, and that root could read.
-var hidden = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private", "/etc/sudoers", "/etc/sudoers.d"}
+var hidden = []string{
+	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/ssl/private",
+	"/etc/sudoers", "/etc/sudoers.d",
+}
 
 // spec is the sandbox for a command.
 func (b *Box) spec(c Command, roots []folder) (spec, error) {
@@ -118,7 +122,8 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	o := &b.options
 	dir := b.startDir(c)
 	s := spec{
-		Mount: true, NetworkOpen: o.Network.Open && !c.Offline, Argv: argv, Dir: dir, Limits: o.Limits, Links: map[string]string{},
+		Mount: true, NetworkOpen: o.Network.Open && !c.Offline, Argv: argv, Dir: dir, Limits: o.Limits,
+		Links: map[string]string{},
 		Masks: slices.Concat(hidden, o.Hidden, []string{o.StateDir}),
 	}
 	if s.Mask, err = newMask(b.dir); err != nil {

@@ -36,8 +36,8 @@ func (s *spec) outside(path string) string {
 	return source
 }
 
-// wrap is the command line of bwrap (bubblewrap 0.6 or later, bwrap(1)) that builds the walls of a spec without layers, up to
-// our own program, which it gets as a descriptor: its file may lie where nothing is seen inside.
+// wrap is the command line of bwrap (bubblewrap 0.6 or later, bwrap(1)) that builds the walls of a spec without layers,
+// up to our own program, which it gets as a descriptor: its file may lie where nothing is seen inside.
 func (s *spec) wrap(bwrap string) []string {
 	args := []string{
 		bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel counts the memory and the processes of a command in a cgroup of its own where this process may make one: see the
-// kernel's cgroup-v2.rst, also for the names of the files here. A box has a cgroup, and in it one for each command.
+// The kernel counts the memory and the processes of a command in a cgroup of its own where this process may make one:
+// see the kernel's cgroup-v2.rst, also for the names of the files here. A box has a cgroup, and in it one for each
+// command.
 
 // controllers are what a cgroup must be able to count.
 var controllers = []string{"memory", "pids"}
@@ -25,15 +26,16 @@ var controllers = []string{"memory", "pids"}
 const (
 	// cgroupPrefix begins the names of the cgroups of boxes.
 	cgroupPrefix = "agentls-"
-	// cgroupNote is the file in the folder of a box that has the path of its cgroup, for whoever clears up after a kill.
+	// cgroupNote is the file in the folder of a box that has the path of its cgroup, for whoever clears up after a
+	// kill.
 	cgroupNote = "cgroup"
 )
 
 // errNoCgroup is the error of a machine where this process can make no cgroup that counts.
 var errNoCgroup = errors.New("no cgroup v2 with the controllers memory and pids can be made here")
 
-// ownCgroup is the folder of this process's cgroup, and that of the uppermost one that it can see. The arguments are the texts
-// of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup (cgroups(7)).
+// ownCgroup is the folder of this process's cgroup, and that of the uppermost one that it can see. The arguments are
+// the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup (cgroups(7)).
 func ownCgroup(mountinfo, cgroup string) (own, top string, err error) {
 	path := ""
 	for line := range strings.Lines(cgroup) {
@@ -62,8 +64,8 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// makeCgroup makes a cgroup for a box, below the nearest one above this process that counts for those below it. A cgroup with
-// processes of its own cannot, so that it is hardly ever this process's own.
+// makeCgroup makes a cgroup for a box, below the nearest one above this process that counts for those below it. A
+// cgroup with processes of its own cannot, so that it is hardly ever this process's own.
 func makeCgroup(name string) (string, error) {
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -185,8 +187,8 @@ func (c *counted) event(file, key string) int {
 	return 0
 }
 
-// removeCgroup ends what is left of a cgroup and of those in it, and removes them. A process that ends may be counted a little
-// longer.
+// removeCgroup ends what is left of a cgroup and of those in it, and removes them. A process that ends may be counted a
+// little longer.
 func removeCgroup(dir string) error {
 	// Before Linux 5.14 there is no such file; the processes of a box have ended otherwise then.
 	if err := killCgroup(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

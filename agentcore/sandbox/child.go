@@ -39,8 +39,8 @@ type child interface {
 // waitDelay is how long pipes may stay open after the end of a process.
 const waitDelay = 2 * time.Second
 
-// bare is a command without walls, in a process group of its own. What leaves the group is found by the last variable of its
-// environment, which no other command has.
+// bare is a command without walls, in a process group of its own. What leaves the group is found by the last variable
+// of its environment, which no other command has.
 type bare struct {
 	cmd      *exec.Cmd
 	variable string
@@ -52,7 +52,10 @@ func startBare(argv, env []string, dir string, stdin io.Reader, output *spool) (
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: path, Args: argv, Env: env, Dir: dir, Stdin: stdin, Stdout: output.stdout(), Stderr: output.stderr(), WaitDelay: waitDelay}
+	cmd := &exec.Cmd{
+		Path: path, Args: argv, Env: env, Dir: dir, Stdin: stdin, Stdout: output.stdout(),
+		Stderr: output.stderr(), WaitDelay: waitDelay,
+	}
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err

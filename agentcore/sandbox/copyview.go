@@ -179,7 +179,8 @@ func (v *copyView) syncEntry(rel string, e fs.DirEntry) error {
 			return err
 		}
 		// A link to a place in the workspace must not lead out of the copy.
-		if inside, err := filepath.Rel(v.root, target); v.moved && filepath.IsAbs(target) && err == nil && filepath.IsLocal(inside) {
+		if inside, err := filepath.Rel(v.root, target); v.moved && filepath.IsAbs(target) && err == nil &&
+			filepath.IsLocal(inside) {
 			target = filepath.Join(v.dir, inside)
 		}
 		if ownErr == nil {
@@ -240,8 +241,9 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 // arriving is the name of a file of the copy that is not whole yet.
 const arriving = ".agentls-arriving"
 
-// collect compares the copy with what was put into it. A process that outlived its command, which is possible at the level Copy,
-// may swap files for links meanwhile: nothing outside of the copy is read or changed, and what cannot be read is told.
+// collect compares the copy with what was put into it. A process that outlived its command, which is possible at the
+// level Copy, may swap files for links meanwhile: nothing outside of the copy is read or changed, and what cannot be
+// read is told.
 func (v *copyView) collect() (found, error) {
 	var f found
 	seen := map[string]bool{}

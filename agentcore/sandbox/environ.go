@@ -12,14 +12,19 @@ const runVariable = "AGENTLS_RUN"
 
 // plain are variables that say how tools work and hold no secrets.
 var plain = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI", "EDITOR", "PAGER",
-	"GOROOT", "GOPATH", "GOBIN", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOOS", "GOARCH", "GOTOOLCHAIN", "GOEXPERIMENT", "GOWORK", "CGO_ENABLED",
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI",
+	"EDITOR", "PAGER",
+	"GOROOT", "GOPATH", "GOBIN", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOOS", "GOARCH", "GOTOOLCHAIN", "GOEXPERIMENT",
+	"GOWORK", "CGO_ENABLED",
 	"CC", "CXX", "AR", "CFLAGS", "CXXFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "MAKEFLAGS",
-	"CARGO_HOME", "RUSTUP_HOME", "RUSTFLAGS", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "GRADLE_USER_HOME", "MAVEN_HOME", "ANDROID_HOME",
+	"CARGO_HOME", "RUSTUP_HOME", "RUSTFLAGS", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "GRADLE_USER_HOME", "MAVEN_HOME",
+	"ANDROID_HOME",
 	"NODE_ENV", "NODE_PATH", "NODE_OPTIONS", "NVM_DIR", "VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR",
-	"VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "CONDA_PREFIX", "UV_CACHE_DIR", "PIP_CACHE_DIR",
+	"VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYENV_ROOT", "PYENV_VERSION", "CONDA_PREFIX", "UV_CACHE_DIR",
+	"PIP_CACHE_DIR",
 	"RBENV_ROOT", "GEM_HOME", "GEM_PATH", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "SDKMAN_DIR",
-	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SYSTEMROOT", "COMSPEC", "PATHEXT", "WINDIR",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SYSTEMROOT", "COMSPEC",
+	"PATHEXT", "WINDIR",
 	"TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "PROGRAMDATA",
 }
 
@@ -29,7 +34,8 @@ func Environ(environ, extra []string) []string {
 	var picked []string
 	for _, pair := range environ {
 		name, _, ok := strings.Cut(pair, "=")
-		if ok && (slices.Contains(plain, strings.ToUpper(name)) || strings.HasPrefix(name, "LC_") || slices.Contains(extra, name)) {
+		if ok && (slices.Contains(plain, strings.ToUpper(name)) || strings.HasPrefix(name, "LC_") ||
+			slices.Contains(extra, name)) {
 			picked = append(picked, pair)
 		}
 	}
@@ -94,7 +100,8 @@ func DefaultCaches(env []string, home string) []Cache {
 
 // toolHomes are folders in which version managers keep programs that PATH only leads to.
 var toolHomes = []string{
-	".pyenv", ".nvm", ".rbenv", ".asdf", ".volta", ".bun", ".deno", ".sdkman", ".rustup", ".nodenv", ".goenv", ".jenv", ".fnm",
+	".pyenv", ".nvm", ".rbenv", ".asdf", ".volta", ".bun", ".deno", ".sdkman", ".rustup", ".nodenv", ".goenv",
+	".jenv", ".fnm",
 	".local/share/mise", ".local/share/uv", ".local/share/fnm", ".local/share/pipx", ".local/pipx", ".local/lib", "sdk",
 }
 
@@ -106,14 +113,16 @@ func DefaultTools(env []string, home string) []string {
 	}
 	var tools []string
 	add := func(path string) {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && !slices.ContainsFunc(tools, func(t string) bool { return below(path, t) }) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() &&
+			!slices.ContainsFunc(tools, func(t string) bool { return below(path, t) }) {
 			tools = append(tools, path)
 		}
 	}
 	for _, name := range toolHomes {
 		add(filepath.Join(home, filepath.FromSlash(name)))
 	}
-	for _, dir := range append(filepath.SplitList(lookup(env, "PATH")), lookup(env, "GOROOT"), lookup(env, "VIRTUAL_ENV")) {
+	for _, dir := range append(filepath.SplitList(lookup(env, "PATH")), lookup(env, "GOROOT"),
+		lookup(env, "VIRTUAL_ENV")) {
 		// The home folder itself on PATH would show everything in it.
 		if filepath.IsAbs(dir) && below(filepath.Clean(dir), home) && filepath.Clean(dir) != home {
 			add(filepath.Clean(dir))

@@ -23,12 +23,12 @@ import (
 // socketVariable names, for a play, the abstract socket of the test that runs it.
 const socketVariable = "SANDBOX_TEST_SOCKET"
 
-// abstractSocket is an address in the namespace of sockets without files, of this test process alone: others may run the
-// same tests on the machine.
+// abstractSocket is an address in the namespace of sockets without files, of this test process alone: others may run
+// the same tests on the machine.
 func abstractSocket() string { return "@agentls-sandbox-test-" + pid() }
 
-// eachWalled runs a test on each level with walls: the one that the machine has, which must be the full one, and bubblewrap.
-// The quick tests leave bubblewrap out, which not every machine has.
+// eachWalled runs a test on each level with walls: the one that the machine has, which must be the full one, and
+// bubblewrap. The quick tests leave bubblewrap out, which not every machine has.
 func eachWalled(t *testing.T, test func(*testing.T, func(*Options))) {
 	t.Run("full", func(t *testing.T) { test(t, func(*Options) {}) })
 	if !testing.Short() {
@@ -362,8 +362,8 @@ func waitFor(t *testing.T, happened func() bool) {
 	}
 }
 
-// TestStartingThreadEnds: the kernel sends the signal of a parent's death when the thread ends that started the process, which must
-// not be the caller's.
+// TestStartingThreadEnds: the kernel sends the signal of a parent's death when the thread ends that started the
+// process, which must not be the caller's.
 func TestStartingThreadEnds(t *testing.T) {
 	b, _ := open(t, nil)
 	thread, started := make(chan int, 1), make(chan *Process, 1)

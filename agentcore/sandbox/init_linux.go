@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inner is the first process of a sandbox. It builds the walls, gives up every right that it needed for that, starts the
-// command, and ends with it; the kernel then ends every other process of the namespace.
+// inner is the first process of a sandbox. It builds the walls, gives up every right that it needed for that, starts
+// the command, and ends with it; the kernel then ends every other process of the namespace.
 type inner struct {
 	spec   spec
 	status *os.File
@@ -146,8 +146,8 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root. Outside of
-	// one it would count all that the user runs.
+	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
+	// Outside of one it would count all that the user runs.
 	if users, err := os.Readlink("/proc/self/ns/user"); err != nil || users == in.spec.Users {
 		return err
 	}

@@ -103,7 +103,8 @@ type confined struct {
 	ended chan struct{}
 
 	closeControl sync.Once
-	// patient tells that cmd is bwrap, or attends to a command without walls: killed at once, it would end before the rest does.
+	// patient tells that cmd is bwrap, or attends to a command without walls: killed at once, it would end before the
+	// rest does.
 	patient bool
 	// variable finds what outlived the process that attends to a command without walls; empty elsewhere.
 	variable string
@@ -176,7 +177,8 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 		// It ends what the command has left before it ends itself.
 		cmd.SysProcAttr.Pdeathsig = 0
 	} else {
-		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
 		if !s.NetworkOpen {
 			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNET
 		}
@@ -218,7 +220,8 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 		return nil, fmt.Errorf("make the namespaces: %w", err)
 	}
 	c = &confined{
-		in: in, cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}), ended: make(chan struct{}),
+		in: in, cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}),
+		ended:   make(chan struct{}),
 		patient: len(wrap) > 0 || s.Bare,
 	}
 	if s.Bare && len(s.Env) > 0 {

@@ -114,13 +114,16 @@ func (s *spec) mount() error {
 
 // frozenKernel is where root could change the kernel without any capability.
 var frozenKernel = []string{
-	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/asound",
+	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi",
+	"/proc/asound",
 }
 
 // maskedKernel is what tells of the kernel or of other processes.
 var maskedKernel = []string{
-	"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
-	"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security",
+	"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug",
+	"/proc/latency_stats",
+	"/proc/config.gz", "/sys/firmware", "/sys/fs/bpf", "/sys/kernel/debug", "/sys/kernel/tracing",
+	"/sys/kernel/security",
 }
 
 // newMount makes a file system of a kind, with key=value options. See fsopen(2).
@@ -209,7 +212,8 @@ func clone(path string, write bool) (int, error) {
 	if !write {
 		attributes |= unix.MOUNT_ATTR_RDONLY
 	}
-	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attributes, Propagation: unix.MS_PRIVATE})
+	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE,
+		&unix.MountAttr{Attr_set: attributes, Propagation: unix.MS_PRIVATE})
 	if err != nil {
 		unix.Close(fd)
 		return -1, fmt.Errorf("restrict: %w", err)
@@ -306,8 +310,8 @@ func newMask(dir string) (mask, error) {
 // covers are a mask, opened.
 type covers struct{ file, dir int }
 
-// newCovers opens a mask. Clones can be made of what is opened here also where its place is covered by then; before Linux 6.15
-// none can be made of a file system that was never attached.
+// newCovers opens a mask. Clones can be made of what is opened here also where its place is covered by then; before
+// Linux 6.15 none can be made of a file system that was never attached.
 func newCovers(m mask) (c covers, err error) {
 	if c.file, err = unix.Open(m.File, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0); err != nil {
 		return c, err
@@ -375,13 +379,15 @@ func mountDevices(devices []mounted) error {
 		}
 	}
 	for name, target := range map[string]string{
-		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx",
+		"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+		"ptmx": "pts/ptmx",
 	} {
 		if err := os.Symlink(target, "/dev/"+name); err != nil {
 			return err
 		}
 	}
-	fd, err = newMount("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "newinstance", "ptmxmode=0666", "mode=620")
+	fd, err = newMount("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "newinstance",
+		"ptmxmode=0666", "mode=620")
 	if err != nil {
 		return err
 	}

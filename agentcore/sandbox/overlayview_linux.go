@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overlayView shows a workspace folder through overlayfs. Its upper layer holds, between commands, only what stays in the
-// box; before a command the agent's texts are put in, and after it what changed is taken out. No command runs on it
+// overlayView shows a workspace folder through overlayfs. Its upper layer holds, between commands, only what stays in
+// the box; before a command the agent's texts are put in, and after it what changed is taken out. No command runs on it
 // meanwhile.
 type overlayView struct {
 	view

@@ -69,7 +69,8 @@ func (in *inner) probeRights(r *Report) {
 	r.note(checkLimits, in.limit(), "memory is counted for all processes together, ten times a second")
 	r.note(checkRights, dropCapabilities(), "no capabilities, no new privileges")
 	if abi := landlockABI(); abi < minLandlock {
-		r.note(checkLandlock, fmt.Errorf("the kernel has ABI %d, at least %d is needed; the mounts alone keep files", abi, minLandlock), "")
+		r.note(checkLandlock, fmt.Errorf("the kernel has ABI %d, at least %d is needed; the mounts alone keep files",
+			abi, minLandlock), "")
 	} else {
 		r.note(checkLandlock, restrictFiles(nil), fmt.Sprintf("ABI %d", abi))
 	}
@@ -149,7 +150,10 @@ func judge(checks []Check, overlay *bool) bool {
 // tryNamespaces runs the checks in namespaces of our own making. An error means that there is no inside.
 func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
 	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
-		l := layer{Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
+		l := layer{
+			Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"),
+			Work: filepath.Join(dir, "work"),
+		}
 		for _, d := range []string{l.Lower[0], l.Upper, l.Work} {
 			if err := os.Mkdir(d, 0o700); err != nil {
 				return spec{}, nil, nil, err
@@ -168,7 +172,10 @@ func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
 	}
 	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
 		tmp := filepath.Join(dir, "tmp")
-		s := spec{Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"}, Masks: []string{"/etc/passwd"}}
+		s := spec{
+			Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"},
+			Masks: []string{"/etc/passwd"},
+		}
 		if err := os.Mkdir(tmp, 0o700); err != nil {
 			return s, nil, nil, err
 		}
@@ -197,7 +204,9 @@ func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error)
 }
 
 // try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs.
-func try(ctx context.Context, stateDir string, prepare func(dir string) (spec, []string, *counted, error)) (checks []Check, err error) {
+func try(ctx context.Context, stateDir string,
+	prepare func(dir string) (spec, []string, *counted, error),
+) (checks []Check, err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
@@ -248,7 +257,10 @@ func hints() string {
 	for _, h := range []struct{ file, bad, say string }{
 		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone is 0"},
 		{"/proc/sys/user/max_user_namespaces", "0", "user.max_user_namespaces is 0"},
-		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor restricts user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)"},
+		{
+			"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+			"AppArmor restricts user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
+		},
 	} {
 		text, err := os.ReadFile(h.file)
 		if err == nil && strings.TrimSpace(string(text)) == h.bad {

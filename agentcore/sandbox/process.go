@@ -22,8 +22,9 @@ type Process struct {
 }
 
 // Start starts a command and does not wait for it. It runs on a synced copy of the workspace, made now, since a mounted
-// overlay would not notice what changes below it, or on the folder itself, read-only, where c.Live is set; what it writes stays in that copy, and Result has no changes. The
-// process ends with the box at the latest, or after c.Timeout, if that is set. ctx only bounds the start.
+// overlay would not notice what changes below it, or on the folder itself, read-only, where c.Live is set; what it
+// writes stays in that copy, and Result has no changes. The process ends with the box at the latest, or after
+// c.Timeout, if that is set. ctx only bounds the start.
 func (b *Box) Start(ctx context.Context, c Command) (*Process, error) {
 	if err := b.use(); err != nil {
 		return nil, err
@@ -132,8 +133,8 @@ func (v *liveView) layOver(*copyView) error { return nil }
 
 func (v *liveView) close() error { return v.disk.Close() }
 
-// Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer is in
-// memory is left out, and said.
+// Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer
+// is in memory is left out, and said.
 func (p *Process) Output(since int64) (output []byte, size int64) { return p.output.since(since) }
 
 // Kill ends the command and all that it started. It does not wait.

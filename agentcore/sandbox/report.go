@@ -10,8 +10,9 @@ type Report struct {
 	Level Level
 	// Overlay tells that the workspace is mounted copy-on-write; else commands get a synced copy of it.
 	Overlay bool
-	// Cgroup tells that the kernel counts the memory and the processes of a command together, in a cgroup (v2). Else its
-	// memory is measured ten times a second, but for commands on copies, and its processes are bounded where it has namespaces.
+	// Cgroup tells that the kernel counts the memory and the processes of a command together, in a cgroup (v2). Else
+	// its memory is measured ten times a second, but for commands on copies, and its processes are bounded where it has
+	// namespaces.
 	Cgroup bool
 	Checks []Check
 }

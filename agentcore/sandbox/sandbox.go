@@ -67,21 +67,22 @@ type Options struct {
 type Network struct {
 	// Open gives commands the network of the machine.
 	Open bool
-	// Gate makes the way to single hosts for a command that has a network of its own; nil is none. The package proxy has
-	// one.
+	// Gate makes the way to single hosts for a command that has a network of its own; nil is none. The package proxy
+	// has one.
 	Gate func() Gate
 }
 
-// Gate is the one way out of the network of a sandbox. The sandbox makes sockets that listen on its own loopback and sends
-// them out, as one message with SCM_RIGHTS (unix(7)), in which a byte for each socket is the index of its address.
+// Gate is the one way out of the network of a sandbox. The sandbox makes sockets that listen on its own loopback and
+// sends them out, as one message with SCM_RIGHTS (unix(7)), in which a byte for each socket is the index of its
+// address.
 type Gate struct {
-	// Listen are the addresses, as "127.0.0.1:port", at most 250. The first one must be had; others that cannot, such as
-	// those of IPv6 where there is none, are left out.
+	// Listen are the addresses, as "127.0.0.1:port", at most 250. The first one must be had; others that cannot, such
+	// as those of IPv6 where there is none, are left out.
 	Listen []string
 	// Env are variables for the command, as KEY=value.
 	Env []string `json:"-"`
-	// Serve is called before the command starts, takes over the socket (SOCK_SEQPACKET) at which the message arrives, if
-	// the sandbox comes so far, and does not wait. stop ends all of it, when the command has ended, and returns
+	// Serve is called before the command starts, takes over the socket (SOCK_SEQPACKET) at which the message arrives,
+	// if the sandbox comes so far, and does not wait. stop ends all of it, when the command has ended, and returns
 	// what is to be told of it.
 	Serve func(socket *os.File) (stop func() []string, err error) `json:"-"`
 }
@@ -147,14 +148,15 @@ type Command struct {
 	Offline bool
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
-	// Input and Output are the ends of pipes for the standard input and output of a command that the caller speaks with, for Start alone.
-	// The caller closes them once Start has returned. What [Process.Output] returns is then standard error.
+	// Input and Output are the ends of pipes for the standard input and output of a command that the caller speaks
+	// with, for Start alone. The caller closes them once Start has returned. What [Process.Output] returns is then
+	// standard error.
 	Input, Output *os.File
 	// Env are variables that this command gets beside those of the box, as KEY=value.
 	Env []string
-	// Live shows the folders of the workspace as they are on the disk, read-only and without a copy, also what changes while the command
-	// runs; for Start alone. A box without walls makes a copy all the same. Files that may hold secrets are hidden if they are there at
-	// the start.
+	// Live shows the folders of the workspace as they are on the disk, read-only and without a copy, also what changes
+	// while the command runs; for Start alone. A box without walls makes a copy all the same. Files that may hold
+	// secrets are hidden if they are there at the start.
 	Live bool
 	// Timeout ends the command; zero is that of the limits.
 	Timeout time.Duration
@@ -182,8 +184,8 @@ type Change struct {
 	Before  Hash
 }
 
-// Kept is a file that a command left in the workspace and that is no Change. It stays in the box, where the next commands
-// of the run find it.
+// Kept is a file that a command left in the workspace and that is no Change. It stays in the box, where the next
+// commands of the run find it.
 type Kept struct {
 	Path   string
 	Reason string

@@ -61,7 +61,9 @@ func (v *overlayView) scan(secret func(path string) bool) (secrets, foreign []st
 	return secrets, foreign, err
 }
 
-func (v *overlayView) scanFolder(rel string, changed time.Time, secret func(path string) bool, all bool) (scanned, error) {
+func (v *overlayView) scanFolder(rel string, changed time.Time, secret func(path string) bool,
+	all bool,
+) (scanned, error) {
 	s := scanned{changed: changed}
 	entries, err := readDir(v.disk, rel)
 	if gone(err) || errors.Is(err, fs.ErrPermission) {
@@ -130,12 +132,13 @@ var movers = []string{"npm", "npx", "yarn", "pnpm", "bun"}
 
 // renames tells whether a command names a program that renames folders of packages.
 func (c Command) renames() bool {
-	words := strings.FieldsFunc(c.Script+" "+strings.Join(c.Argv, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"/", r) })
+	words := strings.FieldsFunc(c.Script+" "+strings.Join(c.Argv, " "),
+		func(r rune) bool { return strings.ContainsRune(" \t\n;&|()'\"/", r) })
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(movers, word) })
 }
 
-// copyUp puts the folders node_modules whole into the upper layer. A folder that has a part below cannot be renamed on an
-// overlay (EXDEV), and npm renames folders of packages.
+// copyUp puts the folders node_modules whole into the upper layer. A folder that has a part below cannot be renamed on
+// an overlay (EXDEV), and npm renames folders of packages.
 func (v *overlayView) copyUp(limit int64) error {
 	var found []string
 	var walk func(rel string, depth int) error
@@ -166,7 +169,8 @@ func (v *overlayView) copyUp(limit int64) error {
 			continue // a command has changed it already, or it belongs to the project's texts
 		}
 		if size := v.sizeBelow(rel, limit); size > limit {
-			return fmt.Errorf("%w: %s has more than %d MiB, so that renaming folders in it fails", errTooLarge, rel, limit>>20)
+			return fmt.Errorf("%w: %s has more than %d MiB, so that renaming folders in it fails", errTooLarge,
+				rel, limit>>20)
 		}
 		if err := v.makeFolders(filepath.Dir(rel)); err != nil {
 			return err

@@ -12,7 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/needs"
 )
 
-// TestSetuid runs a program of root's with the setuid bit, in the workspace and beside it, as an ordinary user's command.
+// TestSetuid runs a program of root's with the setuid bit, in the workspace and beside it, as an ordinary user's
+// command.
 func TestSetuid(t *testing.T) {
 	needs.Root(t) // so that TestOrdinaryUser does not run this one
 	levels := []Level{"", Copy}

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// EndStrays ends the processes of this user that have one of the variables, as NAME=value, in the environment that they were
-// started with: those that have left their group, or whose server is gone. A process that starts others meanwhile is found again
-// in the next round. It may be called from any goroutine.
+// EndStrays ends the processes of this user that have one of the variables, as NAME=value, in the environment that they
+// were started with: those that have left their group, or whose server is gone. A process that starts others meanwhile
+// is found again in the next round. It may be called from any goroutine.
 func EndStrays(variables ...string) error {
 	ours := map[string]bool{}
 	for _, variable := range variables {
@@ -31,7 +31,8 @@ func EndStrays(variables ...string) error {
 			}
 			for variable := range bytes.SplitSeq(environ, []byte{0}) {
 				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-				if ours[string(variable)] && err == nil && pid != os.Getpid() && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				if ours[string(variable)] && err == nil && pid != os.Getpid() &&
+					syscall.Kill(pid, syscall.SIGKILL) == nil {
 					found = true
 				}
 			}

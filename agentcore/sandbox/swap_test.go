@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSwappedLinks collects what a command changed, and brings the copy up to date, while a process that outlived its command
-// swaps files and folders of the copy for links that lead out of it.
+// TestSwappedLinks collects what a command changed, and brings the copy up to date, while a process that outlived its
+// command swaps files and folders of the copy for links that lead out of it.
 func TestSwappedLinks(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "f"), "outside")

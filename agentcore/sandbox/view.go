@@ -67,7 +67,10 @@ func (v *view) deletion(rel string) (Change, bool, error) {
 	if err != nil || !existed {
 		return Change{}, false, err
 	}
-	return Change{Path: filepath.Join(v.root, rel), Deleted: true, Mode: mode, Existed: true, Before: sha256.Sum256(content)}, true, nil
+	return Change{
+		Path: filepath.Join(v.root, rel), Deleted: true, Mode: mode, Existed: true,
+		Before: sha256.Sum256(content),
+	}, true, nil
 }
 
 // compare judges a regular file that a command left. Exactly one of the results is set, or none where nothing changed.

@@ -11,13 +11,17 @@ import (
 // passed are the variables that a child process may have: what programs need to find files, speak the user's
 // language and use their caches. Anything else may be a secret, or turn a harmless program into another one.
 var passed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PWD",
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "TZ",
+	"TMPDIR", "PWD",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
-	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "GOTOOLCHAIN", "GOOS", "GOARCH", "GOWORK", "CGO_ENABLED",
-	"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "NVM_DIR", "npm_config_cache", "PIP_CACHE_DIR", "VIRTUAL_ENV", "PYTHONPATH",
+	"GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE",
+	"GOTOOLCHAIN", "GOOS", "GOARCH", "GOWORK", "CGO_ENABLED",
+	"CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "NVM_DIR", "npm_config_cache", "PIP_CACHE_DIR",
+	"VIRTUAL_ENV", "PYTHONPATH",
 	"JAVA_HOME", "GRADLE_USER_HOME", "CC", "CXX", "CI",
 	// Windows does not start a program without these.
-	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "ProgramData", "ProgramFiles", "windir",
+	"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA", "APPDATA",
+	"ProgramData", "ProgramFiles", "windir",
 }
 
 // Environ returns what of an environment (as of os.Environ) a child process may have: an allow-list, the locale's

@@ -82,7 +82,8 @@ func fromFile(path, name string) (string, error) {
 		return "", fmt.Errorf("read the keys: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("the keys in %s are not used, since others may read it (mode %04o): run chmod 600 on it", path, info.Mode().Perm())
+		return "", fmt.Errorf("the keys in %s are not used, since others may read it (mode %04o): run chmod 600 on it",
+			path, info.Mode().Perm())
 	}
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
@@ -122,7 +123,10 @@ func (k *Keys) fromKeyring(account string) (key, where string, err error) {
 			return "", "", nil
 		}
 		if a.err != nil {
-			return "", "", fmt.Errorf("ask the system's keyring for %s of %s: %w; use an environment variable where there is no keyring", account, keyringService, a.err)
+			return "", "",
+				fmt.Errorf(
+					"ask the system's keyring for %s of %s: %w; use an environment variable where there is no keyring",
+					account, keyringService, a.err)
 		}
 		if k.kept == nil {
 			k.kept = map[string]string{}
@@ -130,6 +134,8 @@ func (k *Keys) fromKeyring(account string) (key, where string, err error) {
 		k.kept[account] = strings.TrimSpace(a.key)
 		return k.kept[account], where, nil
 	case <-timer.C:
-		return "", "", fmt.Errorf("the system's keyring did not answer within %s; unlock it, or use an environment variable", keyringTime)
+		return "", "",
+			fmt.Errorf("the system's keyring did not answer within %s; unlock it, or use an environment variable",
+				keyringTime)
 	}
 }

@@ -66,7 +66,8 @@ func (r *Redactor) beginning(text string) int {
 		}
 	}
 	// What is held back must not be a part of a private key whose beginning is not.
-	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock && len(text)-keep < at+blockEnd(text[at:]) {
+	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock &&
+		len(text)-keep < at+blockEnd(text[at:]) {
 		keep = max(keep, len(text)-at)
 	}
 	return keep

@@ -47,7 +47,9 @@ func Load(ctx context.Context, folders []Folder) (*Set, error) {
 	for _, f := range folders {
 		found, err := f.folders()
 		if err != nil {
-			set.problems = append(set.problems, refusal(f.Dir, fmt.Errorf("the folder of skills cannot be read: %w", err), "look at its permissions and links"))
+			set.problems = append(set.problems,
+				refusal(f.Dir, fmt.Errorf("the folder of skills cannot be read: %w", err),
+					"look at its permissions and links"))
 		}
 		all = append(all, found...)
 	}
@@ -95,7 +97,10 @@ func Folders(config, home string, projects ...string) []Folder {
 	}
 	for _, project := range projects {
 		for _, own := range []string{".agentls", ".claude"} {
-			list = append(list, Folder{Layer: agent.LayerProject, Dir: filepath.Join(project, own, "skills"), Within: project})
+			list = append(list, Folder{
+				Layer: agent.LayerProject, Dir: filepath.Join(project, own, "skills"),
+				Within: project,
+			})
 		}
 	}
 	return list
@@ -172,7 +177,9 @@ func (f folder) load() (*Skill, *agent.Problem) {
 	case missing(err):
 		return nil, nil
 	case err != nil:
-		problem := refusal(name, fmt.Errorf("the skill cannot be read: %w", err), "a skill is a folder with a text file "+FileName+" of at most 256 KiB; links may not lead out of the project")
+		problem := refusal(name, fmt.Errorf("the skill cannot be read: %w", err),
+			"a skill is a folder with a text file "+FileName+" of at most 256 KiB; links may not lead out "+
+				"of the project")
 		return nil, &problem
 	}
 	skill := Parse(name, text)
@@ -185,7 +192,8 @@ func refusal(path string, err error, hint string) agent.Problem {
 	return agent.Problem{File: path, Severity: event.SeverityError, Message: err.Error(), Hint: hint}
 }
 
-// readable is a text of the folder as a model gets it. That of a project has only what the user could read before he trusted it.
+// readable is a text of the folder as a model gets it. That of a project has only what the user could read before he
+// trusted it.
 func (f folder) readable(text string) string {
 	if f.layer == agent.LayerProject {
 		return permission.Seen(text)

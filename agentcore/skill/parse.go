@@ -84,7 +84,8 @@ func (p *parser) frontmatter(text string) (body string) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &document); err != nil {
 		p.recover(lines)
-		p.warn("", "the frontmatter is no valid YAML: "+strings.TrimPrefix(err.Error(), "yaml: "), `it was read line by line; put quotes around values that hold ": " or " #"`)
+		p.warn("", "the frontmatter is no valid YAML: "+strings.TrimPrefix(err.Error(), "yaml: "),
+			`it was read line by line; put quotes around values that hold ": " or " #"`)
 		return body
 	}
 	if len(document.Content) == 0 {
@@ -184,9 +185,11 @@ func (p *parser) name(dir string) {
 		}
 		p.warn("name", "the skill has no name", "write name: "+p.skill.Name)
 	case p.skill.Name != written:
-		p.warn("name", fmt.Sprintf("%q is no name of a skill", clip(written, maxName)), "write lower-case letters, digits and hyphens, 64 at most: "+p.skill.Name)
+		p.warn("name", fmt.Sprintf("%q is no name of a skill", clip(written, maxName)),
+			"write lower-case letters, digits and hyphens, 64 at most: "+p.skill.Name)
 	case dir != p.skill.Name && folder != "":
-		p.warn("name", fmt.Sprintf("the skill is called %s, but its folder %s", p.skill.Name, clip(dir, maxName)), "rename one of the two")
+		p.warn("name", fmt.Sprintf("the skill is called %s, but its folder %s", p.skill.Name, clip(dir, maxName)),
+			"rename one of the two")
 	}
 }
 
@@ -210,10 +213,12 @@ func (p *parser) description() {
 				break
 			}
 		}
-		p.warn("description", "the skill has no description", "write description: with what it does and when to use it; agents choose by it")
+		p.warn("description", "the skill has no description",
+			"write description: with what it does and when to use it; agents choose by it")
 	}
 	if utf8.RuneCountInString(text) > maxDescription {
-		p.warn("description", fmt.Sprintf("the description is longer than %d characters", maxDescription), "say what the skill does and when to use it; the rest belongs below")
+		p.warn("description", fmt.Sprintf("the description is longer than %d characters", maxDescription),
+			"say what the skill does and when to use it; the rest belongs below")
 	}
 	p.skill.Description = clip(text, maxDescription)
 }

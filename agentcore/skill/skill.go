@@ -73,7 +73,8 @@ func NewSet(skills ...*Skill) *Set {
 
 // Find returns the skill of that name. The error names those that there are.
 func (s *Set) Find(name string) (*Skill, error) {
-	if i, ok := slices.BinarySearchFunc(s.sorted, name, func(skill *Skill, name string) int { return cmp.Compare(skill.Name, name) }); ok {
+	if i, ok := slices.BinarySearchFunc(s.sorted, name,
+		func(skill *Skill, name string) int { return cmp.Compare(skill.Name, name) }); ok {
 		return s.sorted[i], nil
 	}
 	names := s.Names()
@@ -89,7 +90,8 @@ func (s *Set) Find(name string) (*Skill, error) {
 // List returns the skills that agents may choose from, sorted by name. Those that are built in are not among
 // them: they are for the agents that name them.
 func (s *Set) List() []*Skill {
-	return slices.DeleteFunc(slices.Clone(s.sorted), func(skill *Skill) bool { return skill.Layer == agent.LayerBuiltin })
+	return slices.DeleteFunc(slices.Clone(s.sorted),
+		func(skill *Skill) bool { return skill.Layer == agent.LayerBuiltin })
 }
 
 // Names returns the names of all skills, the built-in ones too, sorted.
@@ -108,7 +110,8 @@ func (s *Set) Problems() []agent.Problem { return slices.Clone(s.problems) }
 var ErrNotOfSkill = errors.New("the path lies in no folder of a skill")
 
 // Read returns the text of a file that lies in the folder of one of the skills, by absolute path. Links are
-// followed inside the folder only. A project's text comes without what its reader does not see. The error is ErrNotOfSkill for a path elsewhere.
+// followed inside the folder only. A project's text comes without what its reader does not see. The error is
+// ErrNotOfSkill for a path elsewhere.
 func (s *Set) Read(path string) (string, error) {
 	for _, skill := range s.sorted {
 		if rel, ok := skill.folder.below(path); ok {

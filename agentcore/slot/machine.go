@@ -17,8 +17,8 @@ import (
 // retryInterval is how often a process looks again for a slot that others hold; nothing tells it when they end.
 const retryInterval = 100 * time.Millisecond
 
-// Machine bounds the slots of all processes that share a state folder: each slot is a locked file. Within the process they are
-// handed out in the order in which they were asked for. Its methods may be called from any goroutine.
+// Machine bounds the slots of all processes that share a state folder: each slot is a locked file. Within the process
+// they are handed out in the order in which they were asked for. Its methods may be called from any goroutine.
 type Machine struct {
 	dir   string
 	limit func() int
@@ -33,8 +33,8 @@ func NewMachine(dir string, limit func() int) *Machine {
 	return &Machine{dir: dir, limit: limit, local: NewPool(limit), held: map[int]*os.File{}}
 }
 
-// Acquire waits for a slot and returns what gives it back. waits may be nil; it is called once, on the caller's goroutine, when there is
-// none at once. The error is that of ctx, or says why the folder cannot be used.
+// Acquire waits for a slot and returns what gives it back. waits may be nil; it is called once, on the caller's
+// goroutine, when there is none at once. The error is that of ctx, or says why the folder cannot be used.
 func (m *Machine) Acquire(ctx context.Context, first bool, waits func()) (release func(), err error) {
 	told := false
 	tell := func() {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Pool hands out a bounded number of slots in the order in which they were asked for. Its methods may be called from any
-// goroutine.
+// Pool hands out a bounded number of slots in the order in which they were asked for. Its methods may be called from
+// any goroutine.
 type Pool struct {
 	limit func() int
 
@@ -26,8 +26,8 @@ type waiter struct {
 
 func newWaiter() *waiter { return &waiter{got: make(chan struct{}), moved: make(chan int, 1)} }
 
-// Reservation is a place in the queue for somebody who comes soon: who asks later waits behind it, also while slots are free. It ends with
-// AcquireReserved or Drop. A nil one is none. Its methods may be called from any goroutine.
+// Reservation is a place in the queue for somebody who comes soon: who asks later waits behind it, also while slots are
+// free. It ends with AcquireReserved or Drop. A nil one is none. Its methods may be called from any goroutine.
 type Reservation struct {
 	pool *Pool
 	w    *waiter
@@ -79,9 +79,9 @@ func (p *Pool) AcquireReserved(ctx context.Context, r *Reservation, moved func(p
 // NewPool makes a pool. limit is asked at every change; less than 1 counts as 1.
 func NewPool(limit func() int) *Pool { return &Pool{limit: limit} }
 
-// Acquire waits for a slot, or for the end of ctx, whose error it returns then. first goes ahead of all who wait: those that gave
-// a slot up come back so. moved may be nil; it is called on the caller's goroutine with the place in the queue, from 1, when
-// the wait begins and when that changes, and never where a slot is free at once.
+// Acquire waits for a slot, or for the end of ctx, whose error it returns then. first goes ahead of all who wait: those
+// that gave a slot up come back so. moved may be nil; it is called on the caller's goroutine with the place in the
+// queue, from 1, when the wait begins and when that changes, and never where a slot is free at once.
 func (p *Pool) Acquire(ctx context.Context, first bool, moved func(position int)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -152,8 +152,8 @@ func (p *Pool) leave(w *waiter) {
 	p.advance()
 }
 
-// advance hands free slots to those in front and tells those for whom none is left where they are: who only waits behind a reserved
-// place, with a slot free for both, waits for no slot. The lock is held.
+// advance hands free slots to those in front and tells those for whom none is left where they are: who only waits
+// behind a reserved place, with a slot free for both, waits for no slot. The lock is held.
 func (p *Pool) advance() {
 	for len(p.queue) > 0 && !p.queue[0].absent && p.held < max(1, p.limit()) {
 		close(p.queue[0].got)

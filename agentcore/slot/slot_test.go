@@ -164,7 +164,8 @@ func TestMachineWithoutFolder(t *testing.T) {
 	}
 }
 
-// TestReserved: who has reserved a place gets his slot in that order, whoever comes first; a place that is given up holds nobody.
+// TestReserved: who has reserved a place gets his slot in that order, whoever comes first; a place that is given up
+// holds nobody.
 func TestReserved(t *testing.T) {
 	p := slot.NewPool(limit(1))
 	first, gone, last := p.Reserve(), p.Reserve(), p.Reserve()
@@ -211,8 +212,8 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// TestPositionsBehindAReservation: who waits for somebody to come, with slots free for both, is told no number; who is behind is
-// told how many go ahead of it among those without a slot.
+// TestPositionsBehindAReservation: who waits for somebody to come, with slots free for both, is told no number; who is
+// behind is told how many go ahead of it among those without a slot.
 func TestPositionsBehindAReservation(t *testing.T) {
 	p := slot.NewPool(limit(2))
 	first, second, third := p.Reserve(), p.Reserve(), p.Reserve()

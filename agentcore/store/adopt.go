@@ -11,7 +11,8 @@ import (
 
 // Adopted is what a session took over from sessions whose process has ended.
 type Adopted struct {
-	// Hunks wait for the user (open, conflict) or can be undone (accepted), in the order in which they were settled or changed.
+	// Hunks wait for the user (open, conflict) or can be undone (accepted), in the order in which they were settled or
+	// changed.
 	Hunks []Hunk
 	// LayerFiles are the layers of runs that had not ended.
 	LayerFiles []LayerFile
@@ -22,11 +23,13 @@ type Adopted struct {
 // unsettled are the states of hunks that outlive their session.
 const unsettled = "h.state IN ('open', 'conflict', 'accepted')"
 
-// Adopt makes what earlier sessions left below any of the folders that of a proposal's session, in one transaction, so that no two
-// sessions take the same and nothing is lost where the process ends meanwhile. Sessions that are open in a living
-// process, this one too, are left alone. At most keep accepted hunks come along, those accepted last. The session
-// is stored; the proposal is stored by this. With runs, only what they and those below them left is taken.
-func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep int, runs ...event.RunID) (Adopted, error) {
+// Adopt makes what earlier sessions left below any of the folders that of a proposal's session, in one transaction, so
+// that no two sessions take the same and nothing is lost where the process ends meanwhile. Sessions that are open in a
+// living process, this one too, are left alone. At most keep accepted hunks come along, those accepted last. The
+// session is stored; the proposal is stored by this. With runs, only what they and those below them left is taken.
+func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep int,
+	runs ...event.RunID,
+) (Adopted, error) {
 	var all Adopted
 	adopt := func(w *writer) ([]event.Event, error) {
 		left, err := w.leftBehind(into.Session, roots, keep, runs)
@@ -44,7 +47,8 @@ func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep i
 		}
 		for i := range left.LayerFiles {
 			f := &left.LayerFiles[i]
-			err := w.exec("UPDATE layer_file SET session = ? WHERE session = ? AND ifnull(run, '') = ? AND path = ?", into.Session, f.Session, f.Run, f.Path)
+			err := w.exec("UPDATE layer_file SET session = ? WHERE session = ? AND ifnull(run, '') = ? AND path = ?",
+				into.Session, f.Session, f.Run, f.Path)
 			if err != nil {
 				return nil, fmt.Errorf("take over %s of the layer of run %s: %w", f.Path, f.Run, err)
 			}
@@ -102,7 +106,8 @@ func (w *writer) leftBehind(but event.SessionID, roots []string, keep int, runs 
 	marks := "(?" + strings.Repeat(", ?", len(dead)-1) + ")"
 	args = append(args, dead...)
 	hunks, err := selectRows[Hunk](ctx, w.conn, hunkTable,
-		"AS h WHERE "+unsettled+" AND "+below+" AND proposal IN (SELECT id FROM proposal WHERE session IN "+marks+") ORDER BY updated, id", args...)
+		"AS h WHERE "+unsettled+" AND "+below+" AND proposal IN (SELECT id FROM proposal WHERE "+
+			"session IN "+marks+") ORDER BY updated, id", args...)
 	if err != nil {
 		return left, fmt.Errorf("read the hunks of ended sessions: %w", err)
 	}
@@ -187,7 +192,10 @@ func (w *writer) lineage(files []LayerFile) ([]Run, error) {
 func belowPath(root string) (string, []any) {
 	root = strings.TrimSuffix(root, string(filepath.Separator))
 	// The character behind the separator ends the range of what starts with root and a separator.
-	return "(path = ? OR (path > ? AND path < ?))", []any{root, root + string(filepath.Separator), root + string(filepath.Separator+1)}
+	return "(path = ? OR (path > ? AND path < ?))", []any{
+		root, root + string(filepath.Separator),
+		root + string(filepath.Separator+1),
+	}
 }
 
 // belowRuns is the condition that a row is one of these runs, or of one below them.

@@ -196,14 +196,18 @@ func (b *Batch) size() int {
 	for i := range b.Asks {
 		n += perRow + len(b.Asks[i].Arguments)
 	}
-	return n + perRow*(len(b.Grants)+len(b.TrustRemoved)+len(b.Trusted)+len(b.Sessions)+len(b.Events)+len(b.Proposals)+len(b.Todos)+
-		len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved)+len(b.Usages))
+	return n +
+		perRow*(len(b.Grants)+len(b.TrustRemoved)+len(b.Trusted)+len(b.Sessions)+len(b.Events)+len(
+			b.Proposals)+len(b.Todos)+
+			len(b.LayerFilesRemoved)+len(b.FindingsCleared)+len(b.HunksBounded)+len(b.AgentsRemoved)+len(b.Usages))
 }
 
 // empty reports whether a batch holds nothing to store.
 func (b *Batch) empty(bodies []json.RawMessage) bool {
-	rows := len(b.Sessions) + len(b.Prompts) + len(b.Runs) + len(b.Usages) + len(b.Unreads) + len(b.Messages) + len(b.ToolCalls) + len(b.LayerFilesRemoved) +
-		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) + len(b.HunksBounded) + len(b.Todos) +
+	rows := len(b.Sessions) + len(b.Prompts) + len(b.Runs) + len(b.Usages) + len(b.Unreads) + len(b.Messages) +
+		len(b.ToolCalls) + len(b.LayerFilesRemoved) +
+		len(b.LayerFiles) + len(b.Findings) + len(b.FindingsCleared) + len(b.Proposals) + len(b.Hunks) +
+		len(b.HunksBounded) + len(b.Todos) +
 		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }

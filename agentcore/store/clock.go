@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	// clockGap is how far the clock may go between two looks without being taken for one that jumped: somebody may be away for a weekend.
+	// clockGap is how far the clock may go between two looks without being taken for one that jumped: somebody may be
+	// away for a weekend.
 	clockGap = 4 * 24 * time.Hour
-	// clockTrial is how long a clock that jumped has to go evenly before it is believed. Who was away for long waits that much
-	// longer for the deletion of what is old, and nobody loses anything by a clock that was wrong for an hour.
+	// clockTrial is how long a clock that jumped has to go evenly before it is believed. Who was away for long waits
+	// that much longer for the deletion of what is old, and nobody loses anything by a clock that was wrong for an
+	// hour.
 	clockTrial = 24 * time.Hour
 )
 
-// ClockSteady notes what the clock says, and reports whether it is to be believed where something is deleted by its age: it is not for a
-// day after it was seen to have jumped, in whatever direction and in whatever process.
+// ClockSteady notes what the clock says, and reports whether it is to be believed where something is deleted by its
+// age: it is not for a day after it was seen to have jumped, in whatever direction and in whatever process.
 func (s *Store) ClockSteady(ctx context.Context, now time.Time) (bool, error) {
 	var steady bool
 	look := func(w *writer) ([]event.Event, error) {
@@ -37,7 +39,9 @@ func (s *Store) ClockSteady(ctx context.Context, now time.Time) (bool, error) {
 			since = now
 		}
 		steady = now.Sub(since) >= clockTrial
-		err = w.exec("INSERT INTO clock (id, seen, steady) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET seen = ?1, steady = ?2",
+		err = w.exec(
+			"INSERT INTO clock (id, seen, steady) VALUES (1, ?1, ?2) ON CONFLICT (id) DO UPDATE SET seen = "+
+				"?1, steady = ?2",
 			micros{&now}, micros{&since})
 		if err != nil {
 			return nil, fmt.Errorf("store what the clock says: %w", err)

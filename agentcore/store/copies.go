@@ -17,8 +17,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Beside the file may lie copies of it: backups, from before its schema was changed (see backUp), and damaged files that were
-// moved aside (see Recovery). What a deleted session said must not stay in them.
+// Beside the file may lie copies of it: backups, from before its schema was changed (see backUp), and damaged files
+// that were moved aside (see Recovery). What a deleted session said must not stay in them.
 
 // keptCopies is how long a copy is kept. By then the user has seen whether the new file does.
 const keptCopies = 14 * 24 * time.Hour
@@ -34,9 +34,9 @@ func copies(path string) (backups, damaged []string, err error) {
 	return backups, damaged, err
 }
 
-// ForgetInCopies removes a session from the copies beside the file: its rows from backups, and damaged files that hold its id, since
-// nobody can take a part out of those. It is for what the user wants to be deleted; what is deleted by age stays in copies for
-// as long as they are kept. It waits for the disk.
+// ForgetInCopies removes a session from the copies beside the file: its rows from backups, and damaged files that hold
+// its id, since nobody can take a part out of those. It is for what the user wants to be deleted; what is deleted by
+// age stays in copies for as long as they are kept. It waits for the disk.
 func (s *Store) ForgetInCopies(ctx context.Context, id event.SessionID) error {
 	backups, damaged, err := copies(s.path)
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Store) ForgetInCopies(ctx context.Context, id event.SessionID) error {
 	var problems []error
 	for _, name := range backups {
 		if err := forgetInBackup(ctx, name, id); err != nil {
-			problems = append(problems, fmt.Errorf("remove the session %s from the copy %s: %w; remove that file", id, name, err))
+			problems = append(problems, fmt.Errorf("remove the session %s from the copy %s: %w; remove that file",
+				id, name, err))
 		}
 	}
 	for _, name := range damaged {
@@ -56,7 +57,9 @@ func (s *Store) ForgetInCopies(ctx context.Context, id event.SessionID) error {
 				err = removeAll(name, name+"-wal", name+"-shm")
 			}
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				problems = append(problems, fmt.Errorf("remove the damaged file %s, which may hold the session %s: %w; remove it", name, id, err))
+				problems = append(problems,
+					fmt.Errorf("remove the damaged file %s, which may hold the session %s: %w; remove it",
+						name, id, err))
 			}
 		}
 	}
@@ -111,8 +114,8 @@ func contains(name string, wanted []byte) (bool, error) {
 	}
 }
 
-// ForgetCopies removes the copies beside the file that are older than two weeks by their own times, which a clock that jumped ahead makes
-// look old. It waits for the disk.
+// ForgetCopies removes the copies beside the file that are older than two weeks by their own times, which a clock that
+// jumped ahead makes look old. It waits for the disk.
 func (s *Store) ForgetCopies(now time.Time) error {
 	backups, damaged, err := copies(s.path)
 	if err != nil {

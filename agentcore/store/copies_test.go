@@ -92,7 +92,8 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// TestJumpingClock: a clock that jumped is not believed for a day, in any process; numbers and order do not depend on it.
+// TestJumpingClock: a clock that jumped is not believed for a day, in any process; numbers and order do not depend on
+// it.
 func TestJumpingClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agentls.db")
 	ctx := testContext(t)

@@ -37,7 +37,8 @@ func newTable[T any, P row[T]](name, key string) table {
 		columns = append(columns, f.column)
 		marks = append(marks, "?")
 		if _, ok := f.place.(kept); ok {
-			updates = append(updates, fmt.Sprintf("%s = ifnull(%s.%s, excluded.%s)", f.column, name, f.column, f.column))
+			updates = append(updates,
+				fmt.Sprintf("%s = ifnull(%s.%s, excluded.%s)", f.column, name, f.column, f.column))
 			continue
 		}
 		updates = append(updates, f.column+" = excluded."+f.column)

@@ -160,7 +160,8 @@ func dump(t *testing.T, db *sql.DB, steps []migration) string {
 	return out.String()
 }
 
-// TestEveryVersionIsRead upgrades a database of each version that there ever was: all rows are there, and the copy of before has them, too.
+// TestEveryVersionIsRead upgrades a database of each version that there ever was: all rows are there, and the copy of
+// before has them, too.
 func TestEveryVersionIsRead(t *testing.T) {
 	if *update {
 		s := newStore(t)
@@ -260,7 +261,8 @@ func readsEverything(t *testing.T, s *Store) {
 	}
 }
 
-// TestFailedMigrationOfOldDatabase: the old database is as it was, with one copy beside it however often it was tried, and the former program reads it.
+// TestFailedMigrationOfOldDatabase: the old database is as it was, with one copy beside it however often it was tried,
+// and the former program reads it.
 func TestFailedMigrationOfOldDatabase(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agentls.db")

@@ -62,7 +62,9 @@ func migrate(ctx context.Context, conn *connection, path string, steps []migrati
 	hook.Reach(crash.Copied)
 	err = takeSteps(ctx, conn, version, steps, hook)
 	if err != nil && !isDamage(err) {
-		return fmt.Errorf("%w; the file is as it was, and the version of agentls that it is from still reads it; a copy lies in %s", err, backup)
+		return fmt.Errorf(
+			"%w; the file is as it was, and the version of agentls that it is from still reads it; a copy lies in %s",
+			err, backup)
 	}
 	return err
 }
@@ -98,8 +100,8 @@ func schemaVersion(ctx context.Context, conn *connection) (int, error) {
 	return version, nil
 }
 
-// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. It takes the place of former copies of that
-// version, since a migration that fails at each start would fill the disk.
+// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. It takes the place of former
+// copies of that version, since a migration that fails at each start would fill the disk.
 func backUp(ctx context.Context, conn *connection, path string, version int) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)

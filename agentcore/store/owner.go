@@ -33,7 +33,8 @@ type owner struct {
 
 const openingLock = "opening"
 
-// damageMark is the name of a file that says that somebody found the store damaged: it is checked before it is used again.
+// damageMark is the name of a file that says that somebody found the store damaged: it is checked before it is used
+// again.
 const damageMark = "damaged"
 
 func (o owners) markDamage() error {
@@ -48,7 +49,8 @@ func (o owners) lockOpening(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(string(o), 0o700); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("another agentls process has been opening it for 30 s"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second,
+		errors.New("another agentls process has been opening it for 30 s"))
 	defer cancel()
 	f, err := os.OpenFile(filepath.Join(string(o), openingLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -96,9 +98,9 @@ func (o owners) scan() (living int, dead []string, err error) {
 	return living, dead, nil
 }
 
-// lives is alive, but for what a process that was killed has left in the middle of starting another: a copy of it that holds its files until it
-// notices. Where there is no process of that number its lock is waited for, though not for long: the process may be one of
-// another container.
+// lives is alive, but for what a process that was killed has left in the middle of starting another: a copy of it that
+// holds its files until it notices. Where there is no process of that number its lock is waited for, though not for
+// long: the process may be one of another container.
 func (o owners) lives(id string) (bool, error) {
 	retry := time.NewTicker(2 * time.Millisecond)
 	defer retry.Stop()
@@ -182,7 +184,8 @@ func (o Owner) String() string {
 	return fmt.Sprintf("%s (process %d)", o.Name, o.PID)
 }
 
-// Owner returns the process that has a session open, the zero Owner for none, or ErrNotFound where there is no such session.
+// Owner returns the process that has a session open, the zero Owner for none, or ErrNotFound where there is no such
+// session.
 func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, error) {
 	var id string
 	err := s.readers.QueryRowContext(ctx, "SELECT ifnull(owner, '') FROM session WHERE id = ?", session).Scan(&id)
@@ -206,9 +209,10 @@ func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, erro
 	return owner, nil
 }
 
-// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders, oldest first, once: whoever gets
-// them tells the user, and no other process, nor a later one, gets them again. Those that were resumed since are not among them. Sessions of
-// living processes are left alone, and such as MarkInterrupted has not seen yet.
+// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders,
+// oldest first, once: whoever gets them tells the user, and no other process, nor a later one, gets them again. Those
+// that were resumed since are not among them. Sessions of living processes are left alone, and such as MarkInterrupted
+// has not seen yet.
 func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
 	var taken []Run
 	take := func(w *writer) ([]event.Event, error) {
@@ -222,7 +226,8 @@ func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, err
 	return taken, nil
 }
 
-// takeInterrupted closes the sessions that are open although their process has ended: that they are is what says that nobody was told.
+// takeInterrupted closes the sessions that are open although their process has ended: that they are is what says that
+// nobody was told.
 func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 	ctx := context.Background() // as in every statement of the writer
 	folder := ownerFolder(w.store.path)

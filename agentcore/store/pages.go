@@ -15,7 +15,8 @@ func (s *Store) Message(ctx context.Context, id event.MessageID) (Message, error
 	return one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
 }
 
-// MessagesBetween returns the messages of a run whose numbers are above from and not above to, in order, at most limit of them (0 for all).
+// MessagesBetween returns the messages of a run whose numbers are above from and not above to, in order, at most limit
+// of them (0 for all).
 func (s *Store) MessagesBetween(ctx context.Context, run event.RunID, from, to, limit int) ([]Message, error) {
 	return many[Message](ctx, s, messageTable, fmt.Sprintf("the messages of run %s", run),
 		"WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", run, from, to, orAll(limit))
@@ -46,7 +47,8 @@ func (s *Store) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, er
 // UnlinkedCalls reports whether a run has calls that do not name their message, as older versions stored them.
 func (s *Store) UnlinkedCalls(ctx context.Context, run event.RunID) (bool, error) {
 	var one int
-	err := s.readers.QueryRowContext(ctx, "SELECT 1 FROM tool_call WHERE run = ? AND message IS NULL LIMIT 1", run).Scan(&one)
+	err := s.readers.QueryRowContext(ctx, "SELECT 1 FROM tool_call WHERE run = ? AND message IS NULL LIMIT 1",
+		run).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -66,8 +68,8 @@ func (s *Store) StartedBy(ctx context.Context, run event.RunID, but string) (map
 	return started, s.explain(fmt.Sprintf("read the children of run %s", run), err)
 }
 
-// Resumed returns of the runs of a session that go on with another one which that is, where it is still there: the run of the message
-// behind which their first one stands.
+// Resumed returns of the runs of a session that go on with another one which that is, where it is still there: the run
+// of the message behind which their first one stands.
 func (s *Store) Resumed(ctx context.Context, session event.SessionID) (map[event.RunID]event.RunID, error) {
 	resumed := map[event.RunID]event.RunID{}
 	err := s.each(ctx, func(rows *sql.Rows) error {
@@ -107,8 +109,8 @@ func (s *Store) Resumptions(ctx context.Context, session event.SessionID) (map[e
 	return found, s.explain(fmt.Sprintf("read what goes on with session %s", session), err)
 }
 
-// CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations. They have
-// asked for none themselves, and their rows count none.
+// CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations.
+// They have asked for none themselves, and their rows count none.
 func (s *Store) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
 	turns := map[event.RunID]int{}
 	err := s.each(ctx, func(rows *sql.Rows) error {
@@ -134,7 +136,9 @@ type Overview struct {
 }
 
 // Overviews returns those of the sessions that have runs of another role than the given one, which is not counted.
-func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but string) (map[event.SessionID]Overview, error) {
+func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID,
+	but string,
+) (map[event.SessionID]Overview, error) {
 	all := map[event.SessionID]Overview{}
 	if len(sessions) == 0 {
 		return all, nil
@@ -149,7 +153,8 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but s
 		var root bool
 		var status event.Status
 		var used event.Usage
-		if err := rows.Scan(&id, &root, &status, &used.InputTokens, &used.OutputTokens, &used.CachedTokens, &used.Cost); err != nil {
+		if err := rows.Scan(&id, &root, &status, &used.InputTokens, &used.OutputTokens, &used.CachedTokens,
+			&used.Cost); err != nil {
 			return err
 		}
 		o, known := all[id]
@@ -161,8 +166,10 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but s
 		}
 		all[id] = o
 		return nil
-	}, "SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run WHERE session IN "+named+
-		" AND role <> ? ORDER BY rowid", append(args, but)...)
+	},
+		"SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run WHERE "+
+			"session IN "+named+
+			" AND role <> ? ORDER BY rowid", append(args, but)...)
 	if err == nil {
 		err = s.each(ctx, func(rows *sql.Rows) error {
 			var id event.SessionID
@@ -173,7 +180,9 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID, but s
 				all[id] = o
 			}
 			return err
-		}, "SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
+		},
+			"SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE "+
+				"p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
 	}
 	return all, s.explain("read what was done in sessions", err)
 }

@@ -140,7 +140,8 @@ func (w *writer) applyPermissions(b *Batch) error {
 
 // expireAsks denies what a run, whose process is gone, still asks, and returns what is to be told.
 func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error) {
-	open, err := selectRows[Ask](context.Background(), w.conn, askTable, "WHERE run = ? AND state = 'open' ORDER BY opened, id", run)
+	open, err := selectRows[Ask](context.Background(), w.conn, askTable,
+		"WHERE run = ? AND state = 'open' ORDER BY opened, id", run)
 	if err != nil {
 		return nil, fmt.Errorf("read the asks of the run %s: %w", run, err)
 	}
@@ -155,15 +156,16 @@ func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error
 	return bodies, nil
 }
 
-// ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a process that
-// read it before learns so. Grants of sessions and runs are of no use to another process.
+// ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a
+// process that read it before learns so. Grants of sessions and runs are of no use to another process.
 func (s *Store) ProjectGrants(ctx context.Context) ([]Grant, error) {
 	return many[Grant](ctx, s, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
 }
 
 // Asks returns the asks of a session, the oldest first.
 func (s *Store) Asks(ctx context.Context, session event.SessionID) ([]Ask, error) {
-	return many[Ask](ctx, s, askTable, "the asks of session "+string(session), "WHERE session = ? ORDER BY opened, id", session)
+	return many[Ask](ctx, s, askTable, "the asks of session "+string(session),
+		"WHERE session = ? ORDER BY opened, id", session)
 }
 
 // Trust returns what is stored of the trust in a folder: the decision on the folder first, then its files by path.

@@ -224,8 +224,8 @@ func (s *Store) LastSeq(ctx context.Context, session event.SessionID) (uint64, e
 	return last, s.explain(fmt.Sprintf("read the last event number of session %s", session), err)
 }
 
-// SeqRange returns the number of the oldest stored event of a session, which is one above the newest where none is stored, and that
-// of the newest event, stored or trimmed. The error is ErrNotFound where there is no such session.
+// SeqRange returns the number of the oldest stored event of a session, which is one above the newest where none is
+// stored, and that of the newest event, stored or trimmed. The error is ErrNotFound where there is no such session.
 func (s *Store) SeqRange(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
 	err = s.readers.QueryRowContext(ctx, `SELECT ifnull((SELECT min(seq) FROM event WHERE session = ?1), last_seq + 1), last_seq
 		FROM session WHERE id = ?1`, session).Scan(&first, &last)
@@ -238,8 +238,8 @@ func (s *Store) SeqRange(ctx context.Context, session event.SessionID) (first, l
 // trimStep is how many events are removed in one transaction, which holds up other commits for a moment only.
 const trimStep = 250
 
-// TrimEvents removes the events of a session but for the newest keep and those with a number above read, after what was submitted before. It does so
-// in short transactions, between which others commit, and stops where ctx ends.
+// TrimEvents removes the events of a session but for the newest keep and those with a number above read, after what was
+// submitted before. It does so in short transactions, between which others commit, and stops where ctx ends.
 func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int, read uint64) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -251,7 +251,8 @@ func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep in
 				(SELECT min(seq) FROM event WHERE session = ?1) + ?3 - 1, ?4)`)
 			if err == nil {
 				var result sql.Result
-				if result, err = statement.ExecContext(context.Background(), session, max(keep, 0), trimStep, int64(min(read, math.MaxInt64))); err == nil {
+				if result, err = statement.ExecContext(context.Background(), session, max(keep, 0), trimStep,
+					int64(min(read, math.MaxInt64))); err == nil {
 					trimmed, err = result.RowsAffected()
 				}
 			}
@@ -289,7 +290,8 @@ func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
 	return interrupted, nil
 }
 
-// Deserted reports whether a session has runs that count as alive although their process has ended, for MarkInterrupted.
+// Deserted reports whether a session has runs that count as alive although their process has ended, for
+// MarkInterrupted.
 func (s *Store) Deserted(ctx context.Context, session event.SessionID) (bool, error) {
 	deserted, err := s.deserted(ctx, session)
 	return deserted, s.explain(fmt.Sprintf("look whether the runs of session %s are alive", session), err)
@@ -297,7 +299,8 @@ func (s *Store) Deserted(ctx context.Context, session event.SessionID) (bool, er
 
 func (s *Store) deserted(ctx context.Context, session event.SessionID) (bool, error) {
 	rows, err := s.readers.QueryContext(ctx,
-		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting') AND session = ?", session)
+		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting') AND session = ?",
+		session)
 	if err != nil {
 		return false, err
 	}
@@ -332,7 +335,8 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 			continue
 		}
 		runs, err := selectRows[Run](context.Background(), w.conn, runTable,
-			"WHERE status IN ('pending', 'running', 'waiting') AND ifnull(owner, '') = ? ORDER BY depth, created, id", owner)
+			"WHERE status IN ('pending', 'running', 'waiting') AND ifnull(owner, '') = ? ORDER BY depth, created, id",
+			owner)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the runs of process %q: %w", owner, err)
 		}
@@ -366,9 +370,11 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 	return all, events, numbers.save()
 }
 
-// noteChanged has a run that could not say so itself name the files of its layer, which whoever takes that over forgets.
+// noteChanged has a run that could not say so itself name the files of its layer, which whoever takes that over
+// forgets.
 func (w *writer) noteChanged(run *Run) error {
-	files, err := selectRows[LayerFile](context.Background(), w.conn, layerFileTable, "WHERE run = ? ORDER BY path", run.ID)
+	files, err := selectRows[LayerFile](context.Background(), w.conn, layerFileTable,
+		"WHERE run = ? ORDER BY path", run.ID)
 	if err != nil {
 		return fmt.Errorf("read the layer of the run %s: %w", run.ID, err)
 	}

@@ -25,11 +25,14 @@ type Recovery struct {
 
 // String says it in words for a person.
 func (r *Recovery) String() string {
-	return fmt.Sprintf("the database of agentls was damaged. A new one has %d rows of it; sessions that you miss may be in the damaged file, which lies in %s for two weeks. What was found: %s",
+	return fmt.Sprintf(
+		"the database of agentls was damaged. A new one has %d rows of it; sessions that you miss may be in the "+
+			"damaged file, which lies in %s for two weeks. What was found: %s",
 		r.Saved, r.MovedTo, r.Detail)
 }
 
-// checkedAtOnce is the size in bytes up to which a file is checked before it is used: that takes about a millisecond for each megabyte.
+// checkedAtOnce is the size in bytes up to which a file is checked before it is used: that takes about a millisecond
+// for each megabyte.
 const checkedAtOnce = 48 << 20
 
 func isLarge(path string) bool {
@@ -37,8 +40,8 @@ func isLarge(path string) bool {
 	return err == nil && info.Size() > checkedAtOnce
 }
 
-// checkLater checks a large file that was not closed by the given processes, whose traces go when it is found sound. Where it is damaged the
-// next Open repairs it; where the check is cut short the next Open begins it again.
+// checkLater checks a large file that was not closed by the given processes, whose traces go when it is found sound.
+// Where it is damaged the next Open repairs it; where the check is cut short the next Open begins it again.
 func (s *Store) checkLater(ctx context.Context, dead []string) {
 	conn, err := dial(ctx, s.path, s.options.BusyTimeout, reading)
 	if err == nil {
@@ -55,7 +58,8 @@ func (s *Store) checkLater(ctx context.Context, dead []string) {
 			s.options.Damaged(err)
 		}
 	default:
-		s.options.Logger.Warn("the store could not be checked after an unclean end; the next start tries again", "error", err)
+		s.options.Logger.Warn("the store could not be checked after an unclean end; the next start tries again",
+			"error", err)
 	}
 }
 
@@ -164,7 +168,8 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 	if version > len(steps) {
 		return ErrNewer
 	}
-	tables, err := texts(ctx, target, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+	tables, err := texts(ctx, target,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
 	if err != nil {
 		return err
 	}
@@ -210,7 +215,8 @@ func (r *Recovery) salvageTable(ctx context.Context, source, target *connection,
 		return r.unreadable(ctx, "table "+name, errors.New("its definition is another one"))
 	}
 	list := strings.Join(columns, ", ")
-	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list, strings.Repeat(", ?", len(columns)-1))
+	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list,
+		strings.Repeat(", ?", len(columns)-1))
 	tx, err := target.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -288,7 +294,8 @@ func (r *Recovery) removeOrphans(ctx context.Context, target *connection) error 
 			break
 		}
 		for _, o := range orphans {
-			if _, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM "%s" WHERE rowid = ?`, o.table), o.rowid); err != nil {
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM "%s" WHERE rowid = ?`, o.table),
+				o.rowid); err != nil {
 				return err
 			}
 		}

@@ -250,7 +250,8 @@ func TestOpeningWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestLargeFileIsCheckedBesideTheWork: one that was not closed can be used at once; where it is damaged people are told, and the next start repairs it.
+// TestLargeFileIsCheckedBesideTheWork: one that was not closed can be used at once; where it is damaged people are
+// told, and the next start repairs it.
 func TestLargeFileIsCheckedBesideTheWork(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	ctx := testContext(t)

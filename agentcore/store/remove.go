@@ -40,8 +40,8 @@ func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
 	return s.submitOwn(remove, func(w *writer) { w.wipe(patience) }).Wait(ctx)
 }
 
-// Finished returns the sessions that are open in no living process and were last updated before a time, the oldest first; a zero time
-// means all. Those of this process count as open until they are stored as closed.
+// Finished returns the sessions that are open in no living process and were last updated before a time, the oldest
+// first; a zero time means all. Those of this process count as open until they are stored as closed.
 func (s *Store) Finished(ctx context.Context, before time.Time) ([]Session, error) {
 	finished, err := s.finished(ctx, before)
 	return finished, s.explain("look for finished sessions", err)
@@ -74,15 +74,18 @@ func (s *Store) finished(ctx context.Context, before time.Time) ([]Session, erro
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	var size int64
 	err := s.readers.QueryRowContext(ctx,
-		"SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&size)
+		"SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, "+
+			"pragma_page_size").Scan(&size)
 	return size, s.explain("read the size", err)
 }
 
-// vacuumStep is how many pages are given back in one transaction: about a megabyte, which holds up other commits for few milliseconds.
+// vacuumStep is how many pages are given back in one transaction: about a megabyte, which holds up other commits for
+// few milliseconds.
 const vacuumStep = 256
 
-// Vacuum gives the pages that deleted rows have left back to the disk, in short transactions between which others commit, and
-// returns when there are none left or ctx ends. Only files that were made with auto_vacuum can shrink; in an older one the pages are used again.
+// Vacuum gives the pages that deleted rows have left back to the disk, in short transactions between which others
+// commit, and returns when there are none left or ctx ends. Only files that were made with auto_vacuum can shrink; in
+// an older one the pages are used again.
 func (s *Store) Vacuum(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -90,7 +93,8 @@ func (s *Store) Vacuum(ctx context.Context) error {
 		}
 		var freed int
 		step := func(w *writer) ([]event.Event, error) {
-			rows, err := w.conn.QueryContext(context.Background(), fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumStep))
+			rows, err := w.conn.QueryContext(context.Background(),
+				fmt.Sprintf("PRAGMA incremental_vacuum(%d)", vacuumStep))
 			if err != nil {
 				return nil, fmt.Errorf("give free pages of the file back: %w", err)
 			}

@@ -52,8 +52,8 @@ type Options struct {
 	// Failed gets the events of each batch that could not be stored, which may be none, and why. It is called
 	// under the same conditions as Committed.
 	Failed func([]NewEvent, error)
-	// Damaged is called where a large file that was not closed turns out to be damaged while it is in use, with an error that says what to do,
-	// on a goroutine of the store. The next Open repairs it.
+	// Damaged is called where a large file that was not closed turns out to be damaged while it is in use, with an
+	// error that says what to do, on a goroutine of the store. The next Open repairs it.
 	Damaged func(error)
 	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
 	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
@@ -145,8 +145,11 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	conn, err := s.connect(ctx, len(dead) > 0 && !later, steps)
 	if isDamage(err) {
 		if living > 0 {
-			return nil, fmt.Errorf("%w, and %d other agentls processes have it open: end them and start again, then it is repaired: %w",
-				ErrDamaged, living, err)
+			return nil,
+				fmt.Errorf(
+					"%w, and %d other agentls processes have it open: end them and start again, then it is "+
+						"repaired: %w",
+					ErrDamaged, living, err)
 		}
 		if s.recovery, err = recoverFile(ctx, path, steps, err, options.Crash); err != nil {
 			return nil, err
@@ -273,7 +276,8 @@ func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) 
 			"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)",
 		}
 		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-			// A file with tables keeps the mode that it has (sqlite.org/pragma.html, auto_vacuum), and would only be written to.
+			// A file with tables keeps the mode that it has (sqlite.org/pragma.html, auto_vacuum), and would only be
+			// written to.
 			query["_pragma"] = append([]string{"auto_vacuum(incremental)"}, query["_pragma"]...)
 		}
 	case reading:

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// RunUsage is what a stored run has used by now. Counts are stored only where they are larger, since several children may
-// report what their parent has used.
+// RunUsage is what a stored run has used by now. Counts are stored only where they are larger, since several children
+// may report what their parent has used.
 type RunUsage struct {
 	Run   event.RunID
 	Turns int
@@ -31,7 +31,8 @@ const storeUsage = `UPDATE run SET turns = max(turns, ?2),
 
 func (w *writer) applyUsage(u RunUsage) error {
 	u.Usage, u.Own = u.Usage.Bounded(), u.Own.Bounded()
-	err := w.exec(storeUsage, u.Run, u.Turns, u.Usage.InputTokens, u.Usage.OutputTokens, u.Usage.CachedTokens, u.Usage.Cost,
+	err := w.exec(storeUsage, u.Run, u.Turns, u.Usage.InputTokens, u.Usage.OutputTokens,
+		u.Usage.CachedTokens, u.Usage.Cost,
 		u.Own.InputTokens, u.Own.OutputTokens, u.Own.CachedTokens, u.Own.Cost)
 	if err != nil {
 		return fmt.Errorf("store the usage of run %s: %w", u.Run, err)
@@ -81,8 +82,8 @@ type UsageFilter struct {
 type UsageRow struct {
 	// Key is the run, agent, model, session, folders of the project (joined by ", ") or day (2026-01-02).
 	Key string
-	// Runs counts all, Ended those that came to an end by themselves (not cancelled, not interrupted), Completed those of them
-	// that did what they were for.
+	// Runs counts all, Ended those that came to an end by themselves (not cancelled, not interrupted), Completed those
+	// of them that did what they were for.
 	Runs, Ended, Completed int
 	// Turns is the number of requests to models.
 	Turns int
@@ -144,7 +145,8 @@ func (s *Store) usage(ctx context.Context, filter UsageFilter) (UsageReport, err
 		if filter.By == UsageByDay {
 			return cmp.Compare(a.Key, b.Key)
 		}
-		return cmp.Or(cmp.Compare(b.KnownCost, a.KnownCost), cmp.Compare(b.Usage.InputTokens+b.Usage.OutputTokens, a.Usage.InputTokens+a.Usage.OutputTokens),
+		return cmp.Or(cmp.Compare(b.KnownCost, a.KnownCost),
+			cmp.Compare(b.Usage.InputTokens+b.Usage.OutputTokens, a.Usage.InputTokens+a.Usage.OutputTokens),
 			cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Key, b.Key))
 	})
 	return report, nil
@@ -220,8 +222,8 @@ const delegatedRuns = `SELECT run.succeeded, run.turns, run.duration_ms FROM run
 	AND run.turns > 0 AND (SELECT roots FROM session WHERE id = run.session) = ?2
 	ORDER BY run.created DESC LIMIT ?3`
 
-// DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in sessions on
-// the same folders. Copies of runs, which asked no model, do not count.
+// DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in
+// sessions on the same folders. Copies of runs, which asked no model, do not count.
 func (s *Store) DelegatedRuns(ctx context.Context, agent string, roots []string, limit int) ([]DelegatedRun, error) {
 	runs, err := s.delegatedRuns(ctx, agent, roots, limit)
 	return runs, s.explain("read how runs of "+agent+" went", err)

@@ -112,7 +112,8 @@ func (w *writer) commitGroup(jobs []*job) {
 		if err == nil && j.after != nil {
 			j.after(w)
 		}
-		if err != nil && j.own == nil && w.store.options.Failed != nil { // whoever asked for a transaction of the store's own has the error
+		if err != nil && j.own == nil && w.store.options.Failed != nil {
+			// whoever asked for a transaction of the store's own has the error
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
@@ -242,7 +243,8 @@ func (n *numbering) add(e NewEvent, body string) (event.Event, error) {
 		err := n.w.exec("INSERT INTO event (session, seq, run, time, type, body) VALUES (?, ?, ?, ?, ?, ?)",
 			e.Session, last, optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
 		if err != nil {
-			return event.Event{}, fmt.Errorf("store event %d (%s) of session %s: %w", last, e.Body.EventType(), e.Session, err)
+			return event.Event{}, fmt.Errorf("store event %d (%s) of session %s: %w", last, e.Body.EventType(),
+				e.Session, err)
 		}
 	}
 	n.last[e.Session] = last
@@ -369,7 +371,8 @@ func (w *writer) applyTodos(list TodoList) error {
 		return err
 	}
 	for i, item := range list.Items {
-		err := w.exec("INSERT INTO todo (run, position, text, state) VALUES (?, ?, ?, ?)", list.Run, i, item.Text, item.State)
+		err := w.exec("INSERT INTO todo (run, position, text, state) VALUES (?, ?, ?, ?)", list.Run, i,
+			item.Text, item.State)
 		if err != nil {
 			return err
 		}
@@ -427,7 +430,8 @@ func (w *writer) wipe(busy time.Duration) {
 		var frames, moved int
 		err = w.conn.QueryRowContext(w.aborted, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
 	}
-	_, restored := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.store.options.BusyTimeout.Milliseconds()))
+	_, restored := w.conn.ExecContext(ctx,
+		fmt.Sprintf("PRAGMA busy_timeout = %d", w.store.options.BusyTimeout.Milliseconds()))
 	if err = errors.Join(err, restored); err == nil && blocked == 0 {
 		w.unwiped = false
 		return
@@ -449,14 +453,17 @@ func (s *Store) explain(what string, err error) error {
 		}
 	}
 	if errors.Is(err, ErrGone) {
-		return fmt.Errorf("%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart agentls, it begins a new one: %w", what, ErrGone, s.path, err)
+		return fmt.Errorf(
+			"%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart "+
+				"agentls, it begins a new one: %w", what, ErrGone, s.path, err)
 	}
 	code := sqliteCode(err)
 	if code == 0 && isDamage(err) {
 		code = sqlite3.SQLITE_CORRUPT // what a check found
 	}
 	if code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
-		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what, ErrDamaged, s.path, err)
+		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what,
+			ErrDamaged, s.path, err)
 	}
 	return refused(what, s.path, err)
 }
@@ -468,7 +475,8 @@ func refused(what, path string, err error) error {
 	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
 		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, dir, err)
 	case code == sqlite3.SQLITE_IOERR: // also where a quota or a limit of file sizes is reached
-		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what, ErrDisk, dir, err)
+		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what,
+			ErrDisk, dir, err)
 	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%s: %w: make %s writable: %w", what, ErrDisk, dir, err)
 	case code == sqlite3.SQLITE_BUSY, code == sqlite3.SQLITE_LOCKED:

@@ -301,7 +301,8 @@ func (r *reader) value(depth int) (*Node, bool) {
 	default:
 		const ends = " \t\r\n,]}#"
 		n.Value = r.until(ends)
-		if rest := r.text[r.pos:]; date().MatchString(n.Value) && len(rest) > 1 && rest[0] == ' ' && rest[1] >= '0' && rest[1] <= '9' {
+		if rest := r.text[r.pos:]; date().MatchString(n.Value) && len(rest) > 1 && rest[0] == ' ' && rest[1] >= '0' &&
+			rest[1] <= '9' {
 			r.pos++
 			n.Value += " " + r.until(ends)
 		}
@@ -344,7 +345,8 @@ func (r *reader) quoted() (string, bool) {
 					i++ // up to two quotes belong to the text
 				}
 				r.pos = i + 3
-				return unescape(strings.TrimPrefix(strings.ReplaceAll(r.text[start:i], "\r\n", "\n"), "\n"), quote), true
+				return unescape(strings.TrimPrefix(strings.ReplaceAll(r.text[start:i], "\r\n", "\n"), "\n"),
+					quote), true
 			}
 		}
 		return "", false
@@ -382,7 +384,10 @@ func unescape(s, quote string) string {
 			continue
 		}
 		digits := map[byte]int{'u': 4, 'U': 8, 'x': 2}[s[i+1]]
-		plain := map[byte]string{'b': "\b", 't': "\t", 'n': "\n", 'f': "\f", 'r': "\r", 'e': "\x1b", '"': `"`, '\\': `\`}[s[i+1]]
+		plain := map[byte]string{
+			'b': "\b", 't': "\t", 'n': "\n", 'f': "\f", 'r': "\r", 'e': "\x1b", '"': `"`,
+			'\\': `\`,
+		}[s[i+1]]
 		i += 2
 		if digits > 0 && i+digits <= len(s) {
 			if code, err := strconv.ParseUint(s[i:i+digits], 16, 32); err == nil && utf8.ValidRune(rune(code)) {

@@ -10,7 +10,8 @@ type Access struct {
 	Whole bool
 	// Search says that the paths are where the call looks, not what it is about.
 	Search bool
-	// Sections are the parts of the arguments' text that are about some of the files alone; none where all of it is about all.
+	// Sections are the parts of the arguments' text that are about some of the files alone; none where all of it is
+	// about all.
 	Sections []PatchSection
 	// Command line.
 	Command string

@@ -18,12 +18,21 @@ var canonical = []struct {
 }{
 	{"read", []string{"read_file", "view", "view_file", "cat", "open_file", "get_file_contents", "notebook_read"}},
 	{"write", []string{"write_file", "create", "create_file", "write_to_file", "save_file"}},
-	{"edit", []string{"edit_file", "multi_edit", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "replace_in_file", "search_replace", "insert_edit_into_file"}},
+	{"edit", []string{
+		"edit_file", "multi_edit", "str_replace", "str_replace_editor", "str_replace_based_edit_tool",
+		"replace", "replace_in_file", "search_replace", "insert_edit_into_file",
+	}},
 	{"patch", []string{"apply_patch", "apply_diff"}},
 	{"glob", []string{"find_files", "file_search", "glob_file_search", "find"}},
-	{"grep", []string{"search_files", "search", "grep_search", "search_file_content", "ripgrep", "rg", "codebase_search", "search_text"}},
+	{"grep", []string{
+		"search_files", "search", "grep_search", "search_file_content", "ripgrep", "rg",
+		"codebase_search", "search_text",
+	}},
 	{"list", []string{"ls", "list_dir", "list_directory", "list_files", "tree"}},
-	{"bash", []string{"shell", "run_command", "run_shell_command", "execute_command", "run_terminal_cmd", "run_in_terminal", "terminal", "exec", "exec_command", "local_shell"}},
+	{"bash", []string{
+		"shell", "run_command", "run_shell_command", "execute_command", "run_terminal_cmd",
+		"run_in_terminal", "terminal", "exec", "exec_command", "local_shell",
+	}},
 	{"bash_output", []string{"get_terminal_output", "read_bash_output"}},
 	{"bash_kill", []string{"kill_shell", "kill_bash"}},
 	{"diagnostics", []string{"get_diagnostics", "get_errors", "problems", "read_lints", "lsp_diagnostics"}},
@@ -37,7 +46,10 @@ var canonical = []struct {
 	{"skill", []string{"use_skill", "load_skill"}},
 	{"plan_enter", []string{"enter_plan_mode"}},
 	{"plan_exit", []string{"exit_plan_mode"}},
-	{"task", []string{"agent", "delegate_to_agent", "spawn_subagent", "new_task", "run_subagent", "spawn_agent", "dispatch_agent"}},
+	{"task", []string{
+		"agent", "delegate_to_agent", "spawn_subagent", "new_task", "run_subagent", "spawn_agent",
+		"dispatch_agent",
+	}},
 	{"task_status", []string{"agent_status"}},
 	{"task_output", []string{"agent_output", "agent_output_tool"}},
 	{"task_wait", []string{"wait_agent", "wait"}},
@@ -72,7 +84,8 @@ func Resolve(name string) (string, bool) {
 	return name, false
 }
 
-// Spellings returns all names of a tool, its canonical one first; of a tool that is not in the table, only the one that it was asked for.
+// Spellings returns all names of a tool, its canonical one first; of a tool that is not in the table, only the one that
+// it was asked for.
 func Spellings(name string) []string {
 	for _, tool := range canonical {
 		if tool.name == name {

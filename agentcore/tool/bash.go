@@ -35,8 +35,8 @@ type Command struct {
 
 // CommandResult is what came of a command.
 type CommandResult struct {
-	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is then the
-	// file that has all of it, which Workspace.Attached reads, and Size its length in bytes.
+	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is
+	// then the file that has all of it, which Workspace.Attached reads, and Size its length in bytes.
 	Output string
 	Whole  string
 	Size   int64
@@ -103,7 +103,8 @@ func bash(ctx context.Context, host shell, a bashArguments) (Result, error) {
 	}
 	command := Command{Script: a.Command, Why: why, Timeout: time.Duration(a.TimeoutMs) * time.Millisecond}
 	if command.Timeout > commandTimeMax {
-		return Result{}, fmt.Errorf("timeout_ms is %d, and %d at most; run what takes longer in the background", a.TimeoutMs, commandTimeMax.Milliseconds())
+		return Result{}, fmt.Errorf("timeout_ms is %d, and %d at most; run what takes longer in the background",
+			a.TimeoutMs, commandTimeMax.Milliseconds())
 	}
 	if a.Background {
 		id, err := host.StartCommand(ctx, command)
@@ -111,7 +112,9 @@ func bash(ctx context.Context, host shell, a bashArguments) (Result, error) {
 			return Result{}, err
 		}
 		return Result{
-			Text:    fmt.Sprintf("Started in the background as %s. See its output with bash_output, end it with bash_kill; it ends with this run at the latest.", id),
+			Text: fmt.Sprintf(
+				"Started in the background as %s. See its output with bash_output, end it with bash_kill; it ends "+
+					"with this run at the latest.", id),
 			Summary: "started as " + id,
 		}, nil
 	}
@@ -203,7 +206,9 @@ func (r CommandResult) report(view *workspace.View) string {
 			fmt.Fprintf(&b, "left out: %s\n", problemOf(name, file.Problem))
 		}
 		for _, c := range file.Conflicts {
-			fmt.Fprintf(&b, "left out: %s was changed at line %d while the command ran. The command made of it:\n%s\nIt now reads:\n%s\nEdit it by hand if it is still wanted.\n",
+			fmt.Fprintf(&b,
+				"left out: %s was changed at line %d while the command ran. The command made of it:\n%s\nIt now "+
+					"reads:\n%s\nEdit it by hand if it is still wanted.\n",
 				name, c.StartLine+1, side(c.Ours), side(c.Theirs))
 		}
 		for _, note := range file.Notes {

@@ -6,7 +6,8 @@ func Builtin() []Tool {
 	tools := []Tool{
 		readTool(), globTool(), grepTool(), listTool(), editTool(), writeTool(), patchTool(), notebookEditTool(),
 		bashTool(), bashOutputTool(), bashKillTool(),
-		diagnosticsTool(), symbolsTool(), reportFindingTool(), todoTool(), webfetchTool(), websearchTool(), skillTool(), taskTool(),
+		diagnosticsTool(), symbolsTool(), reportFindingTool(), todoTool(), webfetchTool(), websearchTool(),
+		skillTool(), taskTool(),
 	}
 	tools = append(tools, taskControlTools()...)
 	tools = append(tools, questionTool())

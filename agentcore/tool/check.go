@@ -21,9 +21,9 @@ import (
 // Check judges a call's arguments by the tool's schema and returns them in the form that Run takes.
 // Where only one reading is possible it mends what models get wrong: numbers and booleans as
 // strings, whole numbers with a point, null for an absent optional, camelCase or a usual other name for a
-// known member, JSON inside a string where an object or array belongs, and one text where a list of them does. The error, for the
-// model, lists every fault with its place, what is expected, and a right call. Check keeps nothing and may
-// be called from any goroutine.
+// known member, JSON inside a string where an object or array belongs, and one text where a list of them does. The
+// error, for the model, lists every fault with its place, what is expected, and a right call. Check keeps nothing and
+// may be called from any goroutine.
 func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) { return check(tool, raw, nil) }
 
 func check(tool Tool, raw, defaults json.RawMessage) (json.RawMessage, error) {
@@ -80,7 +80,8 @@ func shapeOf(tool Tool) (string, *shape, error) {
 	spec := tool.Spec()
 	s := &shape{schema: &jsonschema.Schema{}, raw: spec.Schema}
 	if err := json.Unmarshal(spec.Schema, s.schema); err != nil {
-		return "", nil, fmt.Errorf("the tool %s cannot be called: its schema is not valid JSON Schema: %w", spec.Name, err)
+		return "", nil, fmt.Errorf("the tool %s cannot be called: its schema is not valid JSON Schema: %w",
+			spec.Name, err)
 	}
 	resolved, err := s.schema.Resolve(nil)
 	if err != nil {
@@ -173,7 +174,8 @@ func (m *mender) fault(path, text string) {
 }
 
 func (m *mender) err(name string, s *shape) error {
-	return fmt.Errorf("the arguments of %s are wrong:\n- %s\na right call: %s", name, strings.Join(m.faults, "\n- "), s.example)
+	return fmt.Errorf("the arguments of %s are wrong:\n- %s\na right call: %s", name,
+		strings.Join(m.faults, "\n- "), s.example)
 }
 
 func (m *mender) mend(path string, schema *jsonschema.Schema, value any) any {
@@ -190,7 +192,8 @@ func (m *mender) mend(path string, schema *jsonschema.Schema, value any) any {
 		return m.mendObject(path, schema, object)
 	case "array":
 		array, ok := m.unwrap(value, isArray).(jsonArray)
-		if text, one := value.(string); !ok && one && schema.Items != nil && schema.Items.Type == "string" && strings.TrimSpace(text) != "" {
+		if text, one := value.(string); !ok && one && schema.Items != nil && schema.Items.Type == "string" &&
+			strings.TrimSpace(text) != "" {
 			array, ok, m.mended = jsonArray{text}, true, true
 		}
 		if !ok {
@@ -386,7 +389,8 @@ func (m *mender) wrongType(path string, schema *jsonschema.Schema, value any) {
 
 func allowsNull(schema *jsonschema.Schema) bool {
 	// A schema that says nothing of types accepts null; ours always say.
-	return schema.Type == "" && (len(schema.Types) == 0 || slices.Contains(schema.Types, "null")) || schema.Type == "null"
+	return schema.Type == "" && (len(schema.Types) == 0 || slices.Contains(schema.Types, "null")) ||
+		schema.Type == "null"
 }
 
 // expected says what a member should be, with an example.

@@ -24,8 +24,8 @@ type checker struct {
 	name string
 	// files are doublestar patterns of base names.
 	files []string
-	// programs are the names of which the first on PATH is used; empty if it runs in this process, or finds its program by
-	// itself.
+	// programs are the names of which the first on PATH is used; empty if it runs in this process, or finds its program
+	// by itself.
 	programs []string
 	limit    time.Duration
 	run      func(context.Context, *subject) ([]Diagnostic, error)
@@ -37,10 +37,19 @@ func checkers() []checker {
 		{name: "go syntax", files: []string{"*.go"}, run: goSyntax},
 		{name: "gofmt", files: []string{"*.go"}, run: gofmt},
 		{name: "go vet", files: []string{"*.go"}, programs: []string{"go"}, limit: vetLimit, run: goVet},
-		{name: "shellcheck", files: shellFiles, programs: []string{"shellcheck"}, limit: 10 * time.Second, run: shellcheck},
+		{
+			name: "shellcheck", files: shellFiles, programs: []string{"shellcheck"}, limit: 10 * time.Second,
+			run: shellcheck,
+		},
 		{name: "ruff", files: pythonFiles, programs: []string{"ruff"}, limit: 10 * time.Second, run: ruff},
-		{name: "python", files: pythonFiles, programs: []string{"python3", "python"}, limit: 10 * time.Second, run: pythonSyntax},
-		{name: "node", files: []string{"*.{js,mjs,cjs}"}, programs: []string{"node"}, limit: 10 * time.Second, run: nodeSyntax},
+		{
+			name: "python", files: pythonFiles, programs: []string{"python3", "python"}, limit: 10 * time.Second,
+			run: pythonSyntax,
+		},
+		{
+			name: "node", files: []string{"*.{js,mjs,cjs}"}, programs: []string{"node"}, limit: 10 * time.Second,
+			run: nodeSyntax,
+		},
 		{name: "eslint", files: []string{"*.{js,mjs,cjs,jsx,ts,mts,cts,tsx,vue,svelte,astro}"}, run: eslint},
 		{name: "json", files: []string{"*.{json,webmanifest,geojson}"}, run: jsonSyntax},
 		{name: "toml", files: []string{"*.toml"}, run: tomlSyntax},
@@ -77,8 +86,8 @@ type Diagnosis struct {
 }
 
 // Diagnose asks the editor and every checker that knows the kind of file about its text as the run sees
-// it, unsaved and proposed changes included. Of the project it executes nothing but what [Checks.RunChecker] does. An error is
-// only that of ctx.
+// it, unsaved and proposed changes included. Of the project it executes nothing but what [Checks.RunChecker] does. An
+// error is only that of ctx.
 func Diagnose(ctx context.Context, host CheckedWorkspace, file workspace.File) (Diagnosis, error) {
 	type outcome struct {
 		checker     checker
@@ -131,8 +140,8 @@ func Diagnose(ctx context.Context, host CheckedWorkspace, file workspace.File) (
 	return d, nil
 }
 
-// withinLines moves diagnostics behind the last line, where parsers put what is missing at the end of a file, to that line's end:
-// nobody counts the empty line after the last ending, and report_finding has no such line.
+// withinLines moves diagnostics behind the last line, where parsers put what is missing at the end of a file, to that
+// line's end: nobody counts the empty line after the last ending, and report_finding has no such line.
 func withinLines(list []Diagnostic, text string) {
 	lines := shownLines(text)
 	last := len(lines) - 1
@@ -205,7 +214,8 @@ func interpreterOf(text string) string {
 	first, _, _ = strings.Cut(first, "\n")
 	fields := strings.Fields(first)
 	if len(fields) > 1 && filepath.Base(fields[0]) == "env" {
-		fields = slices.DeleteFunc(fields[1:], func(s string) bool { return strings.HasPrefix(s, "-") || strings.Contains(s, "=") })
+		fields = slices.DeleteFunc(fields[1:],
+			func(s string) bool { return strings.HasPrefix(s, "-") || strings.Contains(s, "=") })
 	}
 	if len(fields) == 0 {
 		return ""
@@ -263,7 +273,10 @@ func between(start, end event.Span) event.Span {
 	if end.StartLine < start.StartLine || end.StartLine == start.StartLine && end.StartColumn < start.StartColumn {
 		return start
 	}
-	return event.Span{StartLine: start.StartLine, StartColumn: start.StartColumn, EndLine: end.StartLine, EndColumn: end.StartColumn}
+	return event.Span{
+		StartLine: start.StartLine, StartColumn: start.StartColumn, EndLine: end.StartLine,
+		EndColumn: end.StartColumn,
+	}
 }
 
 // offset is the span's start in bytes of the text.

@@ -24,8 +24,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// parseGo returns the syntax errors of the file, of each line the first that the parser met, as the compiler does. With AllErrors
-// a brace that is missing at the end would be told as a semicolon, which the parser wants there, too.
+// parseGo returns the syntax errors of the file, of each line the first that the parser met, as the compiler does. With
+// AllErrors a brace that is missing at the end would be told as a semicolon, which the parser wants there, too.
 func parseGo(s *subject) (*ast.File, scanner.ErrorList) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", s.file.Text, parser.ParseComments|parser.SkipObjectResolution)
 	var list scanner.ErrorList
@@ -61,7 +61,8 @@ func gofmt(_ context.Context, s *subject) ([]Diagnostic, error) {
 	if row == len(was) && row == len(now) {
 		return nil, nil
 	}
-	return []Diagnostic{s.diagnostic("gofmt", event.SeverityHint, s.at(row+1, 1, false), "the file is not formatted as gofmt does, from this line on")}, nil
+	return []Diagnostic{s.diagnostic("gofmt", event.SeverityHint, s.at(row+1, 1, false),
+		"the file is not formatted as gofmt does, from this line on")}, nil
 }
 
 // goVet runs `go vet` on the file's package with an overlay of everything that is not on disk as the run sees
@@ -143,7 +144,8 @@ func cgoVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	if !v.overlay.inModule(s.file.Path) {
 		return nil, errNotApplicable
 	}
-	out, err := s.project(ctx, filepath.Dir(s.file.Path), "env", "CGO_ENABLED=1", "GOPROXY=off", "GOTOOLCHAIN=local", s.program, "vet", "-json", "-buildvcs=false", ".")
+	out, err := s.project(ctx, filepath.Dir(s.file.Path), "env", "CGO_ENABLED=1", "GOPROXY=off", "GOTOOLCHAIN=local",
+		s.program, "vet", "-json", "-buildvcs=false", ".")
 	switch {
 	case err != nil:
 		return nil, err
@@ -247,8 +249,10 @@ type vet struct {
 
 func (v *vet) run(ctx context.Context, args ...string) (output, error) {
 	return process{
-		program: v.program, args: append(args, "."), dir: filepath.Dir(v.file.Path), limit: v.limit, run: v.host.Author("").Run,
-		env: append(slices.Clone(v.env), "GOENV=off", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off", "GOVCS=*:off", "GOTOOLCHAIN=local", "CGO_ENABLED=0"),
+		program: v.program, args: append(args, "."), dir: filepath.Dir(v.file.Path), limit: v.limit,
+		run: v.host.Author("").Run,
+		env: append(slices.Clone(v.env), "GOENV=off", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off", "GOVCS=*:off",
+			"GOTOOLCHAIN=local", "CGO_ENABLED=0"),
 	}.output(ctx)
 }
 

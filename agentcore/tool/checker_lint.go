@@ -63,7 +63,8 @@ func shellcheck(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	return list, nil
 }
 
-// ruff reads the json output format of `ruff check`. Where the project's configuration may not be loaded, it runs with none.
+// ruff reads the json output format of `ruff check`. Where the project's configuration may not be loaded, it runs with
+// none.
 func ruff(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	out, ok, err := s.configured(ctx, []string{"ruff.toml", ".ruff.toml"}, func(name, text string) bool {
 		return name == "pyproject.toml" && strings.Contains(text, "[tool.ruff")
@@ -110,7 +111,8 @@ func ruff(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		d.Code = a.Code
 		if a.Fix != nil && a.Fix.Applicability == "safe" && len(a.Fix.Edits) == 1 {
 			e := a.Fix.Edits[0]
-			start, end := s.at(e.Location.Row, e.Location.Column, true), s.at(e.EndLocation.Row, e.EndLocation.Column, true)
+			start, end := s.at(e.Location.Row, e.Location.Column, true), s.at(e.EndLocation.Row,
+				e.EndLocation.Column, true)
 			d.Fix = s.fix(s.offset(start), s.offset(end), e.Content)
 		}
 		list = append(list, d)

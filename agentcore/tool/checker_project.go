@@ -47,8 +47,9 @@ func (e *WithheldError) Error() string { return "not run, since " + e.Reason }
 // errNoProgram is returned by a checker that finds that its program is not there.
 var errNoProgram = errors.New("the program is not on this machine")
 
-// configuration finds the configuration of a checker for the file: the nearest folder, from the file's own up to the workspace
-// folder, in which a file has one of the names, or one that holds many configurations is told by holds. ok is false where there is none.
+// configuration finds the configuration of a checker for the file: the nearest folder, from the file's own up to the
+// workspace folder, in which a file has one of the names, or one that holds many configurations is told by holds. ok is
+// false where there is none.
 func (s *subject) configuration(names []string, holds func(name, text string) bool) (dir string, ok bool) {
 	root := s.root()
 	if root == "" {
@@ -110,12 +111,16 @@ func (s *subject) installed(dir string, name ...string) (path string, ok bool) {
 
 // project runs a program that loads the project's configuration, or is the project's own.
 func (s *subject) project(ctx context.Context, dir, program string, args ...string) (CheckerOutput, error) {
-	return s.host.RunChecker(ctx, CheckerCommand{Argv: append([]string{program}, args...), Dir: dir, Timeout: projectLimit})
+	return s.host.RunChecker(ctx, CheckerCommand{
+		Argv: append([]string{program}, args...), Dir: dir,
+		Timeout: projectLimit,
+	})
 }
 
 // eslintNames are the files that configure eslint, in the form of version 9 and in the older one.
 var eslintNames = []string{
-	"eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", "eslint.config.mts", "eslint.config.cts",
+	"eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", "eslint.config.mts",
+	"eslint.config.cts",
 	".eslintrc", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yaml", ".eslintrc.yml",
 }
 
@@ -142,13 +147,14 @@ func eslint(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	}
 	// Status 1 means that there are errors; above that, it could not work.
 	if out.Exit > 1 {
-		return nil, fmt.Errorf("it ended with status %d: %s", out.Exit, clip(strings.Join(strings.Fields(out.Stderr), " "), 300))
+		return nil, fmt.Errorf("it ended with status %d: %s", out.Exit,
+			clip(strings.Join(strings.Fields(out.Stderr), " "), 300))
 	}
 	return s.eslintAnswer(out.Stdout)
 }
 
-// eslintAnswer reads the json format of eslint, whose lines count from 1, as columns do, and whose columns and offsets count
-// UTF-16 code units.
+// eslintAnswer reads the json format of eslint, whose lines count from 1, as columns do, and whose columns and offsets
+// count UTF-16 code units.
 func (s *subject) eslintAnswer(text string) ([]Diagnostic, error) {
 	var answer []struct {
 		Messages []struct {
@@ -178,7 +184,8 @@ func (s *subject) eslintAnswer(text string) ([]Diagnostic, error) {
 				severity = event.SeverityError
 			}
 			start := s.atUnit(m.Line, m.Column)
-			d := s.diagnostic("eslint", severity, between(start, s.atUnit(max(m.EndLine, m.Line), m.EndColumn)), m.Message)
+			d := s.diagnostic("eslint", severity, between(start, s.atUnit(max(m.EndLine, m.Line), m.EndColumn)),
+				m.Message)
 			d.Code = m.RuleID
 			if m.Fix != nil {
 				from := unitOffset(s.file.Text, m.Fix.Range[0])
@@ -208,9 +215,11 @@ func unitOffset(text string, units int) int {
 	return len(text)
 }
 
-// configured runs a checker that runs without the project's configuration elsewhere, with it. ok is false where there is none or
-// where it may not be loaded.
-func (s *subject) configured(ctx context.Context, names []string, holds func(name, text string) bool, args ...string) (out output, ok bool, err error) {
+// configured runs a checker that runs without the project's configuration elsewhere, with it. ok is false where there
+// is none or where it may not be loaded.
+func (s *subject) configured(ctx context.Context, names []string, holds func(name, text string) bool,
+	args ...string,
+) (out output, ok bool, err error) {
 	dir, ok := s.configuration(names, holds)
 	if !ok {
 		return output{}, false, nil

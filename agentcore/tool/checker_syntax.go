@@ -18,7 +18,8 @@ import (
 )
 
 // commented are JSON files that their programs read with comments and trailing commas.
-var commented = regexp.MustCompile(`(?i)^([tj]sconfig.*|devcontainer|settings|launch|tasks|keybindings|extensions|\.eslintrc|\.babelrc|api-extractor|renovate|turbo|deno|biome|pyrightconfig)\.json$`)
+var commented = regexp.MustCompile(
+	`(?i)^([tj]sconfig.*|devcontainer|settings|launch|tasks|keybindings|extensions|\.eslintrc|\.babelrc|api-extractor|renovate|turbo|deno|biome|pyrightconfig)\.json$`)
 
 func jsonSyntax(_ context.Context, s *subject) ([]Diagnostic, error) {
 	if commented.MatchString(filepath.Base(s.file.Path)) || strings.TrimSpace(s.file.Text) == "" {
@@ -172,7 +173,8 @@ func nodeSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		if message == nil {
 			return nil, fmt.Errorf("it ended with status %d: %s", out.status, firstLine(out.stderr))
 		}
-		if strings.HasPrefix(message[1], "Unexpected token '<'") || strings.HasPrefix(message[1], "Unexpected token ':'") {
+		if strings.HasPrefix(message[1], "Unexpected token '<'") ||
+			strings.HasPrefix(message[1], "Unexpected token ':'") {
 			// JSX or type annotations: a file for a compiler, not for node.
 			return nil, errNotApplicable
 		}

@@ -13,7 +13,10 @@ func command(ctx context.Context, host Workspace, a editArguments) (Result, erro
 	switch a.Command {
 	case "create":
 		if a.FileText == nil {
-			return Result{}, errors.New("nothing was written: file_text is missing; give the whole text, or use write with path and content")
+			return Result{},
+				errors.New(
+					"nothing was written: file_text is missing; give the whole text, or use write with " +
+						"path and content")
 		}
 		return write(ctx, host, writeArguments{Path: a.Path, Content: *a.FileText})
 	case "insert":
@@ -22,13 +25,19 @@ func command(ctx context.Context, host Workspace, a editArguments) (Result, erro
 			text = a.NewString
 		}
 		if text == nil || a.InsertLine == nil {
-			return Result{}, errors.New("nothing was inserted: give insert_line, behind which the text comes (0 for the top), and insert_text")
+			return Result{},
+				errors.New(
+					"nothing was inserted: give insert_line, behind which the text comes (0 for the top), " +
+						"and insert_text")
 		}
-		return change(host, a.Path, false, func(old string) (edited, error) { return insert(old, *a.InsertLine, *text) })
+		return change(host, a.Path, false,
+			func(old string) (edited, error) { return insert(old, *a.InsertLine, *text) })
 	case "view":
 		return Result{}, errors.New("nothing was edited: to see a file or folder use read or list with path")
 	default:
-		return Result{}, errors.New("nothing was edited: there is no undo here; edit the text back, or ask the user to reject the change")
+		return Result{},
+			errors.New(
+				"nothing was edited: there is no undo here; edit the text back, or ask the user to reject the change")
 	}
 }
 
@@ -36,7 +45,8 @@ func command(ctx context.Context, host Workspace, a editArguments) (Result, erro
 func insert(text string, line int, lines string) (edited, error) {
 	target := newPatchedText(text)
 	if line < 0 || line > len(target.lines) {
-		return edited{}, fmt.Errorf("insert_line %d is outside the file, which has %s; read it again", line, count(len(target.lines), "line", "lines"))
+		return edited{}, fmt.Errorf("insert_line %d is outside the file, which has %s; read it again", line,
+			count(len(target.lines), "line", "lines"))
 	}
 	if lines == "" {
 		return edited{}, errors.New("the text to insert is empty; give the lines, or leave the call out")

@@ -48,7 +48,9 @@ func commit(host Workspace, steps []step) error {
 		}
 		err = explain(host, s.path, err)
 		if len(left) > 0 {
-			return fmt.Errorf("%w. Of this call %s stayed changed, since others changed it meanwhile; read it before you go on", err, strings.Join(left, ", "))
+			return fmt.Errorf(
+				"%w. Of this call %s stayed changed, since others changed it meanwhile; read it before you go on", err,
+				strings.Join(left, ", "))
 		}
 		return fmt.Errorf("%w. Nothing of this call stayed", err)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// CheckArgument judges one argument of a tool's calls by its schema, under any of its names, and null as no value. known
-// says whether there is such an argument, and names lists those that there are. The error says what the value should be.
+// CheckArgument judges one argument of a tool's calls by its schema, under any of its names, and null as no value.
+// known says whether there is such an argument, and names lists those that there are. The error says what the value
+// should be.
 func CheckArgument(tool Tool, argument string, value json.RawMessage) (known bool, names []string, err error) {
 	_, s, err := shapeOf(tool)
 	if err != nil {
@@ -82,7 +83,8 @@ func hasName(object jsonObject, wanted string, name func(string) string) bool {
 
 // isOpen tells whether an object may have members that its schema does not name.
 func isOpen(schema *jsonschema.Schema) bool {
-	return schema.AdditionalProperties == nil || schema.AdditionalProperties.Not == nil || schema.PatternProperties != nil
+	return schema.AdditionalProperties == nil || schema.AdditionalProperties.Not == nil ||
+		schema.PatternProperties != nil
 }
 
 // namesOf are the members of an object, in the order that the schema has.

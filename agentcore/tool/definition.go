@@ -91,8 +91,9 @@ func (t *defined[A, F]) infer() *shape {
 	return s
 }
 
-// shown is a schema as models see it: without hidden members, which it takes out of the order of schema's too, and without what goes without
-// saying, which every request would pay for and Check tells who needs it: that nothing else may be in objects, and that counts are not negative.
+// shown is a schema as models see it: without hidden members, which it takes out of the order of schema's too, and
+// without what goes without saying, which every request would pay for and Check tells who needs it: that nothing else
+// may be in objects, and that counts are not negative.
 func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -175,7 +176,8 @@ func tagList(field reflect.StructField, tag string) iter.Seq[string] {
 // Spec implements Tool.
 func (t *defined[A, F]) Spec() Spec {
 	return Spec{
-		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs, Subject: t.Subject,
+		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs,
+		Subject: t.Subject,
 	}
 }
 
@@ -205,7 +207,8 @@ func (t *defined[A, F]) titleOf(a A) string {
 func (t *defined[A, F]) Decode(arguments json.RawMessage) (Call, error) {
 	var a A
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Call{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err, t.shape().example)
+		return Call{}, fmt.Errorf("the arguments of %s do not fit: %w; a right call: %s", t.Name, err,
+			t.shape().example)
 	}
 	if t.Prepare != nil {
 		t.Prepare(&a)

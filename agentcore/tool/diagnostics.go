@@ -54,7 +54,8 @@ func diagnostics(ctx context.Context, host CheckedWorkspace, a diagnosticsArgume
 		counts[diagnostic.Severity]++
 		if i < diagnosticsShown {
 			source := strings.TrimSpace(diagnostic.Source + " " + diagnostic.Code)
-			fmt.Fprintf(&out, "%s:%d:%d: %s: %s [%s]\n", shown, diagnostic.Span.StartLine+1, diagnostic.Span.StartColumn+1,
+			fmt.Fprintf(&out, "%s:%d:%d: %s: %s [%s]\n", shown, diagnostic.Span.StartLine+1,
+				diagnostic.Span.StartColumn+1,
 				diagnostic.Severity, strings.Join(strings.Fields(diagnostic.Message), " "), source)
 		}
 	}

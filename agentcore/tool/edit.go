@@ -34,7 +34,8 @@ func editTool() Tool {
 	old, new := "return nil\n", "return err\n"
 	return New(Definition[editArguments, Workspace]{
 		Name: "edit",
-		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, so include " +
+		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, " +
+			"so include " +
 			"neighbouring lines, or set replace_all.",
 		Effect:  Proposes,
 		Access:  func(a editArguments) Access { return onPath(a.Path) },
@@ -49,7 +50,10 @@ func editTool() Tool {
 func (a editArguments) all() ([]textEdit, error) {
 	switch {
 	case len(a.Edits) > 0 && (a.OldString != nil || a.NewString != nil):
-		return nil, errors.New("there are both edits and old_string or new_string: put all into edits, each as {old_string, new_string}")
+		return nil,
+			errors.New(
+				"there are both edits and old_string or new_string: put all into edits, each as " +
+					"{old_string, new_string}")
 	case len(a.Edits) > 0:
 		return a.Edits, nil
 	case a.OldString == nil && a.NewString != nil:
@@ -70,7 +74,8 @@ func edit(ctx context.Context, host Workspace, a editArguments) (Result, error) 
 	if err != nil {
 		return Result{}, fmt.Errorf("nothing was edited: %w", err)
 	}
-	result, err := change(host, a.Path, edits[0].OldString == "", func(text string) (edited, error) { return replaceAll(text, edits) })
+	result, err := change(host, a.Path, edits[0].OldString == "",
+		func(text string) (edited, error) { return replaceAll(text, edits) })
 	if e := AsMatchError(err); e != nil && e.Kind == NotFound && isNotebook(a.Path) {
 		err = fmt.Errorf("%w. This is a notebook: change its cells with notebook_edit", err)
 	}
@@ -107,7 +112,9 @@ func replaceAll(text string, edits []textEdit) (edited, error) {
 			if len(edits) > 1 {
 				which = fmt.Sprintf("old_string of edit %d", i+1)
 			}
-			result.notes = append(result.notes, fmt.Sprintf("%s differed from the file in its %s; the change follows the file's.", which, replaced.Tolerated))
+			result.notes = append(result.notes,
+				fmt.Sprintf("%s differed from the file in its %s; the change follows the file's.", which,
+					replaced.Tolerated))
 		}
 	}
 	switch {
@@ -115,7 +122,12 @@ func replaceAll(text string, edits []textEdit) (edited, error) {
 		return edited{}, failed
 	case failed != nil:
 		shown := problems[:min(len(problems), patchProblems)]
-		e := &MatchError{text: fmt.Sprintf("none of the %d edits was made, since not all fit; each is matched after the ones before it:\n- %s\nMend them and send all again", len(edits), strings.Join(shown, "\n- "))}
+		e := &MatchError{
+			text: fmt.Sprintf(
+				"none of the %d edits was made, since not all fit; each is matched after the ones before "+
+					"it:\n- %s\nMend "+
+					"them and send all again", len(edits), strings.Join(shown, "\n- ")),
+		}
 		if cause := AsMatchError(failed); cause != nil {
 			e.Kind, e.Lines = cause.Kind, cause.Lines
 		}
@@ -185,7 +197,9 @@ func stale(host Workspace, file workspace.File, edits func(string) (edited, erro
 	if now == "" {
 		now = p.excerpt(at-around, at+min(size, similarShown)+around)
 	}
-	return fmt.Errorf("%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits and make it again", shown, now)
+	return fmt.Errorf(
+		"%s changed since you read it, so nothing was edited. The place now reads:\n%sCheck that the edit still fits "+
+			"and make it again", shown, now)
 }
 
 // changeSummary counts lines, for people.

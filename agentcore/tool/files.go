@@ -29,11 +29,13 @@ func peek(layer *workspace.Layer, path string) (workspace.File, error) {
 	return layer.Fork().Read(path)
 }
 
-// gone refuses to make a file that the run has read and that is not there any more, once: what it would write is made from the
-// former text, which the user may have moved elsewhere.
+// gone refuses to make a file that the run has read and that is not there any more, once: what it would write is made
+// from the former text, which the user may have moved elsewhere.
 func gone(layer *workspace.Layer, path string) error {
 	layer.Forget(path)
-	return fmt.Errorf("%s is gone since you read it, renamed or deleted, so nothing was written: look for its text elsewhere, or write it again to make it a new file",
+	return fmt.Errorf(
+		"%s is gone since you read it, renamed or deleted, so nothing was written: look for its text elsewhere, or "+
+			"write it again to make it a new file",
 		layer.View().Shown(path))
 }
 
@@ -55,7 +57,8 @@ func explain(host Workspace, path string, err error) error {
 	case workspace.Directory:
 		told.Detail, told.Hint = "is a folder", "use list to see what is in it"
 	case workspace.Stale:
-		told.Detail, told.Hint = "changed while it was edited, so nothing was written", "read it again and repeat the change"
+		told.Detail, told.Hint = "changed while it was edited, so nothing was written",
+			"read it again and repeat the change"
 	}
 	return &told
 }

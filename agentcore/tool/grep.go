@@ -58,7 +58,8 @@ func grep(ctx context.Context, host Workspace, a grepArguments) (Result, error) 
 	var note string
 	expression, err := regexp.Compile(a.Pattern)
 	if err != nil {
-		note = fmt.Sprintf("(the pattern is no RE2 expression, %s; it was searched as plain text)\n", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		note = fmt.Sprintf("(the pattern is no RE2 expression, %s; it was searched as plain text)\n",
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		expression = regexp.MustCompile(regexp.QuoteMeta(a.Pattern))
 	}
 	if a.Pattern == "" {
@@ -94,7 +95,8 @@ func grep(ctx context.Context, host Workspace, a grepArguments) (Result, error) 
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	return Result{Text: note + page.text(), Summary: fmt.Sprintf("%s in %s", count(page.matches, "match", "matches"), count(page.files, "file", "files"))}, nil
+	return Result{Text: note + page.text(), Summary: fmt.Sprintf("%s in %s", count(page.matches, "match", "matches"),
+		count(page.files, "file", "files"))}, nil
 }
 
 // search is one call of grep at work.
@@ -108,8 +110,8 @@ func newSearch(host Workspace, pattern string, expression *regexp.Regexp) *searc
 	return &search{host: host, layer: host.Files().Fork(), finder: newLineFinder(pattern, expression)}
 }
 
-// files yields the result of each file that include names, in the order of the walk. Several files are searched at once, by goroutines that have
-// all ended when files returns. What may not be read is left out.
+// files yields the result of each file that include names, in the order of the walk. Several files are searched at
+// once, by goroutines that have all ended when files returns. What may not be read is left out.
 func (s *search) files(ctx context.Context, starts []string, include globPattern) func(yield func(hits) bool) {
 	return func(yield func(hits) bool) {
 		if len(starts) == 1 && isFile(s.layer, starts[0]) {
@@ -231,7 +233,8 @@ func (p *grepPage) text() string {
 	case p.matches == 0:
 		p.out.WriteString("No match; files that git ignores and binary files were left out.\n")
 	case p.full:
-		fmt.Fprintf(&p.out, "(there are more than these %d matches; narrow the pattern or path, or raise limit)\n", p.matches)
+		fmt.Fprintf(&p.out, "(there are more than these %d matches; narrow the pattern or path, or raise limit)\n",
+			p.matches)
 	}
 	if p.tooLarge > 0 {
 		fmt.Fprintf(&p.out, "(%s too large to search)\n", count(p.tooLarge, "file was", "files were"))

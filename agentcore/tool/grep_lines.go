@@ -95,7 +95,9 @@ func needlesOf(re *syntax.Regexp) needles {
 			}
 			all.texts, all.fold = append(all.texts, n.texts...), all.fold || n.fold
 		}
-		if all.fold && slices.ContainsFunc(all.texts, func(text string) bool { return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) }) {
+		if all.fold &&
+			slices.ContainsFunc(all.texts,
+				func(text string) bool { return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) }) {
 			return needles{} // only ASCII is put into lower case
 		}
 		return all
@@ -103,7 +105,8 @@ func needlesOf(re *syntax.Regexp) needles {
 	return needles{}
 }
 
-// find returns the lines that match, and a copy of the text where there are any: with \n as its line endings where whole texts are matched.
+// find returns the lines that match, and a copy of the text where there are any: with \n as its line endings where
+// whole texts are matched.
 func (f *lineFinder) find(data []byte) (text string, matches []hit) {
 	if f.multi {
 		return f.whole(string(data))

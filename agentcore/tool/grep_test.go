@@ -55,7 +55,8 @@ func moduleDir(t testing.TB, path string) string {
 	return dir
 }
 
-// ripgrep runs rg so that it looks at what we look at: what a repository without a past of its own ignores, and nothing else.
+// ripgrep runs rg so that it looks at what we look at: what a repository without a past of its own ignores, and nothing
+// else.
 func ripgrep(t testing.TB, dir string, arguments ...string) []byte {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "rg", append([]string{

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// imageBytes is how large an image may be that is shown to a model, in bytes: what the vendors' limits leave of 5 MB in base64.
+	// imageBytes is how large an image may be that is shown to a model, in bytes: what the vendors' limits leave of 5
+	// MB in base64.
 	imageBytes = 3_750_000
 	// imageSide is how wide and high it may be, in pixels: the vendors refuse, or shrink, what is larger.
 	imageSide = 8000
@@ -32,7 +33,8 @@ type Image struct {
 	Width, Height int
 }
 
-// pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error says why it cannot be shown.
+// pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error
+// says why it cannot be shown.
 func pictureOf(data []byte) (picture Image, note string, err error) {
 	picture = Image{Data: data}
 	if w, h, ok := webpSize(data); ok {
@@ -44,12 +46,17 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 		}
 		picture.MediaType, picture.Width, picture.Height = "image/"+format, config.Width, config.Height
 	}
-	note = fmt.Sprintf("This is an image: %s, %d × %d pixels, %d bytes.", picture.MediaType, picture.Width, picture.Height, len(data))
+	note = fmt.Sprintf("This is an image: %s, %d × %d pixels, %d bytes.", picture.MediaType, picture.Width,
+		picture.Height, len(data))
 	switch {
 	case len(data) > imageBytes:
-		return Image{}, "", fmt.Errorf("it has %d bytes (%s, %d × %d pixels), and models take %d at most; make a smaller copy", len(data), picture.MediaType, picture.Width, picture.Height, imageBytes)
+		return Image{}, "",
+			fmt.Errorf("it has %d bytes (%s, %d × %d pixels), and models take %d at most; make a smaller copy",
+				len(data), picture.MediaType, picture.Width, picture.Height, imageBytes)
 	case picture.Width > imageSide || picture.Height > imageSide:
-		return Image{}, "", fmt.Errorf("it has %d × %d pixels (%s), and models take %d on a side at most; make a smaller copy", picture.Width, picture.Height, picture.MediaType, imageSide)
+		return Image{}, "",
+			fmt.Errorf("it has %d × %d pixels (%s), and models take %d on a side at most; make a smaller copy",
+				picture.Width, picture.Height, picture.MediaType, imageSide)
 	case picture.Width < 1 || picture.Height < 1:
 		return Image{}, "", errors.New("it is an image without pixels")
 	}
@@ -59,7 +66,8 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 // otherBytes is how much of a file that is no text is looked at.
 const otherBytes = 16 << 20
 
-// readOther answers what a file is that is no text, where it is an image or a PDF document. ok is false for anything else.
+// readOther answers what a file is that is no text, where it is an image or a PDF document. ok is false for anything
+// else.
 func readOther(host Workspace, name string) (result Result, ok bool) {
 	view := host.Files().View()
 	path, err := view.Resolve(name)
@@ -75,14 +83,17 @@ func readOther(host Workspace, name string) (result Result, ok bool) {
 	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	switch {
 	case kind == "application/pdf":
-		result.Text = fmt.Sprintf("%s: %s It has %d bytes. The text of PDFs is not read here: turn it into text by a command, such as pdftotext -layout %s -, where there is one, or ask the user what it says.",
+		result.Text = fmt.Sprintf(
+			"%s: %s It has %d bytes. The text of PDFs is not read here: turn it into text by a command, such as "+
+				"pdftotext -layout %s -, where there is one, or ask the user what it says.",
 			shown, aboutPDF(data, false), len(data), quoteWord(shown))
 		result.Summary = "PDF document"
 	case strings.HasPrefix(kind, "image/"):
 		picture, note, err := pictureOf(data)
 		result.Summary = kind
 		if err != nil {
-			result.Text = fmt.Sprintf("%s is an image (%s, %d bytes) that is not shown: %v.", shown, kind, len(data), err)
+			result.Text = fmt.Sprintf("%s is an image (%s, %d bytes) that is not shown: %v.", shown, kind,
+				len(data), err)
 			break
 		}
 		result.Text, result.Images = shown+": "+note, []Image{picture}
@@ -95,7 +106,8 @@ func readOther(host Workspace, name string) (result Result, ok bool) {
 // quoteWord is a word as a shell takes it.
 func quoteWord(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("-_./+,:@%=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		return !strings.ContainsRune("-_./+,:@%=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') &&
+			(r < 'A' || r > 'Z')
 	}) < 0 && word != "" {
 		return word
 	}
@@ -110,12 +122,14 @@ func webpSize(data []byte) (width, height int, ok bool) {
 	chunk := data[20:]
 	switch string(data[12:16]) {
 	case "VP8 ": // a frame's tag, its start code, then 14 bits each (RFC 6386, section 9.1)
-		return int(binary.LittleEndian.Uint16(chunk[6:]) & 0x3fff), int(binary.LittleEndian.Uint16(chunk[8:]) & 0x3fff), true
+		return int(binary.LittleEndian.Uint16(chunk[6:]) & 0x3fff), int(binary.LittleEndian.Uint16(chunk[8:]) & 0x3fff),
+			true
 	case "VP8L":
 		bits := binary.LittleEndian.Uint32(chunk[1:])
 		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, true
 	case "VP8X":
-		return 1 + int(chunk[4]) + int(chunk[5])<<8 + int(chunk[6])<<16, 1 + int(chunk[7]) + int(chunk[8])<<8 + int(chunk[9])<<16, true
+		return 1 + int(chunk[4]) + int(chunk[5])<<8 + int(chunk[6])<<16, 1 + int(chunk[7]) + int(chunk[8])<<8 +
+			int(chunk[9])<<16, true
 	}
 	return 0, 0, false
 }

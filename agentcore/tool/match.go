@@ -17,7 +17,8 @@ type Replacement struct {
 	// Lines are the 1-based lines of the old text where a match began.
 	Lines []int
 	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces", "indentation",
-	// "punctuation", "final newline", "line numbers", "blank lines around it" or "lines left out"; empty for an exact one.
+	// "punctuation", "final newline", "line numbers", "blank lines around it" or "lines left out"; empty for an exact
+	// one.
 	Tolerated string
 }
 
@@ -26,16 +27,21 @@ type Replacement struct {
 // An exact match comes first. Without one, old may differ from the text in line endings, then also in
 // trailing spaces, then in an indentation that differs by the same amount in every line, then in quotes, dashes and
 // spaces that are not ASCII, then at last in a first line that begins, and a last one that ends, inside a line; the
-// last two may match one place only. Where nothing matches, old is read without line numbers, without blank lines around it,
-// and with a line "..." standing for the lines between two pieces (see readings and elided). The final newline of old
-// also matches the end of a text that has none.
+// last two may match one place only. Where nothing matches, old is read without line numbers, without blank lines
+// around it, and with a line "..." standing for the lines between two pieces (see readings and elided). The final
+// newline of old also matches the end of a text that has none.
 //
 // Lines which old and new share stay as they are in the text, byte for byte; the others take the line endings and the
 // indentation of the place. Bytes outside the match never change. An error says what to do instead, for a model;
 // it is a *MatchError.
 func Replace(text, old, new string, all bool) (Replacement, error) {
 	if old == new || slices.Equal(contents(old), contents(new)) {
-		return Replacement{}, &MatchError{Kind: NoChange, text: "old_string and new_string are the same, so nothing would change; give another new_string, or leave the edit out"}
+		return Replacement{}, &MatchError{
+			Kind: NoChange,
+			text: "old_string and new_string are the same, so nothing would change; give another " +
+				"new_string, or leave " +
+				"the edit out",
+		}
 	}
 	if text == "" && allBlank(contents(old)) {
 		return Replacement{Text: new, Lines: []int{1}}, nil
@@ -52,7 +58,12 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 	}
 	result.Text = strings.TrimSuffix(result.Text, added)
 	if result.Text == text {
-		return Replacement{}, &MatchError{Kind: NoChange, Lines: result.Lines, text: fmt.Sprintf("the text at line %d already reads so, but for %s; nothing would change, so leave the edit out", result.Lines[0], cmp.Or(result.Tolerated, "nothing"))}
+		return Replacement{}, &MatchError{
+			Kind: NoChange, Lines: result.Lines,
+			text: fmt.Sprintf(
+				"the text at line %d already reads so, but for %s; nothing would change, so leave the edit out",
+				result.Lines[0], cmp.Or(result.Tolerated, "nothing")),
+		}
 	}
 	return result, nil
 }
@@ -415,7 +426,8 @@ func shared(old, new []string) []int {
 	}
 	from, shift := 0, 0
 	text := func(lines []string) string { return strings.Join(lines, "\n") + "\n" }
-	for _, hunk := range append(workspace.Diff(text(old), text(new)), workspace.LineHunk{Start: len(old), NewStart: len(new)}) {
+	for _, hunk := range append(workspace.Diff(text(old), text(new)),
+		workspace.LineHunk{Start: len(old), NewStart: len(new)}) {
 		for j := from; j < hunk.Start; j++ {
 			kept[j+shift] = j
 		}
@@ -442,7 +454,9 @@ func (p *place) ambiguous(matches []match, several bool) error {
 	for _, m := range matches {
 		e.Lines = append(e.Lines, lineAt(p.lines, m.start)+1)
 	}
-	e.text = fmt.Sprintf("old_string occurs %d times, at lines %s; add neighbouring lines to it until it fits one place", len(matches), numbers(e.Lines, 20))
+	e.text = fmt.Sprintf(
+		"old_string occurs %d times, at lines %s; add neighbouring lines to it until it fits one place", len(matches),
+		numbers(e.Lines, 20))
 	if several {
 		e.text += ", or set replace_all"
 	}

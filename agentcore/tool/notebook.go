@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A notebook is a JSON file in the format nbformat 4 (nbformat.readthedocs.io, "The Notebook file format"). It is edited
-// by byte offsets, so that all that an edit is not about keeps its bytes: order of keys, indentation, numbers.
+// A notebook is a JSON file in the format nbformat 4 (nbformat.readthedocs.io, "The Notebook file format"). It is
+// edited by byte offsets, so that all that an edit is not about keeps its bytes: order of keys, indentation, numbers.
 
 // span is a value in a JSON text: the bytes [start, end).
 type span struct{ start, end int }
@@ -66,10 +66,14 @@ func parseNotebook(text string) (*notebook, error) {
 		if errors.As(err, &syntax) {
 			where = fmt.Sprintf(" at line %d", lineAt(splitLines(text), min(int(syntax.Offset), len(text)))+1)
 		}
-		return nil, fmt.Errorf("%w: its JSON is broken%s (%w); read it with raw, and mend it with edit", errNotebook, where, err)
+		return nil, fmt.Errorf("%w: its JSON is broken%s (%w); read it with raw, and mend it with edit",
+			errNotebook, where, err)
 	}
 	if head.Major != 4 {
-		return nil, fmt.Errorf("%w: its nbformat is %d, and only 4 is known; convert it with jupyter nbconvert, or change its text with edit", errNotebook, head.Major)
+		return nil,
+			fmt.Errorf(
+				"%w: its nbformat is %d, and only 4 is known; convert it with jupyter nbconvert, or change its text "+
+					"with edit", errNotebook, head.Major)
 	}
 	n := &notebook{text: text, minor: head.Minor, language: head.Metadata.Language.Name}
 	if n.language == "" {
@@ -85,11 +89,13 @@ func parseNotebook(text string) (*notebook, error) {
 	for _, at := range s.items(n.list.start) {
 		c := cell{span: at}
 		if text[at.start] != '{' {
-			return nil, fmt.Errorf("%w: cell %d is no object; read it with raw, and mend it with edit", errNotebook, len(n.cells))
+			return nil, fmt.Errorf("%w: cell %d is no object; read it with raw, and mend it with edit",
+				errNotebook, len(n.cells))
 		}
 		c.members = s.members(at.start)
 		if err := c.read(s); err != nil {
-			return nil, fmt.Errorf("%w: cell %d %w; read it with raw, and mend it with edit", errNotebook, len(n.cells), err)
+			return nil, fmt.Errorf("%w: cell %d %w; read it with raw, and mend it with edit", errNotebook,
+				len(n.cells), err)
 		}
 		n.cells = append(n.cells, c)
 	}

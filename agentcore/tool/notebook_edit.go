@@ -78,7 +78,8 @@ func editNotebook(text string, a notebookArguments) (edited, error) {
 		}
 		result.text = text[:c.start] + n.replaced(at, a) + text[c.end:]
 		result.notes = []string{fmt.Sprintf("%s was replaced.", n.name(at))}
-		if outputs, ok := find(c.members, "outputs"); ok && c.kind == "code" && len((jsonScanner{text}).items(outputs.start)) > 0 {
+		if outputs, ok := find(c.members, "outputs"); ok && c.kind == "code" &&
+			len((jsonScanner{text}).items(outputs.start)) > 0 {
 			result.notes = append(result.notes, "Its outputs were of the former text and were taken away.")
 		}
 	}
@@ -96,10 +97,12 @@ func (n *notebook) pick(a notebookArguments) (int, error) {
 			}
 		}
 		if at < 0 {
-			return 0, fmt.Errorf("no cell has the id %q; the notebook has %s. Read it again, or give cell_number", a.CellID, n.outline())
+			return 0, fmt.Errorf("no cell has the id %q; the notebook has %s. Read it again, or give cell_number",
+				a.CellID, n.outline())
 		}
 		if a.CellNumber != nil && *a.CellNumber != at {
-			return 0, fmt.Errorf("cell_id %q is cell %d, not cell_number %d; give only one of them", a.CellID, at, *a.CellNumber)
+			return 0, fmt.Errorf("cell_id %q is cell %d, not cell_number %d; give only one of them", a.CellID, at,
+				*a.CellNumber)
 		}
 		return at, nil
 	}
@@ -205,8 +208,8 @@ func (n *notebook) freshID() string {
 	}
 }
 
-// replaced writes a cell with another source, and perhaps of another type. What was computed from the former source goes;
-// a cell that is no code has neither outputs nor a count (nbformat 4, "Code cells").
+// replaced writes a cell with another source, and perhaps of another type. What was computed from the former source
+// goes; a cell that is no code has neither outputs nor a count (nbformat 4, "Code cells").
 func (n *notebook) replaced(at int, a notebookArguments) string {
 	c := n.cells[at]
 	style := n.style()

@@ -31,7 +31,8 @@ func (n *notebook) style() notebookStyle {
 		return strings.TrimSuffix(open, unit) + strings.Repeat(unit, depth)
 	}
 	s := notebookStyle{
-		cell: deep(2), list: deep(1), open: deep(3), next: deep(3), shut: deep(2), item: deep(4), between: deep(4), last: deep(3),
+		cell: deep(2), list: deep(1), open: deep(3), next: deep(3), shut: deep(2), item: deep(4), between: deep(4),
+		last:  deep(3),
 		colon: n.text[first.key.end:first.value.start],
 	}
 	if open == "" && len(n.top) > 1 {

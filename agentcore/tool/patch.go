@@ -27,14 +27,19 @@ type parsedPatch struct {
 func patchTool() Tool {
 	return New(Definition[patchArguments, Workspace]{
 		Name: "patch",
-		Description: "Propose changes of several places or files, all or none. Between *** Begin Patch and *** End Patch: " +
+		Description: "Propose changes of several places or files, all or none. Between *** Begin Patch and *** " +
+			"End Patch: " +
 			"*** Update File: path (below it perhaps *** Move to: path), *** Add File: path (+ before each line), " +
-			"*** Delete File: path. An update has chunks in order: @@, then lines that begin with a space (stays), - (goes) or " +
+			"*** Delete File: path. An update has chunks in order: @@, then lines that begin with a space (stays), " +
+			"- (goes) or " +
 			"+ (comes), three of context around. Where they fit several places, name a line above: @@ func parse. " +
 			"*** End of File ends a chunk at the end.",
 		Effect:  Proposes,
 		Subject: ByPath,
-		Example: patchArguments{Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn nil\n+\t\treturn err\n \t}\n*** End Patch"},
+		Example: patchArguments{
+			Patch: "*** Begin Patch\n*** Update File: main.go\n@@ func run\n \tif err != nil {\n-\t\treturn " +
+				"nil\n+\t\treturn err\n \t}\n*** End Patch",
+		},
 		Prepare: func(a *patchArguments) { a.parsed.files, a.parsed.notes, a.parsed.faults = parsePatch(a.Patch) },
 		Access:  func(a patchArguments) Access { return a.parsed.access(a.Patch) },
 		Title:   func(a patchArguments) string { return a.parsed.title() },
@@ -55,8 +60,8 @@ func (p parsedPatch) access(text string) Access {
 }
 
 // sections cuts a patch into the parts that are each about one file, or about one that moves, so that one of them
-// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What stands in front of
-// the first section has none, and of a broken patch the whole is one part without paths.
+// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What
+// stands in front of the first section has none, and of a broken patch the whole is one part without paths.
 func (p parsedPatch) sections(text string) []PatchSection {
 	if len(p.faults) > 0 {
 		return []PatchSection{{Text: text}}
@@ -66,7 +71,8 @@ func (p parsedPatch) sections(text string) []PatchSection {
 	from := 0
 	for _, file := range p.files {
 		// A line that is no header was miscounted: nothing is taken for a part of a file that it is not of.
-		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from || !isHeader(text[lines[file.line-1].start:]) {
+		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from ||
+			!isHeader(text[lines[file.line-1].start:]) {
 			return []PatchSection{{Text: text}}
 		}
 		at := lines[file.line-1].start
@@ -142,7 +148,8 @@ func patchError(problems []string) error {
 	if len(problems) == 1 {
 		return fmt.Errorf("nothing was changed. %s\nMend the patch and send all of it again", problems[0])
 	}
-	return fmt.Errorf("nothing was changed, since not all fits:\n- %s%s\nMend the patch and send all of it again", strings.Join(problems, "\n- "), more)
+	return fmt.Errorf("nothing was changed, since not all fits:\n- %s%s\nMend the patch and send all of it again",
+		strings.Join(problems, "\n- "), more)
 }
 
 // patchPlan is what a patch does, as far as it was tried.
@@ -278,7 +285,8 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 			return // what is told is enough to mend
 		}
 		if err := text.apply(c); err != nil {
-			p.problem(path, fmt.Errorf("%s, chunk %d of %d (line %d of the patch, %s): %w", shown, i+1, len(file.chunks), c.line, c.describe(), err))
+			p.problem(path, fmt.Errorf("%s, chunk %d of %d (line %d of the patch, %s): %w", shown, i+1,
+				len(file.chunks), c.line, c.describe(), err))
 		}
 	}
 	if p.broken[path] {
@@ -297,7 +305,8 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 		}
 	}
 	if after == current.Text && to == path {
-		p.problem(path, fmt.Errorf("%s: the patch changes nothing there; its section has no line with - or + that differs", shown))
+		p.problem(path,
+			fmt.Errorf("%s: the patch changes nothing there; its section has no line with - or + that differs", shown))
 		return
 	}
 	line := fmt.Sprintf("Updated %s at line %s.", shown, numbers(text.at, 20))
@@ -307,7 +316,8 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 		}
 		line = fmt.Sprintf("Moved %s to %s.", shown, p.scratch.View().Shown(to))
 		if after != current.Text {
-			line = fmt.Sprintf("Moved %s to %s, changed at line %s.", shown, p.scratch.View().Shown(to), numbers(text.at, 20))
+			line = fmt.Sprintf("Moved %s to %s, changed at line %s.", shown, p.scratch.View().Shown(to),
+				numbers(text.at, 20))
 		}
 	}
 	if after != current.Text && !p.try(step{path: to, before: &current.Text, after: &after}) {
@@ -341,7 +351,9 @@ func (p *patchPlan) try(s step) bool {
 		path = s.moveTo
 		var problem *workspace.FileError
 		if errors.As(err, &problem) && problem.Kind == workspace.Exists {
-			err = fmt.Errorf("%s cannot move to %s, which exists already; choose another name, or delete it first in the same patch", p.scratch.View().Shown(s.path), p.scratch.View().Shown(path))
+			err = fmt.Errorf(
+				"%s cannot move to %s, which exists already; choose another name, or delete it first in the same patch",
+				p.scratch.View().Shown(s.path), p.scratch.View().Shown(path))
 		}
 	}
 	p.broken[s.path] = true
@@ -379,7 +391,8 @@ func (p *patchPlan) stale(path string, file *fileSection) error {
 		out.WriteString(whole.excerpt(max(at-1-around, end), at+around))
 		end = at + around
 	}
-	return fmt.Errorf("%s changed since you read it. The places now read:\n%sCheck that the patch still fits", shown, out.String())
+	return fmt.Errorf("%s changed since you read it. The places now read:\n%sCheck that the patch still fits",
+		shown, out.String())
 }
 
 // result is the answer to a patch that was carried out.

@@ -59,9 +59,11 @@ var levels = []struct {
 
 // plainPunctuation turns what word processors and models make of punctuation into ASCII.
 var plainPunctuation = strings.NewReplacer(
-	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`,
+	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`,
+	"\u201f", `"`,
 	"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2015", "-", "\u2212", "-",
-	"\u2026", "...", "\u00a0", " ", "\u2002", " ", "\u2003", " ", "\u2009", " ", "\u202f", " ", "\u3000", " ", "\ufeff", "", "\u200b", "",
+	"\u2026", "...", "\u00a0", " ", "\u2002", " ", "\u2003", " ", "\u2009", " ", "\u202f", " ", "\u3000", " ", "\ufeff",
+	"", "\u200b", "",
 )
 
 // spot is where the lines of a chunk stand: count lines from start.
@@ -87,7 +89,10 @@ func (t *patchedText) apply(c *chunk) error {
 		t.notes = append(t.notes, fmt.Sprintf("The chunk at line %d of the patch %s.", c.line, place.note))
 	}
 	if place.level > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("The chunk at line %d of the patch differed from the file in its %s; the lines that stay are as in the file.", c.line, levels[place.level].differs))
+		t.notes = append(t.notes,
+			fmt.Sprintf(
+				"The chunk at line %d of the patch differed from the file in its %s; the lines that stay are as in "+
+					"the file.", c.line, levels[place.level].differs))
 	}
 	return nil
 }
@@ -174,9 +179,17 @@ func (t *patchedText) insertion(c *chunk, above int) (spot, error) {
 		if i := t.indexOf(c.hint); i >= 0 {
 			return spot{start: i + 1}, nil
 		}
-		return spot{}, fmt.Errorf("line %d, behind which lines are to come, is not in the file, which has %s; put a line of the file around them as context", c.hint, count(len(t.lines), "line", "lines"))
+		return spot{},
+			fmt.Errorf(
+				"line %d, behind which lines are to come, is not in the file, which has %s; put a line of the "+
+					"file around "+
+					"them as context", c.hint, count(len(t.lines), "line", "lines"))
 	case c.hint > 0:
-		return spot{}, fmt.Errorf("it has only lines that come, and its header does not say where; add a line of the file above or below them as context, with a space before it")
+		return spot{},
+			fmt.Errorf(
+				"it has only lines that come, and its header does not say where; add a line of the file " +
+					"above or below " +
+					"them as context, with a space before it")
 	}
 	place := spot{start: len(t.lines)}
 	if !c.atEnd && len(t.lines) > 0 {
@@ -254,7 +267,8 @@ func (t *patchedText) fits(old []string, start, level int) func(string) (string,
 		return nil
 	}
 	for k, wanted := range old {
-		if content := t.lines[start+k].text; content != wanted && (level == 0 || levels[level].form(content) != levels[level].form(wanted)) {
+		if content := t.lines[start+k].text; content != wanted &&
+			(level == 0 || levels[level].form(content) != levels[level].form(wanted)) {
 			return nil
 		}
 	}
@@ -295,7 +309,9 @@ func (t *patchedText) put(c *chunk, place spot) error {
 				before := indentOf(text)
 				after, ok := place.indent(before)
 				if !ok {
-					return fmt.Errorf("it fits line %d only with another indentation, which the line %q cannot take without mixing; copy the indentation of the file exactly", t.number(place.start), clip(text, 80))
+					return fmt.Errorf(
+						"it fits line %d only with another indentation, which the line %q cannot take without mixing; "+
+							"copy the indentation of the file exactly", t.number(place.start), clip(text, 80))
 				}
 				text = after + text[len(before):]
 			}
@@ -388,7 +404,9 @@ func (t *patchedText) ambiguous(starts []int, level int) error {
 	if level > 0 {
 		text = ", but for their " + levels[level].differs
 	}
-	return fmt.Errorf("its lines stand %d times%s, at lines %s; add lines of context until it fits one place, or name a line above the place behind @@", len(lines), text, numbers(lines, 20))
+	return fmt.Errorf(
+		"its lines stand %d times%s, at lines %s; add lines of context until it fits one place, or name a line above "+
+			"the place behind @@", len(lines), text, numbers(lines, 20))
 }
 
 // notFound says what of a chunk is missing, and what comes near.
@@ -410,12 +428,15 @@ func (t *patchedText) notFound(c *chunk, missing string) error {
 		if name := len(c.above); name > 0 {
 			if starts := t.search(old, 0, 0); len(starts) > 0 {
 				return fmt.Errorf("its lines stand at line %d, but not below %q, which its @@ line "+
-					"names; name a line that stands above them, or give the lines that you mean", t.number(starts[0]), clip(c.above[name-1], 80))
+					"names; name a line that stands above them, or give the lines that you mean", t.number(starts[0]),
+					clip(c.above[name-1], 80))
 			}
 		}
 		if new := c.new(); !allBlank(new) && !slices.Equal(new, old) {
 			if done := newPatchedText(t.original).search(new, 0, 0); len(done) > 0 {
-				fmt.Fprintf(&out, "; what it makes of them stands at line %d already, so it seems to be done: leave it out", done[0]+1)
+				fmt.Fprintf(&out,
+					"; what it makes of them stands at line %d already, so it seems to be done: leave it out",
+					done[0]+1)
 				return fmt.Errorf("%s", out.String())
 			}
 		}

@@ -82,7 +82,9 @@ func (c *chunk) new() []string {
 }
 
 // patchForm is shown to a model whose patch could not be read.
-const patchForm = "*** Begin Patch\n*** Update File: path/of/file\n@@ a line above the change, where the context alone fits several places\n context\n-old line\n+new line\n context\n*** Add File: path/of/new\n+its text\n*** Delete File: path/of/old\n*** End Patch"
+const patchForm = "*** Begin Patch\n*** Update File: path/of/file\n@@ a line above the change, where the context " +
+	"alone fits several places\n context\n-old line\n+new line\n context\n*** Add File: path/of/new\n+its text\n*** " +
+	"Delete File: path/of/old\n*** End Patch"
 
 // patchParser reads one patch.
 type patchParser struct {
@@ -104,8 +106,10 @@ func parsePatch(text string) (files []*fileSection, notes, faults []string) {
 	p := &patchParser{lines: contents(text), first: 1}
 	if !p.unwrap() {
 		if once := (&patchParser{lines: contents(unescaped(text)), first: 1}); len(p.lines) < 3 && once.unwrap() {
-			return nil, nil, []string{`it is escaped twice: it has \n, \t, \" or \\ where a line ending, a tab, a quote ` +
-				"or a backslash is meant; send it with one escaping less"}
+			return nil, nil, []string{
+				`it is escaped twice: it has \n, \t, \" or \\ where a line ending, a tab, a quote ` +
+					"or a backslash is meant; send it with one escaping less",
+			}
 		}
 		return nil, nil, []string{"there is no patch in it; a patch looks like this:\n" + patchForm}
 	}
@@ -249,7 +253,8 @@ func (p *patchParser) unwrap() bool {
 // unindent takes away an indentation that all lines have, as of a here-document inside a script.
 func (p *patchParser) unindent() {
 	indent := indentOf(p.lines[0])
-	if indent == "" || slices.ContainsFunc(p.lines, func(s string) bool { return !blank(s) && !strings.HasPrefix(s, indent) }) {
+	if indent == "" ||
+		slices.ContainsFunc(p.lines, func(s string) bool { return !blank(s) && !strings.HasPrefix(s, indent) }) {
 		return
 	}
 	for i, s := range p.lines {
@@ -299,7 +304,9 @@ func (p *patchParser) sections() {
 			continue
 		default:
 			if !blank(p.lines[at]) && !strings.HasPrefix(strings.TrimSpace(p.lines[at]), "```") {
-				p.fault(at, "%q belongs to no file; a file begins with *** Update File: path, *** Add File: path or *** Delete File: path", clip(p.lines[at], 80))
+				p.fault(at,
+					"%q belongs to no file; a file begins with *** Update File: path, *** Add File: path or *** "+
+						"Delete File: path", clip(p.lines[at], 80))
 				for p.at < len(p.lines) && !closes(first(p.marker(p.at))) {
 					p.at++
 				}
@@ -347,7 +354,8 @@ func (p *patchParser) add(section *fileSection) {
 	}
 	section.text = text.String() + ending
 	if bare {
-		p.notes = append(p.notes, fmt.Sprintf("No line of the new file %s began with +; all of them were taken as its text.", section.path))
+		p.notes = append(p.notes,
+			fmt.Sprintf("No line of the new file %s began with +; all of them were taken as its text.", section.path))
 	}
 }
 
@@ -371,12 +379,15 @@ func (p *patchParser) update(section *fileSection) {
 			section.moveTo = argument
 		case kind == endOfFile:
 			if c == nil {
-				p.fault(p.at, "*** End of File stands before any line of %s; put it behind the last chunk", section.path)
+				p.fault(p.at, "*** End of File stands before any line of %s; put it behind the last chunk",
+					section.path)
 				continue
 			}
 			c.atEnd = true
 		case kind == unknownMarker:
-			p.fault(p.at, "%q is no marker of the format; those are *** Update File:, *** Move to:, *** Add File:, *** Delete File:, *** End of File and *** End Patch", clip(line, 80))
+			p.fault(p.at,
+				"%q is no marker of the format; those are *** Update File:, *** Move to:, *** Add File:, *** Delete "+
+					"File:, *** End of File and *** End Patch", clip(line, 80))
 		case strings.HasPrefix(line, "@@"):
 			if c == nil || len(c.ops) > 0 {
 				c = p.begin(section, c)
@@ -407,7 +418,10 @@ func (p *patchParser) end(section *fileSection, c *chunk) {
 		return
 	}
 	if len(c.ops) == 0 {
-		p.faults = append(p.faults, fmt.Sprintf("line %d of the patch: a chunk of %s has no lines; write its context and the lines that go (-) and come (+)", c.line, section.path))
+		p.faults = append(p.faults,
+			fmt.Sprintf(
+				"line %d of the patch: a chunk of %s has no lines; write its context and the lines that go (-) and "+
+					"come (+)", c.line, section.path))
 		return
 	}
 	section.chunks = append(section.chunks, c)

@@ -237,7 +237,8 @@ func TestPatchStale(t *testing.T) {
 	same(t, "a.go", h.Text("a.go"), "// new\n"+strings.Replace(patchedGo, "one", "1", 1))
 }
 
-// TestPatchOver: a file is replaced by a new one, or by one that moves there, where the run knows its text as it is now.
+// TestPatchOver: a file is replaced by a new one, or by one that moves there, where the run knows its text as it is
+// now.
 func TestPatchOver(t *testing.T) {
 	for _, test := range []struct {
 		name, patch, says string

@@ -113,7 +113,9 @@ func (p *patchParser) body(inside bool, left counts) bool {
 func (p *patchParser) addUnified(section *fileSection) {
 	switch {
 	case section.path == "":
-		p.faults = append(p.faults, fmt.Sprintf("line %d of the patch: the diff names no file; begin it with --- a/path and +++ b/path", section.line))
+		p.faults = append(p.faults,
+			fmt.Sprintf("line %d of the patch: the diff names no file; begin it with --- a/path and +++ b/path",
+				section.line))
 		return
 	case section.action == addFile:
 		if len(section.chunks) > 0 {

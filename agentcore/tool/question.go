@@ -65,7 +65,8 @@ func questionTool() Tool {
 		Effect:      Notes,
 		Access:      Internal[questionArguments],
 		Example: questionArguments{Questions: []questionItem{{
-			Question: "Shall the old name stay as an alias?", Options: []optionArguments{{Label: "Yes"}, {Label: "No", Description: "callers break"}},
+			Question: "Shall the old name stay as an alias?",
+			Options:  []optionArguments{{Label: "Yes"}, {Label: "No", Description: "callers break"}},
 		}}},
 		Title: func(a questionArguments) string {
 			if len(a.Questions) == 0 {
@@ -109,12 +110,16 @@ func question(ctx context.Context, host User, a questionArguments) (Result, erro
 
 // check makes a question of what the model sent. The error is for the model.
 func (item questionItem) check() (Question, error) {
-	q := Question{Text: strings.TrimSpace(item.Question), Header: strings.TrimSpace(item.Header), Multiple: item.Multiple}
+	q := Question{
+		Text: strings.TrimSpace(item.Question), Header: strings.TrimSpace(item.Header),
+		Multiple: item.Multiple,
+	}
 	if q.Text == "" {
 		return q, errors.New("a question is empty; say what you want to know")
 	}
 	if len(item.Options) > maxOptions {
-		return q, fmt.Errorf("the question %q has %d options; %d are the most that a person reads", q.Text, len(item.Options), maxOptions)
+		return q, fmt.Errorf("the question %q has %d options; %d are the most that a person reads", q.Text,
+			len(item.Options), maxOptions)
 	}
 	labels := map[string]bool{}
 	for _, o := range item.Options {

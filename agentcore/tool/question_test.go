@@ -7,7 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool/tooltest"
 )
 
-// TestQuestion: models send what other tools call such a call, and hear what is wrong with one that no person could answer.
+// TestQuestion: models send what other tools call such a call, and hear what is wrong with one that no person could
+// answer.
 func TestQuestion(t *testing.T) {
 	h := tooltest.New(t, nil)
 	result, err := h.Call(t.Context(), "AskUserQuestion", `{"questions":[

@@ -41,7 +41,8 @@ func readTool() Tool {
 // indentation of the text apart from it. Line endings are shown as \n.
 func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	file, err := readFile(host, a.Path)
-	if problem, ok := errors.AsType[*workspace.FileError](err); ok && (problem.Kind == workspace.Binary || problem.Kind == workspace.TooLarge) {
+	if problem, ok := errors.AsType[*workspace.FileError](err); ok &&
+		(problem.Kind == workspace.Binary || problem.Kind == workspace.TooLarge) {
 		if result, ok := readOther(host, a.Path); ok {
 			return result, nil
 		}
@@ -68,7 +69,8 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	}
 	first := slices.IndexFunc(lines, func(l shownLine) bool { return l.number >= a.Offset })
 	if first < 0 {
-		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset, host.Files().View().Shown(file.Path), count(total, "line", "lines"))
+		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset,
+			host.Files().View().Shown(file.Path), count(total, "line", "lines"))
 	}
 	limit := readLines
 	if a.Limit > 0 {
@@ -96,10 +98,12 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 			next++
 		}
 		if next > shown {
-			fmt.Fprintf(&out, "(%s of line %d of the file are not shown; see them with raw)\n", count(next-shown, "line", "lines"), last)
+			fmt.Fprintf(&out, "(%s of line %d of the file are not shown; see them with raw)\n",
+				count(next-shown, "line", "lines"), last)
 		}
 		if next < len(lines) {
-			fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total, lines[next].number)
+			fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total,
+				lines[next].number)
 		}
 	}
 	result.Text = out.String()

@@ -202,10 +202,12 @@ func (p *place) elided(old, new string) (*Replacement, error) {
 		case len(matches) > 1:
 			e := AsMatchError(q.ambiguous(matches, false))
 			return refuse(Ambiguous, e.Lines,
-				"piece %d of %d around it occurs %d times, at lines %s", i+1, len(from), len(matches), numbers(e.Lines, 20))
+				"piece %d of %d around it occurs %d times, at lines %s", i+1, len(from), len(matches), numbers(e.Lines,
+					20))
 		case matches[0].start < end:
 			at := lineAt(p.lines, matches[0].start) + 1
-			return refuse(NotFound, []int{at}, "piece %d of %d stands at line %d, above the one before it", i+1, len(from), at)
+			return refuse(NotFound, []int{at}, "piece %d of %d stands at line %d, above the one before it", i+1,
+				len(from), at)
 		}
 		replaced, err := q.replace(matches, contents(to[i]))
 		if err != nil {
@@ -253,7 +255,8 @@ func (p *place) escapedTwice() string {
 		q := *p
 		q.old = contents(off)
 		if matches, _, _ := q.find(reading{old: off}, false); len(matches) > 0 {
-			return fmt.Sprintf("; it seems to be escaped twice, %s (line %d). Send it again with one escaping less, the new text too",
+			return fmt.Sprintf(
+				"; it seems to be escaped twice, %s (line %d). Send it again with one escaping less, the new text too",
 				e.by, lineAt(p.lines, matches[0].start)+1)
 		}
 	}

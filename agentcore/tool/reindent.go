@@ -92,7 +92,8 @@ func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (s
 // unadaptable refuses a new text whose indentation cannot follow that of the place, or may mean two things.
 func unadaptable(at int) error {
 	return &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with "+
-		"another indentation, and it is not certain how the lines of new_string are to be indented there; read the place "+
+		"another indentation, and it is not certain how the lines of new_string are to be indented there; "+
+		"read the place "+
 		"again, and copy whole lines with their indentation into old_string", at+1)}
 }
 
@@ -253,9 +254,9 @@ func (p *place) unit() int {
 	return max(width, 2)
 }
 
-// nests reports whether the indentation of lines agrees with their brackets, as far as those tell. The first line stands
-// where the place is. Lines that leave the block of the place are less indented, which they can be only where placed
-// says that the others are indented as the file is; there, lines below a colon are deeper.
+// nests reports whether the indentation of lines agrees with their brackets, as far as those tell. The first line
+// stands where the place is. Lines that leave the block of the place are less indented, which they can be only where
+// placed says that the others are indented as the file is; there, lines below a colon are deeper.
 func nests(lines []string, placed bool) bool {
 	type open struct {
 		bracket byte

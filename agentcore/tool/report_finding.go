@@ -40,8 +40,12 @@ func reportFindingTool() Tool {
 		Access:  func(a findingArguments) Access { return onPath(a.Path) },
 		Subject: ByPath,
 		Example: findingArguments{
-			Path: "main.go", Line: 12, Severity: "warning", Rule: "dropped-error", Message: "The error of Close is dropped, so a failed write goes unnoticed.",
-			Fix: &fixArguments{OldString: "\tf.Close()\n", NewString: "\tif err := f.Close(); err != nil {\n\t\treturn err\n\t}\n"},
+			Path: "main.go", Line: 12, Severity: "warning", Rule: "dropped-error",
+			Message: "The error of Close is dropped, so a failed write goes unnoticed.",
+			Fix: &fixArguments{
+				OldString: "\tf.Close()\n",
+				NewString: "\tif err := f.Close(); err != nil {\n\t\treturn err\n\t}\n",
+			},
 		},
 		Title: func(a findingArguments) string {
 			return fmt.Sprintf("finding at %s:%d: %s", a.Path, a.Line, a.Message)
@@ -67,7 +71,10 @@ func reportFinding(ctx context.Context, host reporting, a findingArguments) (Res
 	if message == "" {
 		return Result{}, fmt.Errorf("message is empty; say what is wrong and what to do")
 	}
-	finding := Finding{Path: path, Span: span, Severity: event.Severity(a.Severity), Rule: a.Rule, Message: message, Source: a.Source}
+	finding := Finding{
+		Path: path, Span: span, Severity: event.Severity(a.Severity), Rule: a.Rule, Message: message,
+		Source: a.Source,
+	}
 	if a.Severity == "" {
 		finding.Severity = event.SeverityWarning
 	}
@@ -82,7 +89,10 @@ func reportFinding(ctx context.Context, host reporting, a findingArguments) (Res
 	if finding.Fix != nil {
 		text += ", with its fix as a proposed edit"
 	}
-	return Result{Text: text + ".", Summary: fmt.Sprintf("%s at line %d", finding.Severity, a.Line), Paths: []string{path}}, nil
+	return Result{
+		Text: text + ".", Summary: fmt.Sprintf("%s at line %d", finding.Severity, a.Line),
+		Paths: []string{path},
+	}, nil
 }
 
 // lineSpan covers whole lines, 1-based and inclusive, without the indentation of the first and the
@@ -93,7 +103,8 @@ func lineSpan(file workspace.File, first, last int) (event.Span, error) {
 		last = first
 	}
 	if first < 1 || first > len(lines) || last > len(lines) {
-		return event.Span{}, fmt.Errorf("line %d is past the end: the file has %s", max(first, last), count(len(lines), "line", "lines"))
+		return event.Span{}, fmt.Errorf("line %d is past the end: the file has %s", max(first, last),
+			count(len(lines), "line", "lines"))
 	}
 	if last < first {
 		return event.Span{}, fmt.Errorf("end_line %d is before line %d", last, first)
@@ -103,5 +114,8 @@ func lineSpan(file workspace.File, first, last int) (event.Span, error) {
 	if column == from.end-from.start {
 		column = 0
 	}
-	return event.Span{StartLine: first - 1, StartColumn: column, EndLine: last - 1, EndColumn: len(trimRight(file.Text[to.start:to.end]))}, nil
+	return event.Span{
+		StartLine: first - 1, StartColumn: column, EndLine: last - 1,
+		EndColumn: len(trimRight(file.Text[to.start:to.end])),
+	}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// TestReportOfAFailureAtALimit: a run that hands over a failure in its last turn is told of as one that was ended by its
-// limit and as one that has failed.
+// TestReportOfAFailureAtALimit: a run that hands over a failure in its last turn is told of as one that was ended by
+// its limit and as one that has failed.
 func TestReportOfAFailureAtALimit(t *testing.T) {
 	report := TaskState{ID: "r1", Agent: "tester", Result: event.RunResult{
 		Status: event.StatusCompleted, Reason: "max_turns", Output: "S",

@@ -19,7 +19,8 @@ const (
 // notFound tells the model where the text comes nearest to old.
 func (p *place) notFound() error {
 	if p.text == "" {
-		return &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file; the file is empty, so " + p.called() + " must be empty too"}
+		return &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file; the file is empty, so " +
+			p.called() + " must be empty too"}
 	}
 	e := &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file" + p.nearest()}
 	if start, ok := p.similar(); ok {
@@ -37,7 +38,8 @@ func (p *place) nearest() string {
 		return twice
 	}
 	var out strings.Builder
-	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) && !allBlank(p.old) {
+	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) &&
+		!allBlank(p.old) {
 		out.WriteString("; it seems to hold the line numbers that read shows: leave them out")
 	}
 	start, ok := p.similar()
@@ -60,7 +62,8 @@ func (p *place) difference(start int) string {
 		case i >= len(p.lines):
 			return fmt.Sprintf("The file ends there, but %s goes on with %q. ", p.called(), clip(wanted, 120))
 		case p.content(i) != wanted:
-			return fmt.Sprintf("Line %d is %q there and %q in %s. ", i+1, clip(p.content(i), 120), clip(wanted, 120), p.called())
+			return fmt.Sprintf("Line %d is %q there and %q in %s. ", i+1, clip(p.content(i), 120),
+				clip(wanted, 120), p.called())
 		}
 	}
 	return "Only the line endings differ. "

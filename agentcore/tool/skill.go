@@ -15,14 +15,15 @@ type skillArguments struct {
 
 func skillTool() Tool {
 	return New(Definition[skillArguments, Records]{
-		Name:        "skill",
-		Description: "Load the instructions of one of the skills that are listed above, before you begin a task of its kind.",
-		Effect:      Reads,
-		Access:      func(a skillArguments) Access { return Access{Call: a.Name} },
-		Needs:       Skills,
-		Subject:     ByName,
-		Example:     skillArguments{Name: "release-notes"},
-		Title:       func(a skillArguments) string { return "skill " + a.Name },
+		Name: "skill",
+		Description: "Load the instructions of one of the skills that are listed above, before you begin a task " +
+			"of its kind.",
+		Effect:  Reads,
+		Access:  func(a skillArguments) Access { return Access{Call: a.Name} },
+		Needs:   Skills,
+		Subject: ByName,
+		Example: skillArguments{Name: "release-notes"},
+		Title:   func(a skillArguments) string { return "skill " + a.Name },
 		Run: func(_ context.Context, host Records, a skillArguments) (Result, error) {
 			text, files, err := host.Skill(strings.TrimSpace(a.Name))
 			if err != nil {
@@ -31,7 +32,9 @@ func skillTool() Tool {
 			var b strings.Builder
 			b.WriteString(text)
 			if len(files) > 0 {
-				b.WriteString("\n\nFiles of the skill, for `read`; paths in the text above are relative to the folder of SKILL.md:\n")
+				b.WriteString(
+					"\n\nFiles of the skill, for `read`; paths in the text above are relative to the folder " +
+						"of SKILL.md:\n")
 				for _, file := range files {
 					b.WriteString(file + "\n")
 				}

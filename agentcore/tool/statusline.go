@@ -11,12 +11,13 @@ type statuslineArguments struct {
 
 func statuslineTool() Tool {
 	return New(Definition[statuslineArguments, User]{
-		Name:        "statusline",
-		Description: "Show agentls's status line, or set it to line if the user agrees: a template such as \"{{agent}}: {{activity}}\", or ! and a shell command that gets JSON. Empty: the built-in one.",
-		Effect:      Asks,
-		Access:      Internal[statuslineArguments],
-		Needs:       Naming,
-		Example:     statuslineArguments{},
+		Name: "statusline",
+		Description: "Show agentls's status line, or set it to line if the user agrees: a template such as " +
+			"\"{{agent}}: {{activity}}\", or ! and a shell command that gets JSON. Empty: the built-in one.",
+		Effect:  Asks,
+		Access:  Internal[statuslineArguments],
+		Needs:   Naming,
+		Example: statuslineArguments{},
 		Title: func(a statuslineArguments) string {
 			if a.Line == nil {
 				return "look at the status line"

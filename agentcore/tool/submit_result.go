@@ -73,7 +73,8 @@ func HandedOver(text string) (result event.ChildResult, ok bool) {
 		before = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(before, "json"), "```"))
 		after = strings.TrimSpace(strings.TrimPrefix(after, "```"))
 		parts := []string{before, a.Details, more, after}
-		a.Details = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" }), "\n\n")
+		a.Details = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return strings.TrimSpace(s) == "" }),
+			"\n\n")
 		return a.result(), true
 	}
 	return result, false
@@ -105,12 +106,16 @@ func submitted(members map[string]json.RawMessage) (a submitArguments, more stri
 
 func submitResultTool() Tool {
 	return New(Definition[submitArguments, Delegation]{
-		Name:        "submit_result",
-		Description: "End your task and hand its result to the agent that asked. Call it alone, as your last call; nothing that you say afterwards is read.",
-		Effect:      Notes,
-		Access:      Internal[submitArguments],
-		Example:     submitArguments{Summary: "Both callers pass nil; the parser never checks it.", Details: "parse.go:41 …"},
-		Title:       func(submitArguments) string { return "hands over its result" },
+		Name: "submit_result",
+		Description: "End your task and hand its result to the agent that asked. Call it alone, as your last call; " +
+			"nothing that you say afterwards is read.",
+		Effect: Notes,
+		Access: Internal[submitArguments],
+		Example: submitArguments{
+			Summary: "Both callers pass nil; the parser never checks it.",
+			Details: "parse.go:41 …",
+		},
+		Title: func(submitArguments) string { return "hands over its result" },
 		Run: func(ctx context.Context, host Delegation, a submitArguments) (Result, error) {
 			if strings.TrimSpace(a.Summary) == "" {
 				return Result{}, errors.New("the summary is empty; say the outcome in a sentence")

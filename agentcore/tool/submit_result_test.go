@@ -8,8 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// TestHandedOver: what models write instead of calling submit_result is read in the spellings of the call, and nothing is lost; other texts are
-// no results.
+// TestHandedOver: what models write instead of calling submit_result is read in the spellings of the call, and nothing
+// is lost; other texts are no results.
 func TestHandedOver(t *testing.T) {
 	for text, want := range map[string]event.ChildResult{
 		`{"status":"completed","summary":"Done."}`: {Status: "completed", Summary: "Done."},

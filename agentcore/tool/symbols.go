@@ -66,14 +66,16 @@ type symbolsArguments struct {
 
 func symbolsTool() Tool {
 	return New(Definition[symbolsArguments, CheckedWorkspace]{
-		Name:        "symbols",
-		Description: "Find where a symbol is defined or used, what a file defines (document), or names that match (workspace).",
-		Effect:      Reads,
-		Access:      func(a symbolsArguments) Access { return onPath(a.Path) },
-		Subject:     ByPath,
-		Example:     symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
+		Name: "symbols",
+		Description: "Find where a symbol is defined or used, what a file defines (document), or names that match " +
+			"(workspace).",
+		Effect:  Reads,
+		Access:  func(a symbolsArguments) Access { return onPath(a.Path) },
+		Subject: ByPath,
+		Example: symbolsArguments{Kind: "references", Path: "main.go", Name: "Run"},
 		Title: func(a symbolsArguments) string {
-			return strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{a.Kind, "of", cmp.Or(a.Name, a.Path)}, func(s string) bool { return s == "" }), " "))
+			return strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{a.Kind, "of", cmp.Or(a.Name, a.Path)},
+				func(s string) bool { return s == "" }), " "))
 		},
 		Run: symbols,
 	})
@@ -218,11 +220,13 @@ func (s Symbol) called(name string) bool {
 	}
 	before := strings.TrimSuffix(strings.TrimSuffix(name, lastPart(name)), ".")
 	whole := s.Container + "." + s.Name
-	return before == "" || strings.HasSuffix(strings.NewReplacer("(", "", ")", "", "*", "").Replace(strings.TrimSuffix(strings.TrimSuffix(whole, lastPart(s.Name)), ".")), before)
+	return before == "" ||
+		strings.HasSuffix(strings.NewReplacer("(", "", ")", "", "*",
+			"").Replace(strings.TrimSuffix(strings.TrimSuffix(whole, lastPart(s.Name)), ".")), before)
 }
 
-// calledSo keeps the symbols that have a name; where none has all of it, those whose own name it ends in, since what a symbol is in may
-// be spelled otherwise.
+// calledSo keeps the symbols that have a name; where none has all of it, those whose own name it ends in, since what a
+// symbol is in may be spelled otherwise.
 func calledSo(list []Symbol, name string) []Symbol {
 	exact := slices.DeleteFunc(slices.Clone(list), func(s Symbol) bool { return !s.called(name) })
 	if len(exact) > 0 {
@@ -256,7 +260,10 @@ func (l *lookup) at(kind SymbolKind) ([]Symbol, error) {
 		var all []Symbol
 		const most = 5 // of the same name
 		for _, s := range named[:min(len(named), most)] {
-			list, ok, err := l.ask(SymbolQuery{Kind: kind, Path: s.Path, Line: s.Span.StartLine, Column: nameColumn(l.host, s)})
+			list, ok, err := l.ask(SymbolQuery{
+				Kind: kind, Path: s.Path, Line: s.Span.StartLine,
+				Column: nameColumn(l.host, s),
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -378,7 +385,10 @@ func (l *lookup) grepped(expression string, keep func(line, word string) bool) (
 		lines := shownLines(h.text)
 		for _, m := range h.matches {
 			text := h.text[lines[m.line].start:lines[m.line].end]
-			found := Symbol{Path: h.path, Span: event.Span{StartLine: m.line, StartColumn: m.column, EndLine: m.line, EndColumn: m.column}}
+			found := Symbol{Path: h.path, Span: event.Span{
+				StartLine: m.line, StartColumn: m.column, EndLine: m.line,
+				EndColumn: m.column,
+			}}
 			if keep != nil {
 				if !keep(text, "") {
 					continue

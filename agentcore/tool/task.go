@@ -69,13 +69,17 @@ type taskArguments struct {
 
 func taskTool() Tool {
 	return New(Definition[taskArguments, Delegation]{
-		Name:        "task",
-		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. You see its edits.",
-		Effect:      Delegates,
-		Access:      func(a taskArguments) Access { return Access{Call: a.Agent} },
-		Needs:       Subagents,
-		Subject:     ByName,
-		Example:     taskArguments{Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.", Description: "find session refresh"},
+		Name: "task",
+		Description: "Give a job to another agent and get its result. Calls of one turn run in parallel. You " +
+			"see its edits.",
+		Effect:  Delegates,
+		Access:  func(a taskArguments) Access { return Access{Call: a.Agent} },
+		Needs:   Subagents,
+		Subject: ByName,
+		Example: taskArguments{
+			Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.",
+			Description: "find session refresh",
+		},
 		Title: func(a taskArguments) string {
 			title := a.Description
 			if strings.TrimSpace(title) == "" {
@@ -97,8 +101,10 @@ func task(ctx context.Context, host Delegation, a taskArguments) (Result, error)
 		return Result{Text: text, Summary: "tells of " + a.Agent}, nil
 	}
 	state, err := host.Delegate(ctx, Task{
-		Agent: a.Agent, Prompt: a.Prompt, Title: a.Description, Background: a.Background, MaxTurns: a.MaxTurns, Model: a.Model,
-		Resume: event.RunID(a.Resume), AllowedTools: a.AllowedTools, ContextFiles: a.ContextFiles, Criteria: a.Criteria, Thoroughness: a.Thoroughness,
+		Agent: a.Agent, Prompt: a.Prompt, Title: a.Description, Background: a.Background, MaxTurns: a.MaxTurns,
+		Model:  a.Model,
+		Resume: event.RunID(a.Resume), AllowedTools: a.AllowedTools, ContextFiles: a.ContextFiles, Criteria: a.Criteria,
+		Thoroughness: a.Thoroughness,
 	})
 	if err != nil {
 		return Result{}, err
@@ -159,7 +165,8 @@ func (s TaskState) Report() string {
 		fmt.Fprintf(&b, "error: %s\n", r.Error.Detail)
 	}
 	if r.Status == event.StatusInterrupted {
-		fmt.Fprintf(&b, "to go on with it: task with resume = %q, or the user by `agentls sessions resume %s`\n", s.ID, s.ID)
+		fmt.Fprintf(&b, "to go on with it: task with resume = %q, or the user by `agentls sessions resume %s`\n", s.ID,
+			s.ID)
 	}
 	body := strings.TrimSpace(r.Output)
 	if r.Result == nil { // it was killed before it could report
@@ -169,7 +176,8 @@ func (s TaskState) Report() string {
 	}
 	if c := r.Result; c != nil {
 		failed := c.Status == event.ChildStatusFailed
-		if c.Status != "" && c.Status != event.ChildStatusCompleted && (r.Reason == "" || failed) { // otherwise its end says so
+		if c.Status != "" && c.Status != event.ChildStatusCompleted && (r.Reason == "" || failed) {
+			// otherwise its end says so
 			fmt.Fprintf(&b, "it says: %s\n", c.Status)
 		}
 		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
@@ -179,7 +187,10 @@ func (s TaskState) Report() string {
 		for _, list := range []struct {
 			name  string
 			items []string
-		}{{"changed", c.FilesModified}, {"created", c.FilesCreated}, {"warning", c.Warnings}, {"suggestion", c.Suggestions}} {
+		}{{"changed", c.FilesModified}, {"created", c.FilesCreated}, {"warning", c.Warnings}, {
+			"suggestion",
+			c.Suggestions,
+		}} {
 			for _, item := range list.items {
 				fmt.Fprintf(&b, "%s: %s\n", list.name, item)
 			}
@@ -195,7 +206,8 @@ func (s TaskState) Report() string {
 		fmt.Fprintf(&b, "limit: %s\n", s.Bounded)
 	}
 	fmt.Fprintf(&b, "cost: %s, %s, %d tokens in, %d out",
-		count(r.Turns, "turn", "turns"), took(r.DurationMs), r.Usage.InputTokens+r.Usage.CachedTokens, r.Usage.OutputTokens)
+		count(r.Turns, "turn",
+			"turns"), took(r.DurationMs), r.Usage.InputTokens+r.Usage.CachedTokens, r.Usage.OutputTokens)
 	if r.Usage.Cost != nil {
 		b.WriteString(", " + price.Dollars(*r.Usage.Cost))
 	}

@@ -58,7 +58,8 @@ func taskControlTools() []Tool {
 			Run:     taskOutput,
 		}),
 		New(Definition[taskWaitArguments, Delegation]{
-			Name: "task_wait", Description: "Wait for any or all (default) of your tasks and get their results.", Effect: Delegates,
+			Name: "task_wait", Description: "Wait for any or all (default) of your tasks and get their results.",
+			Effect:  Delegates,
 			Access:  Internal[taskWaitArguments],
 			With:    "task",
 			Example: taskWaitArguments{IDs: []string{"r1", "r2"}, Mode: "any"},
@@ -115,7 +116,8 @@ func taskStatus(ctx context.Context, host Delegation, a taskStatusArguments) (Re
 }
 
 func taskOutput(ctx context.Context, host Delegation, a taskOutputArguments) (Result, error) {
-	states, err := host.WaitTasks(ctx, []event.RunID{event.RunID(a.ID)}, false, min(time.Duration(a.WaitMs)*time.Millisecond, taskWaitMax))
+	states, err := host.WaitTasks(ctx, []event.RunID{event.RunID(a.ID)}, false,
+		min(time.Duration(a.WaitMs)*time.Millisecond, taskWaitMax))
 	if err != nil {
 		return Result{}, err
 	}
@@ -153,13 +155,17 @@ func taskWaits(ctx context.Context, host Delegation, a taskWaitArguments) (Resul
 			running = append(running, s.line())
 		}
 	}
-	return Result{Text: strings.Join(append(ended, running...), "\n\n"), Summary: fmt.Sprintf("%d of %d have ended", len(ended), len(states))}, nil
+	return Result{
+		Text:    strings.Join(append(ended, running...), "\n\n"),
+		Summary: fmt.Sprintf("%d of %d have ended", len(ended), len(states)),
+	}, nil
 }
 
 // line says how far a task is.
 func (s TaskState) line() string {
 	r := s.Result
-	text := fmt.Sprintf("%s %s %s (%s): %s, %d tokens", s.ID, s.Agent, r.Status, s.Title, count(r.Turns, "turn", "turns"), r.Usage.InputTokens+r.Usage.CachedTokens+r.Usage.OutputTokens)
+	text := fmt.Sprintf("%s %s %s (%s): %s, %d tokens", s.ID, s.Agent, r.Status, s.Title,
+		count(r.Turns, "turn", "turns"), r.Usage.InputTokens+r.Usage.CachedTokens+r.Usage.OutputTokens)
 	switch {
 	case s.Message != "" && !r.Status.Final():
 		text += "; " + s.Message

@@ -23,8 +23,11 @@ func todoTool() Tool {
 		Description: "Replace the list of work that the user sees; for three steps or more.",
 		Effect:      Notes,
 		Access:      Internal[todoArguments],
-		Example:     todoArguments{Items: []todoItem{{Text: "read the parser", State: "in_progress"}, {Text: "add the test", State: "pending"}}},
-		Title:       func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
+		Example: todoArguments{Items: []todoItem{
+			{Text: "read the parser", State: "in_progress"},
+			{Text: "add the test", State: "pending"},
+		}},
+		Title: func(a todoArguments) string { return "todo " + todoSummary(a.Items) },
 		Run: func(ctx context.Context, host Records, a todoArguments) (Result, error) {
 			items := make([]event.Todo, len(a.Items))
 			for i, item := range a.Items {

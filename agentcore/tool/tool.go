@@ -42,11 +42,12 @@ func (e Effect) String() string {
 // Parallel reports whether such calls run beside others of one turn.
 func (e Effect) Parallel() bool { return e <= Delegates }
 
-// Outside reports whether such a call changes something that neither the store nor the workspace's layers hold, so that its intent
-// must be durable before it starts.
+// Outside reports whether such a call changes something that neither the store nor the workspace's layers hold, so that
+// its intent must be durable before it starts.
 func (e Effect) Outside() bool { return e >= Asks }
 
-// LeavesDoubt reports whether nothing but looking tells what came of a call that was cut off, by the effect's name in the store.
+// LeavesDoubt reports whether nothing but looking tells what came of a call that was cut off, by the effect's name in
+// the store.
 func LeavesDoubt(effect string) bool {
 	e := Effect(slices.Index(effectNames[:], effect))
 	return e == Delegates || e.Outside()
@@ -91,12 +92,13 @@ type Tool interface {
 	Spec() Spec
 	// Title is the call in one line for people, such as "read main.go". Arguments may be broken.
 	Title(arguments json.RawMessage) string
-	// Decode makes a call of arguments that fit the schema; members that are missing all the same are zero. Those who have
-	// a model's arguments use [Parse].
+	// Decode makes a call of arguments that fit the schema; members that are missing all the same are zero. Those who
+	// have a model's arguments use [Parse].
 	Decode(arguments json.RawMessage) (Call, error)
 }
 
-// Call is one call of a tool, decoded once: what people, permissions, hooks and the tool itself see of it is the same value.
+// Call is one call of a tool, decoded once: what people, permissions, hooks and the tool itself see of it is the same
+// value.
 type Call struct {
 	// Title is that of the tool for these arguments.
 	Title string
@@ -104,13 +106,14 @@ type Call struct {
 	Arguments json.RawMessage
 	// Access is what the call reaches for. Nil means that the tool does not declare it: such a call is denied.
 	Access *Access
-	// Run carries out the call. An error is the answer to the model, which sees "error: " and the text: say what happened
-	// and what to do instead. It stops soon after ctx ends and then returns ctx's error.
+	// Run carries out the call. An error is the answer to the model, which sees "error: " and the text: say what
+	// happened and what to do instead. It stops soon after ctx ends and then returns ctx's error.
 	Run func(ctx context.Context, host Host) (Result, error)
 }
 
-// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON object or nothing,
-// which it does not set itself under any of their names, or sets to null; the defaults are judged as if the call had them.
+// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON
+// object or nothing, which it does not set itself under any of their names, or sets to null; the defaults are judged as
+// if the call had them.
 func Parse(t Tool, raw, defaults json.RawMessage) (Call, error) {
 	arguments, err := check(t, raw, defaults)
 	if err != nil {

@@ -67,7 +67,8 @@ func walk(ctx context.Context, host Workspace, starts []string, depth int) iter.
 	}
 }
 
-// filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that the run may not read are left out.
+// filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that
+// the run may not read are left out.
 func filesBelow(ctx context.Context, host Workspace, starts []string, wanted globPattern) iter.Seq2[string, error] {
 	layer := host.Files().Fork()
 	return func(yield func(string, error) bool) {
@@ -91,7 +92,8 @@ func filesBelow(ctx context.Context, host Workspace, starts []string, wanted glo
 	}
 }
 
-// wants tells which files below a folder a pattern names. It may also count from the workspace although a folder was named.
+// wants tells which files below a folder a pattern names. It may also count from the workspace although a folder was
+// named.
 func wants(host Workspace, start string, pattern globPattern) func(path string) bool {
 	if pattern.pattern == "**" {
 		return func(string) bool { return true }
@@ -139,10 +141,12 @@ func newGlob(pattern string) (globPattern, error) {
 	pattern = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(pattern)), "./")
 	if strings.Contains(pattern, ",") && !strings.Contains(pattern, "{") {
 		// "*.go,*.mod": several patterns, as some models write them.
-		pattern = "{" + strings.Join(strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' }), ",") + "}"
+		pattern = "{" + strings.Join(strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' }),
+			",") + "}"
 	}
 	if !doublestar.ValidatePattern(pattern) {
-		return globPattern{}, fmt.Errorf("%q is no glob pattern; use *, ?, [a-z], {a,b} and ** for folders, such as **/*.go", pattern)
+		return globPattern{},
+			fmt.Errorf("%q is no glob pattern; use *, ?, [a-z], {a,b} and ** for folders, such as **/*.go", pattern)
 	}
 	return globPattern{pattern, !strings.Contains(pattern, "/")}, nil
 }

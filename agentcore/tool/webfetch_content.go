@@ -43,10 +43,13 @@ func (p page) content() content {
 		}
 		c.title, c.text = disclosed(c.title), disclosed(c.text)
 		if c.note == "" && strings.TrimSpace(c.text) == "" {
-			c.note = "The page shows no text without running its scripts. Look for its data, its source or another page on the same matter."
+			c.note = "The page shows no text without running its scripts. Look for its data, its source or another " +
+				"page on the same matter."
 		}
 	case kind == "application/pdf":
-		c.note = aboutPDF(p.body, p.cut) + " The text of PDFs is not read here: look for the same document as a web page or in plain text, or ask the user what it says."
+		c.note = aboutPDF(p.body, p.cut) +
+			" The text of PDFs is not read here: look for the same document as a web page or in plain text, or ask " +
+			"the user what it says."
 	case strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
 		c.picture(p)
 	case isTextType(kind) || utf8.Valid(p.body) && !bytes.ContainsRune(p.body, 0):
@@ -54,7 +57,8 @@ func (p page) content() content {
 		if err != nil {
 			c.note = fmt.Sprintf("The text cannot be read: %v.", err)
 		}
-		if (kind == "application/json" || strings.HasSuffix(kind, "+json")) && len(text) > lineLimit && bytes.Count(text, []byte("\n")) < 3 {
+		if (kind == "application/json" || strings.HasSuffix(kind, "+json")) && len(text) > lineLimit &&
+			bytes.Count(text, []byte("\n")) < 3 {
 			// A line that long can be read by nobody, nor by read once it is kept in a file.
 			var indented bytes.Buffer
 			if json.Indent(&indented, text, "", " ") == nil {
@@ -99,21 +103,26 @@ func (p page) decoded() io.Reader {
 
 // textTypes are types of text beside text/*.
 var textTypes = []string{
-	"application/json", "application/xml", "application/javascript", "application/ecmascript", "application/yaml", "application/x-yaml",
-	"application/toml", "application/x-sh", "application/sql", "application/graphql", "image/svg+xml", "message/rfc822", "application/x-ndjson",
+	"application/json", "application/xml", "application/javascript", "application/ecmascript", "application/yaml",
+	"application/x-yaml",
+	"application/toml", "application/x-sh", "application/sql", "application/graphql", "image/svg+xml", "message/rfc822",
+	"application/x-ndjson",
 }
 
 func isTextType(kind string) bool {
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") ||
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") ||
+		strings.HasSuffix(kind, "+yaml") ||
 		slices.Contains(textTypes, kind)
 }
 
-// pdfPage finds the pages of a PDF that are not packed (ISO 32000-1, 7.7.3.3), pdfCount the numbers of pages that its trees say. They take half a
-// millisecond to make, which each start of the program, and so each sandboxed command, would take longer.
+// pdfPage finds the pages of a PDF that are not packed (ISO 32000-1, 7.7.3.3), pdfCount the numbers of pages that its
+// trees say. They take half a millisecond to make, which each start of the program, and so each sandboxed command,
+// would take longer.
 var (
 	pdfPage  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/Type\s*/Page[^s]`) })
 	pdfCount = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
+		return regexp.MustCompile(
+			`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
 	})
 )
 

@@ -26,8 +26,9 @@ var markdown = sync.OnceValue(func() *converter.Converter {
 	))
 })
 
-// markdownOf turns an HTML document in UTF-8 into Markdown. Links are absolute. What is not shown, or no text, is left out, and so is what
-// stands around the main part of a page that names it. The error says that the document cannot be read.
+// markdownOf turns an HTML document in UTF-8 into Markdown. Links are absolute. What is not shown, or no text, is left
+// out, and so is what stands around the main part of a page that names it. The error says that the document cannot be
+// read.
 func markdownOf(document io.Reader, address *url.URL) (title, text string, err error) {
 	// The parser panics on nothing, but refuses what is nested too deeply.
 	root, err := html.Parse(document)
@@ -55,7 +56,8 @@ func markdownOf(document io.Reader, address *url.URL) (title, text string, err e
 
 // dropped are elements that have no text for readers.
 var dropped = []atom.Atom{
-	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Head, atom.Math,
+	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Embed, atom.Canvas,
+	atom.Head, atom.Math,
 	atom.Input, atom.Select, atom.Textarea, atom.Audio, atom.Video, atom.Dialog,
 }
 
@@ -65,7 +67,8 @@ func prune(n *html.Node, address *url.URL) {
 		next := child.NextSibling
 		switch {
 		case child.Type == html.CommentNode,
-			child.Type == html.ElementNode && (slices.Contains(dropped, child.DataAtom) && child.DataAtom != atom.Math || unshown(child)):
+			child.Type == html.ElementNode &&
+				(slices.Contains(dropped, child.DataAtom) && child.DataAtom != atom.Math || unshown(child)):
 			n.RemoveChild(child)
 		default:
 			prune(child, address) // the parser bounds how deep that goes
@@ -85,7 +88,10 @@ func unshown(n *html.Node) bool {
 			return a.Val == "true"
 		case "style":
 			style := strings.ToLower(strings.Join(strings.Fields(a.Val), ""))
-			for _, way := range []string{"display:none", "visibility:hidden", "font-size:0", "opacity:0;", "opacity:0!"} {
+			for _, way := range []string{
+				"display:none", "visibility:hidden", "font-size:0", "opacity:0;",
+				"opacity:0!",
+			} {
 				if strings.Contains(style+";", way) {
 					return true
 				}
@@ -95,8 +101,8 @@ func unshown(n *html.Node) bool {
 	return false
 }
 
-// anchor makes the address of a link or an image absolute. What leads nowhere loses its address, and an image without a word for it is left
-// empty.
+// anchor makes the address of a link or an image absolute. What leads nowhere loses its address, and an image without a
+// word for it is left empty.
 func anchor(n *html.Node, address *url.URL) {
 	name := ""
 	switch n.DataAtom {
@@ -114,7 +120,8 @@ func anchor(n *html.Node, address *url.URL) {
 		}
 		to, err := address.Parse(strings.TrimSpace(a.Val))
 		own := err == nil && strings.HasPrefix(strings.TrimSpace(a.Val), "#")
-		if err != nil || own || to.Scheme != "http" && to.Scheme != "https" && to.Scheme != "mailto" || len(a.Val) > lineLimit {
+		if err != nil || own || to.Scheme != "http" && to.Scheme != "https" && to.Scheme != "mailto" ||
+			len(a.Val) > lineLimit {
 			n.Attr = slices.Delete(n.Attr, i, i+1)
 			break
 		}
@@ -130,7 +137,8 @@ func anchor(n *html.Node, address *url.URL) {
 	}
 }
 
-// mainPart is the one part of a document that says it is what the page is about, where it has much of the text; else the whole.
+// mainPart is the one part of a document that says it is what the page is about, where it has much of the text; else
+// the whole.
 func mainPart(root *html.Node) *html.Node {
 	whole := len(plainText(root))
 	for _, is := range []func(*html.Node) bool{

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// searchCount is how many results websearch shows if the call does not say, searchCountMax how many at most: what all engines give at once.
+	// searchCount is how many results websearch shows if the call does not say, searchCountMax how many at most: what
+	// all engines give at once.
 	searchCount    = 8
 	searchCountMax = 20
 	// searchExcerpt is in characters of what a result says.
@@ -40,11 +41,13 @@ func websearch(ctx context.Context, host Web, a websearchArguments) (Result, err
 	engine, ok := host.SearchEngine()
 	switch {
 	case !ok:
-		return Result{}, errors.New("no search engine is configured; the user sets websearch.kind in the configuration of agentls")
+		return Result{},
+			errors.New("no search engine is configured; the user sets websearch.kind in the configuration of agentls")
 	case strings.TrimSpace(a.Query) == "":
 		return Result{}, errors.New("the query is empty; say what to look for")
 	case carriesSecret(host, a.Query):
-		return Result{}, errors.New("the query carries a secret, or the place of one, which is not sent anywhere; leave it out")
+		return Result{},
+			errors.New("the query carries a secret, or the place of one, which is not sent anywhere; leave it out")
 	}
 	found, err := engine.search(ctx, a.Query, min(cmp.Or(a.Count, searchCount), searchCountMax))
 	if err != nil {

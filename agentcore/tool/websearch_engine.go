@@ -55,7 +55,8 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 	request.Header.Set("User-Agent", "agentls (an assistant for programmers)")
 	client := *e.Client
 	client.Jar = nil
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the key is for this host alone
+	// the key is for this host alone
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
 		if outer.Err() != nil {
@@ -64,7 +65,8 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // which repeats the query
 		}
-		return nil, fmt.Errorf("the search engine %s could not be asked: %w; go on without it, and tell the user", e.Kind, err)
+		return nil, fmt.Errorf("the search engine %s could not be asked: %w; go on without it, and tell the user",
+			e.Kind, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, searchBytes+1))
@@ -76,15 +78,21 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 	case err != nil:
 		return nil, fmt.Errorf("the answer of the search engine %s broke off: %w; try again", e.Kind, err)
 	case len(body) > searchBytes:
-		return nil, fmt.Errorf("the search engine %s answers more than %d bytes; ask for fewer results", e.Kind, searchBytes)
+		return nil, fmt.Errorf("the search engine %s answers more than %d bytes; ask for fewer results",
+			e.Kind, searchBytes)
 	}
 	all, err := read(body)
 	if err != nil {
-		return nil, fmt.Errorf("the search engine %s does not answer as it should: %w; the user sees to websearch in the configuration of agentls", e.Kind, err)
+		return nil,
+			fmt.Errorf(
+				"the search engine %s does not answer as it should: %w; the user sees to websearch in the "+
+					"configuration "+
+					"of agentls", e.Kind, err)
 	}
 	var list []searched
 	for _, r := range all {
-		if u, err := url.Parse(r.address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		if u, err := url.Parse(r.address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+			u.User != nil {
 			continue
 		}
 		if list = append(list, r); len(list) == count {
@@ -95,12 +103,15 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 }
 
 // request is the one that an engine wants, and how its answer is read.
-func (e SearchEngine) request(ctx context.Context, query string, count int) (*http.Request, func([]byte) ([]searched, error), error) {
+func (e SearchEngine) request(ctx context.Context, query string,
+	count int,
+) (*http.Request, func([]byte) ([]searched, error), error) {
 	get := func(base, path string, values url.Values) (*http.Request, error) {
 		if e.BaseURL != "" {
 			base = e.BaseURL
 		}
-		return http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+path+"?"+values.Encode(), nil)
+		return http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+path+"?"+values.Encode(),
+			nil)
 	}
 	switch e.Kind {
 	case "searxng":
@@ -110,7 +121,8 @@ func (e SearchEngine) request(ctx context.Context, query string, count int) (*ht
 		}
 		return request, readSearxng, err
 	case "brave":
-		request, err := get("https://api.search.brave.com", "/res/v1/web/search", url.Values{"q": {query}, "count": {strconv.Itoa(count)}})
+		request, err := get("https://api.search.brave.com", "/res/v1/web/search",
+			url.Values{"q": {query}, "count": {strconv.Itoa(count)}})
 		if err == nil {
 			request.Header.Set("X-Subscription-Token", e.Key)
 		}
@@ -134,12 +146,15 @@ func (e SearchEngine) request(ctx context.Context, query string, count int) (*ht
 		}
 		return request, readTavily, err
 	}
-	return nil, nil, fmt.Errorf("the search engine %q is not known; the user sets websearch.kind to searxng, brave or tavily", e.Kind)
+	return nil, nil,
+		fmt.Errorf("the search engine %q is not known; the user sets websearch.kind to searxng, brave or tavily",
+			e.Kind)
 }
 
 // failure says why an engine gave no results. Its own words are left out: they may be anything.
 func (e SearchEngine) failure(response *http.Response) error {
-	what := fmt.Sprintf("the search engine %s answers %d %s", e.Kind, response.StatusCode, http.StatusText(response.StatusCode))
+	what := fmt.Sprintf("the search engine %s answers %d %s", e.Kind, response.StatusCode,
+		http.StatusText(response.StatusCode))
 	switch code := response.StatusCode; {
 	case code == http.StatusTooManyRequests:
 		if wait := response.Header.Get("Retry-After"); wait != "" {
@@ -148,10 +163,12 @@ func (e SearchEngine) failure(response *http.Response) error {
 		return errors.New(what + "; go on with what you have")
 	case code == http.StatusForbidden && e.Kind == "searxng":
 		return errors.New(what + "; the user adds json to search.formats in the settings of SearXNG")
-	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusPaymentRequired || code == 432:
+	case code == http.StatusUnauthorized || code == http.StatusForbidden ||
+		code == http.StatusPaymentRequired || code == 432:
 		return errors.New(what + "; the user sees to the key that websearch.key_env names")
 	case code >= 300 && code < 400:
-		return errors.New(what + ", a redirect, which is not followed; the user sets websearch.base_url to where it leads")
+		return errors.New(what +
+			", a redirect, which is not followed; the user sets websearch.base_url to where it leads")
 	case code == http.StatusNotFound:
 		return errors.New(what + "; the user sees to websearch.base_url")
 	}
@@ -181,8 +198,8 @@ func readSearxng(body []byte) ([]searched, error) {
 // tag is markup in an excerpt.
 var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[a-zA-Z][^<>]{0,200}>`) })
 
-// readBrave reads an answer of the Web Search API (api-dashboard.search.brave.com, "Web search": response objects). Words that were looked for
-// are marked up.
+// readBrave reads an answer of the Web Search API (api-dashboard.search.brave.com, "Web search": response objects).
+// Words that were looked for are marked up.
 func readBrave(body []byte) ([]searched, error) {
 	var answer struct {
 		Web struct {

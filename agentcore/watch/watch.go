@@ -21,24 +21,26 @@ import (
 type Target struct {
 	// Path is absolute and clean.
 	Path string
-	// Base is a folder above Path, or Path's own. The folders between the two are watched as well, so that a part of the way
-	// that is made, moved or removed is noticed. Empty means the folder that Path is in.
+	// Base is a folder above Path, or Path's own. The folders between the two are watched as well, so that a part of
+	// the way that is made, moved or removed is noticed. Empty means the folder that Path is in.
 	Base string
 	// Depth is how many levels of folders in the folder Path are watched with it; 0 means its own entries.
 	Depth int
 }
 
-// maxFolders bounds the folders that are watched: each takes a piece of the kernel's memory, of which a user has not much.
+// maxFolders bounds the folders that are watched: each takes a piece of the kernel's memory, of which a user has not
+// much.
 const maxFolders = 2000
 
 // Options of a Watcher.
 type Options struct {
-	// Changed is called with the paths that have changed, sorted, after a burst of changes is over; on the Watcher's own
-	// goroutine, one call after the other. A nil list means that anything may have changed.
+	// Changed is called with the paths that have changed, sorted, after a burst of changes is over; on the Watcher's
+	// own goroutine, one call after the other. A nil list means that anything may have changed.
 	Changed func(paths []string)
 	// Failed is called with what the system says about changes that cannot be noticed; on the same goroutine.
 	Failed func(error)
-	// Quiet ends a burst: the time in which nothing changes. 0 means 50 ms. A burst is told after ten times that at the latest.
+	// Quiet ends a burst: the time in which nothing changes. 0 means 50 ms. A burst is told after ten times that at the
+	// latest.
 	Quiet time.Duration
 }
 
@@ -84,8 +86,8 @@ func Start(targets []Target, o Options) (*Watcher, error) {
 	return w, nil
 }
 
-// Set replaces the targets. The exchange is told as a change, with nil, since nobody knows what happened before. It waits
-// for a call of Changed that is under way, so Changed itself must not call it.
+// Set replaces the targets. The exchange is told as a change, with nil, since nobody knows what happened before. It
+// waits for a call of Changed that is under way, so Changed itself must not call it.
 func (w *Watcher) Set(targets []Target) {
 	select {
 	case w.wanted <- slices.Clone(targets):
@@ -93,7 +95,8 @@ func (w *Watcher) Set(targets []Target) {
 	}
 }
 
-// Close ends the watch and waits for its goroutine, and so for a call of Changed that is under way. It may be called twice.
+// Close ends the watch and waits for its goroutine, and so for a call of Changed that is under way. It may be called
+// twice.
 func (w *Watcher) Close() error {
 	w.cancel()
 	<-w.ended
@@ -174,7 +177,8 @@ func (w *Watcher) sync() {
 	}
 }
 
-// way watches the folders from a target's base to the one that it is in, and where the base is missing, the nearest above.
+// way watches the folders from a target's base to the one that it is in, and where the base is missing, the nearest
+// above.
 func (w *Watcher) way(t Target, needed map[string]bool) {
 	above := filepath.Dir(t.Path)
 	base := t.Base
@@ -196,8 +200,8 @@ func (w *Watcher) way(t Target, needed map[string]bool) {
 	}
 }
 
-// below watches a folder and what is in it, down to a depth. Where the path is a file that is a link, it watches what the
-// link leads to.
+// below watches a folder and what is in it, down to a depth. Where the path is a file that is a link, it watches what
+// the link leads to.
 func (w *Watcher) below(path string, depth int, needed map[string]bool) {
 	info, err := os.Lstat(path)
 	if err != nil {

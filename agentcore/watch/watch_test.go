@@ -251,7 +251,8 @@ func TestBurst(t *testing.T) {
 				}
 			}
 		}
-		// The first is told 500 ms after its beginning at 10 ms, the second 50 ms after the last change, that at 600 ms.
+		// The first is told 500 ms after its beginning at 10 ms, the second 50 ms after the last change, that at 600
+		// ms.
 		if told[0] != 510*time.Millisecond || told[1] != 650*time.Millisecond {
 			t.Errorf("the bursts were told after %v", told)
 		}

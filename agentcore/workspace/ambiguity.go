@@ -18,9 +18,9 @@ const carefulEffort = 1500
 // span is a range of lines, [from, to).
 type span struct{ from, to int }
 
-// wideRanges returns for each piece, sorted, the lines of a over which it could be made as well: those beside it that not
-// every shortest script keeps for the same line of b, and those up to the next piece where they say too little to tell two changes
-// apart. Pieces that belong together have the same range.
+// wideRanges returns for each piece, sorted, the lines of a over which it could be made as well: those beside it that
+// not every shortest script keeps for the same line of b, and those up to the next piece where they say too little to
+// tell two changes apart. Pieces that belong together have the same range.
 func wideRanges(a, b *Index, pieces []piece) []span {
 	if len(pieces) == 0 {
 		return nil
@@ -28,8 +28,8 @@ func wideRanges(a, b *Index, pieces []piece) []span {
 	t := newAlignment(a, b, margin)
 	ranges := t.ranges(a, b, pieces)
 	common := t.common()
-	// From the last to the first, each range takes in the one behind it where only common lines lie between, and not many
-	// for what has changed around them: another tool may count those as changed, too.
+	// From the last to the first, each range takes in the one behind it where only common lines lie between, and not
+	// many for what has changed around them: another tool may count those as changed, too.
 	weight := 0
 	for i := len(ranges) - 1; i >= 0; i-- {
 		own := pieces[i].a1 - pieces[i].a0 + pieces[i].b1 - pieces[i].b0
@@ -38,7 +38,8 @@ func wideRanges(a, b *Index, pieces []piece) []span {
 			continue
 		}
 		here, next := &ranges[i], ranges[i+1]
-		if gap := next.from - here.to; gap <= 0 || islandShare*gap <= weight+own && !slices.Contains(common[here.to-t.head:next.from-t.head], false) {
+		if gap := next.from - here.to; gap <= 0 || islandShare*gap <= weight+own &&
+			!slices.Contains(common[here.to-t.head:next.from-t.head], false) {
 			here.to = max(here.to, next.to)
 			weight += own
 		} else {
@@ -76,7 +77,10 @@ func (t alignment) ranges(a, b *Index, pieces []piece) []span {
 	own := newScript(a, b, pieces)
 	unsure, ok := t.unsure()
 	if !ok {
-		return groups([]script{own, newScript(a, b, t.pieces(way{backwards: true})), newScript(a, b, t.pieces(way{swapped: true})), newScript(a, b, t.pieces(way{true, true}))})
+		return groups([]script{
+			own, newScript(a, b, t.pieces(way{backwards: true})),
+			newScript(a, b, t.pieces(way{swapped: true})), newScript(a, b, t.pieces(way{true, true})),
+		})
 	}
 	for _, p := range own {
 		unsure = append(unsure, span{p.from, p.to})
@@ -114,8 +118,8 @@ func (t alignment) unsure() ([]span, bool) {
 	slices.Reverse(b)
 	to := differ{left: budget}
 	to.shortest(a, b, carefulEffort)
-	// A point (x, y), on diagonal x-y, is on a shortest script if it takes d steps to come there and steps-d to go on. On
-	// a diagonal those are the points between how far one got in d-2 steps and in d, from either end.
+	// A point (x, y), on diagonal x-y, is on a shortest script if it takes d steps to come there and steps-d to go on.
+	// On a diagonal those are the points between how far one got in d-2 steps and in d, from either end.
 	points := func(k, d int) span {
 		lo, hi := from.reached(k, d-2, n, m)+1, from.reached(k, d, n, m)
 		k = n - m - k
@@ -158,8 +162,8 @@ func (t alignment) unsure() ([]span, bool) {
 	return spans, true
 }
 
-// reached returns how far shortest got in the first text of n lines on a diagonal with at most d steps, within the texts; one less than the
-// diagonal's first point where it did not come there.
+// reached returns how far shortest got in the first text of n lines on a diagonal with at most d steps, within the
+// texts; one less than the diagonal's first point where it did not come there.
 func (d *differ) reached(k, steps, n, m int) int {
 	first := max(0, k)
 	if steps < 0 || k < -steps || k > steps {

@@ -23,7 +23,8 @@ func commonLines(a, b []string) [][]int {
 	return length
 }
 
-// TestUnsureLinesAgainstAllScripts compares the lines that are unsure with what a table of all common subsequences says.
+// TestUnsureLinesAgainstAllScripts compares the lines that are unsure with what a table of all common subsequences
+// says.
 func TestUnsureLinesAgainstAllScripts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := NewIndex(texts("\n").Draw(t, "a")), NewIndex(texts("\n").Draw(t, "b"))

@@ -7,8 +7,8 @@ type anchor struct {
 	path string
 	// text is what the lines refer to, nil where there is no such file; last is then the text that was.
 	text, last *text
-	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document was
-	// closed, and what the disk has is still to be read.
+	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document
+	// was closed, and what the disk has is still to be read.
 	saved   *text
 	closing bool
 	seq     uint64
@@ -37,7 +37,10 @@ func (v *View) anchor(path string, c content) *anchor {
 }
 
 func newAnchor(path string, c content) *anchor {
-	return &anchor{path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}), piles: make(map[*Proposal]*pile)}
+	return &anchor{
+		path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}),
+		piles: make(map[*Proposal]*pile),
+	}
 }
 
 // release forgets an anchor that nothing is tied to. The lock is held.

@@ -19,8 +19,8 @@ const (
 )
 
 // Buffer is a text that is edited a little at a time: a balanced tree of pieces, in which a change costs the logarithm
-// of the text's length, and the length of what is inserted. It is immutable, an edit makes another one, and it may be used from any
-// goroutine. The whole text is put together when somebody first asks for it.
+// of the text's length, and the length of what is inserted. It is immutable, an edit makes another one, and it may be
+// used from any goroutine. The whole text is put together when somebody first asks for it.
 type Buffer struct {
 	// source is the text of a buffer that no edit made. Its tree is made for the first edit.
 	source  string
@@ -104,9 +104,9 @@ func (b *Buffer) Replace(start, end int, insert string) *Buffer {
 	return &Buffer{root: join(join(before, treeOf(pieces(head+insert+tail))), after)}
 }
 
-// Offset returns where in bytes a position is: a line and a column in units, both 0-based. A line beyond the text is its
-// end, a column beyond the line is the end of the line before its ending, and one inside a character is the character's start, as
-// LSP 3.18 ("Position") has it.
+// Offset returns where in bytes a position is: a line and a column in units, both 0-based. A line beyond the text is
+// its end, a column beyond the line is the end of the line before its ending, and one inside a character is the
+// character's start, as LSP 3.18 ("Position") has it.
 func (b *Buffer) Offset(line, column int, units Units) int {
 	root := b.tree()
 	sum := root.measured()
@@ -330,7 +330,10 @@ func (n *node) split(at int) (before, after *node) {
 	case n.left == nil:
 		// The halves are never seen: Replace makes them part of others. So they may end inside of "\r\n", and their
 		// length is all that counts.
-		return &node{sum: measure{bytes: at}, piece: n.piece[:at]}, &node{sum: measure{bytes: len(n.piece) - at}, piece: n.piece[at:]}
+		return &node{sum: measure{bytes: at}, piece: n.piece[:at]}, &node{
+			sum:   measure{bytes: len(n.piece) - at},
+			piece: n.piece[at:],
+		}
 	case at < n.left.sum.bytes:
 		before, after = n.left.split(at)
 		return before, join(after, n.right)

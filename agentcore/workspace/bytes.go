@@ -9,9 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// ReadBytes returns the bytes of a file that [Layer.Read] refuses because it is no text, or too large for one: an image, say. It is the file of the
-// disk, since documents and layers hold nothing but text. The error is a *FileError: that of Read where it has another reason, TooLarge for
-// more than limit bytes, Binary never.
+// ReadBytes returns the bytes of a file that [Layer.Read] refuses because it is no text, or too large for one: an
+// image, say. It is the file of the disk, since documents and layers hold nothing but text. The error is a *FileError:
+// that of Read where it has another reason, TooLarge for more than limit bytes, Binary never.
 func (l *Layer) ReadBytes(path string, limit int64) ([]byte, error) {
 	path = cleanPath(path)
 	c, err := l.content(path)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where the disk
-// says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk that tells
-// them apart has room for both. A name in another Unicode normalization is another name.
+// clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where
+// the disk says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk
+// that tells them apart has room for both. A name in another Unicode normalization is another name.
 func (l *Layer) clash(path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
@@ -20,7 +20,8 @@ func (l *Layer) clash(path string) error {
 		dir := filepath.Join(r.Path, filepath.Join(parts[:i]...))
 		full := filepath.Join(dir, name)
 		onDisk, proposed := l.named(r, dir, name)
-		if slices.Contains(onDisk, name) && !slices.ContainsFunc(onDisk, func(other string) bool { return other != name }) {
+		if slices.Contains(onDisk, name) &&
+			!slices.ContainsFunc(onDisk, func(other string) bool { return other != name }) {
 			continue
 		}
 		for _, other := range onDisk {
@@ -40,7 +41,8 @@ func (l *Layer) clash(path string) error {
 			twin := filepath.Join(dir, other)
 			if !slices.Contains(onDisk, other) && l.there(twin) {
 				return &FileError{
-					Kind: Exists, Path: path, Detail: "differs in letter case alone from " + twin + ", which is new, too; on many disks they are one",
+					Kind: Exists, Path: path, Detail: "differs in letter case alone from " + twin +
+						", which is new, too; on many disks they are one",
 					Hint: "write the path as it is there, or choose a name that differs in more",
 				}
 			}

@@ -6,8 +6,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for them,
-// and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a hunk that is in no conflict, is not known, or whose file is gone.
+// Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for
+// them, and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a
+// hunk that is in no conflict, is not known, or whose file is gone.
 func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
@@ -39,8 +40,8 @@ func (h *hunk) sides() (base, ours string) {
 	return h.home, home.Slice(0, h.homeAt) + h.after + home.Slice(h.homeAt+countLines(h.before), home.Len())
 }
 
-// Overwrite opens hunks in conflict again, as the user chose: each now replaces what stands at its lines by the agent's text
-// for them. Hunks that are open stay as they are; any other comes back as a failure.
+// Overwrite opens hunks in conflict again, as the user chose: each now replaces what stands at its lines by the agent's
+// text for them. Hunks that are open stay as they are; any other comes back as a failure.
 func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	v := s.view
 	defer v.notices.run()
@@ -61,7 +62,8 @@ func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 		case h.gone || a.text == nil:
 			failures = append(failures, HunkFailure{id, "the file is gone; reject the edit, or ask the agent again"})
 		case h.moveTo != "":
-			failures = append(failures, HunkFailure{id, "another file is where it is to go; move that one away, or reject the move"})
+			failures = append(failures,
+				HunkFailure{id, "another file is where it is to go; move that one away, or reject the move"})
 		default:
 			_, h.after = h.sides()
 			h.before = a.text.index().Slice(h.start, h.end)
@@ -73,7 +75,8 @@ func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 			p.valid = false
 			p.arrange()
 			if h.state == event.StateConflict {
-				failures = append(failures, HunkFailure{id, "it overlaps another edit; accept or reject that one first"})
+				failures = append(failures,
+					HunkFailure{id, "it overlaps another edit; accept or reject that one first"})
 			}
 			piles[a] = p
 		}

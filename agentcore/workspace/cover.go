@@ -25,7 +25,8 @@ type covering struct {
 // maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
 const maxCovers = 16
 
-// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are theirs.
+// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are
+// theirs.
 func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
 	c := cover{saved: u.hunk}
 	for k, over := range changes {
@@ -40,8 +41,8 @@ func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
 	u.covers = append(slices.Clone(u.covers[max(0, len(u.covers)-maxCovers+1):]), c)
 }
 
-// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its lines are as
-// they were.
+// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its
+// lines are as they were.
 func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
 	if len(u.covers) == 0 || len(landed) == 0 {
 		return false
@@ -80,7 +81,8 @@ func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
 	return true
 }
 
-// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start, end).
+// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start,
+// end).
 func (h *hunk) joins(shown *text, start, end int) bool {
 	x := shown.index()
 	below := h.after != "" && !lineStart(h.after, len(h.after)) && end < x.Len()

@@ -12,8 +12,8 @@ type piece struct{ a0, a1, b0, b1 int }
 // both, or where the shortest script so far got furthest. Its memory grows with the square.
 const effort = 400
 
-// budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take more
-// than a fraction of a second.
+// budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take
+// more than a fraction of a second.
 const budget = 16_000_000
 
 // diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
@@ -167,9 +167,9 @@ func slide(a, b *Index, pieces []piece) []piece {
 // balanceEffort bounds how many lines balance compares.
 const balanceEffort = 1 << 20
 
-// balance looks for other places of the equal lines between an insertion and a deletion, among lines that are replaced, so that as many come
-// as go on either side of them. All are as short. Apart, a line that was changed would be brought by one piece and taken by the
-// other, and each would be wrong without the other.
+// balance looks for other places of the equal lines between an insertion and a deletion, among lines that are replaced,
+// so that as many come as go on either side of them. All are as short. Apart, a line that was changed would be brought
+// by one piece and taken by the other, and each would be wrong without the other.
 func balance(a, b *Index, pieces []piece) []piece {
 	var result []piece
 	left := balanceEffort
@@ -200,8 +200,8 @@ func balance(a, b *Index, pieces []piece) []piece {
 // delta is how many lines a piece adds.
 func (p piece) delta() int { return p.b1 - p.b0 - (p.a1 - p.a0) }
 
-// repeats returns how many lines further down, before end, the lines [from, to) stand again so that pieces which add and take away so many
-// lines are closest to as many; 0 where they are as close as they are.
+// repeats returns how many lines further down, before end, the lines [from, to) stand again so that pieces which add
+// and take away so many lines are closest to as many; 0 where they are as close as they are.
 func repeats(x *Index, from, to, end, added, taken int, left *int) int {
 	best, off := 0, added+taken
 	for by := 1; by < added+taken && to+by <= end && *left > 0; by++ {
@@ -333,7 +333,8 @@ func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
 func (d *differ) backtrack(a0, b0, x, y, steps int) {
 	var found []piece
 	for step := steps; step > 0; step-- {
-		// Row step begins behind those before it, of which each is two longer than the last; diagonal k lies at k+step+1.
+		// Row step begins behind those before it, of which each is two longer than the last; diagonal k lies at
+		// k+step+1.
 		reach, k := d.trace[step*step+2*step:], x-y
 		at := func(k int) int { return int(reach[k+step+1]) }
 		previous := k - 1

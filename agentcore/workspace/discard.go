@@ -7,9 +7,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// A document that is closed without saving shows the disk's text again, and what was done to it since the last save never
-// was. Comparing the two texts cannot tell which of several equal lines came back, so that undos remember how they were
-// when the text was saved.
+// A document that is closed without saving shows the disk's text again, and what was done to it since the last save
+// never was. Comparing the two texts cannot tell which of several equal lines came back, so that undos remember how
+// they were when the text was saved.
 
 // savedUndo is an undo as it was when its document was opened or saved.
 type savedUndo struct {
@@ -19,8 +19,9 @@ type savedUndo struct {
 	on *text
 }
 
-// SaveDocument tells that the editor saved a document as it shows it now. Accepted hunks of a document that is closed without
-// being saved since they were accepted count as undone, since the text has gone back to what it was before. It does not wait on I/O.
+// SaveDocument tells that the editor saved a document as it shows it now. Accepted hunks of a document that is closed
+// without being saved since they were accepted count as undone, since the text has gone back to what it was before. It
+// does not wait on I/O.
 func (v *View) SaveDocument(path string) {
 	path = cleanPath(path)
 	v.cache.drop(path)
@@ -46,8 +47,8 @@ func (a *anchor) save() {
 	}
 }
 
-// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved is
-// gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
+// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
+// is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
 func (v *View) reverted(a *anchor, next *text) (closed, back bool) {
 	closed = a.closing && v.docs[a.path] == nil && next != nil && a.text != nil
 	a.closing = false
@@ -77,14 +78,16 @@ func (p *pile) traces(next *text) map[string]bool {
 }
 
 // revert makes an undo what it was when the text was saved that shows again. One that was accepted later has been taken
-// back, unless not all is lost and the text seems to have it: some editors save a document and do not say so. It reports false where
-// nothing is certain; standing are the traces of hunks in the text.
+// back, unless not all is lost and the text seems to have it: some editors save a document and do not say so. It
+// reports false where nothing is certain; standing are the traces of hunks in the text.
 func (u *undo) revert(next *text, lost loss, standing map[string]bool) bool {
 	stands := func(line string) bool { return standing[line] }
 	switch {
 	case u.create || u.delete || u.moveTo != "" || u.settled() && !u.pending:
 		return false
-	case u.saved == nil && lost == maybeLost && (slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 && !slices.ContainsFunc(u.vanished, stands)):
+	case u.saved == nil && lost == maybeLost &&
+		(slices.ContainsFunc(wordsOnly(u.after, u.before), stands) || len(u.vanished) > 0 &&
+			!slices.ContainsFunc(u.vanished, stands)):
 		return false
 	case u.saved == nil:
 		u.settle(event.StateAccepted, "")
@@ -120,7 +123,8 @@ func (p *pile) remark(shown *text, batch uint64) {
 	standing := shown.standing(all)
 	for _, u := range p.undos {
 		if u.batch == batch {
-			u.vanished = slices.DeleteFunc(wordsOnly(u.before, u.after), func(line string) bool { return standing[line] })
+			u.vanished = slices.DeleteFunc(wordsOnly(u.before, u.after),
+				func(line string) bool { return standing[line] })
 		}
 	}
 }
@@ -177,7 +181,8 @@ func back(shown *text, group []*undo) (apart, twice []*undo) {
 	standing := shown.standing(all)
 	for _, u := range group {
 		brings := wordsOnly(u.before, u.after)
-		at := slices.IndexFunc(u.vanished, func(line string) bool { return standing[line] && slices.Contains(brings, line) })
+		at := slices.IndexFunc(u.vanished,
+			func(line string) bool { return standing[line] && slices.Contains(brings, line) })
 		if at < 0 {
 			apart = append(apart, u)
 			continue

@@ -131,7 +131,8 @@ func TestClosedAfterSavingInSilence(t *testing.T) {
 	}
 }
 
-// TestClosedWithAnotherText: another program changed the file, so that nobody knows what of the hunk is in it. No line comes twice.
+// TestClosedWithAnotherText: another program changed the file, so that nobody knows what of the hunk is in it. No line
+// comes twice.
 func TestClosedWithAnotherText(t *testing.T) {
 	const disk = "a\nb\n}\nc\n}\nd\n"
 	p := propose(t, disk, "a\n}\nc\n}\nd\n")

@@ -198,7 +198,10 @@ func (v *View) tooLarge(path string, size int64) *FileError {
 }
 
 func ioError(path, detail string, err error) error {
-	return &FileError{Kind: IO, Path: path, Detail: fmt.Sprintf("%s: %v", detail, err), Hint: "check the file and its permissions", Cause: err}
+	return &FileError{
+		Kind: IO, Path: path, Detail: fmt.Sprintf("%s: %v", detail, err),
+		Hint: "check the file and its permissions", Cause: err,
+	}
 }
 
 // statError sorts an error of os.Root: no such file is none.

@@ -15,9 +15,9 @@ type DiffBase struct {
 	top string // of the repository that dir lies in; dir itself where there is none
 }
 
-// NewDiffBase returns the base for a folder, an absolute path. It looks on disk for the repository that the folder is in, since
-// `git apply` takes the names of a plain diff as relative to the folder, but those under a `diff --git` line as
-// relative to the top of the repository.
+// NewDiffBase returns the base for a folder, an absolute path. It looks on disk for the repository that the folder is
+// in, since `git apply` takes the names of a plain diff as relative to the folder, but those under a `diff --git` line
+// as relative to the top of the repository.
 func NewDiffBase(dir string) DiffBase {
 	for top := filepath.Clean(dir); ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
@@ -38,9 +38,9 @@ func slashName(dir, path string) string {
 }
 
 // Diff returns what the edit does to its file as `git apply` takes it in the base's folder: a plain unified diff (see
-// [FileEdit.Unified]) where that can tell it, and git's extended headers (git-diff, "Generating patch text with -p") for
-// renames and for files that come or go without a line. An empty line ends headers that nothing follows, since git would read the
-// names of a plain diff behind them as more of the same header. Format is that of the file.
+// [FileEdit.Unified]) where that can tell it, and git's extended headers (git-diff, "Generating patch text with -p")
+// for renames and for files that come or go without a line. An empty line ends headers that nothing follows, since git
+// would read the names of a plain diff behind them as more of the same header. Format is that of the file.
 func (e FileEdit) Diff(base DiffBase, format Format) string {
 	from := slashName(base.top, e.Path)
 	mode := "100644"
@@ -53,7 +53,8 @@ func (e FileEdit) Diff(base DiffBase, format Format) string {
 		case !strings.HasPrefix(plain, "diff --git "):
 			return plain
 		case e.Delete:
-			return fmt.Sprintf("diff --git %s %s\ndeleted file mode %s\n\n", quoteName("a/"+from), quoteName("b/"+from), mode)
+			return fmt.Sprintf("diff --git %s %s\ndeleted file mode %s\n\n", quoteName("a/"+from),
+				quoteName("b/"+from), mode)
 		}
 		return fmt.Sprintf("diff --git %s %s\nnew file mode 100644\n\n", quoteName("a/"+from), quoteName("b/"+from))
 	}
@@ -86,11 +87,12 @@ func (e FileEdit) similarity() int {
 	return min(99, 100*(len(e.Before)-gone)/max(len(e.Before), len(e.Before)-gone+come))
 }
 
-// Ordered puts edits into the order in which files can be changed one after the other: changes in place and deletions by path,
-// then renames, each when its new name is free, then new files. Cyclic are renames that wait for each other.
+// Ordered puts edits into the order in which files can be changed one after the other: changes in place and deletions
+// by path, then renames, each when its new name is free, then new files. Cyclic are renames that wait for each other.
 func Ordered(edits []FileEdit) (ordered, cyclic []FileEdit) {
 	var moves, creations []FileEdit
-	for _, e := range slices.SortedFunc(slices.Values(edits), func(a, b FileEdit) int { return cmp.Compare(a.Path, b.Path) }) {
+	for _, e := range slices.SortedFunc(slices.Values(edits),
+		func(a, b FileEdit) int { return cmp.Compare(a.Path, b.Path) }) {
 		switch {
 		case e.MoveTo != "":
 			moves = append(moves, e)
@@ -102,7 +104,8 @@ func Ordered(edits []FileEdit) (ordered, cyclic []FileEdit) {
 	}
 	for len(moves) > 0 {
 		free := slices.IndexFunc(moves, func(e FileEdit) bool {
-			return !slices.ContainsFunc(moves, func(other FileEdit) bool { return other.Path == e.MoveTo && other.Path != e.Path })
+			return !slices.ContainsFunc(moves,
+				func(other FileEdit) bool { return other.Path == e.MoveTo && other.Path != e.Path })
 		})
 		if free < 0 {
 			return append(ordered, creations...), moves

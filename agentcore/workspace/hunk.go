@@ -97,7 +97,8 @@ func (t *text) is(from *text, h *hunk) bool {
 		return false
 	}
 	start, end := from.index().Start(h.start), from.index().Start(h.end)
-	return t.s[start:start+len(h.after)] == h.after && t.s[:start] == from.s[:start] && t.s[start+len(h.after):] == from.s[end:]
+	return t.s[start:start+len(h.after)] == h.after && t.s[:start] == from.s[:start] &&
+		t.s[start+len(h.after):] == from.s[end:]
 }
 
 // change is what taking the hunk does to the shown text.
@@ -107,7 +108,8 @@ func (h *hunk) change() change {
 
 // move carries the hunks along a change of the file. from is the text that their lines refer to: the
 // previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
-// lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last save.
+// lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last
+// save.
 func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
 	p.valid = false
 	exact := taken != nil && taken.session == s && !taken.undo
@@ -225,7 +227,8 @@ func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bo
 		h.start, h.end = h.start+by, h.end+by
 		if there {
 			above, below := h.beside(changes, i, by)
-			h.reverse = h.merged(next, h.start-above.lines, h.end+below.lines, above.old+h.before+below.old, countLines(above.old))
+			h.reverse = h.merged(next, h.start-above.lines, h.end+below.lines, above.old+h.before+below.old,
+				countLines(above.old))
 			h.settle(event.StateAccepted, "the text is already there")
 		}
 		return
@@ -248,22 +251,24 @@ func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
 	partly := !h.there(changes, i)
 	for i > 0 && changes[i-1].end == h.start {
 		c := changes[i-1]
-		if !(c.text != "" && !lineStart(c.text, len(c.text))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
+		if !(c.text != "" && !lineStart(c.text, len(c.text))) &&
+			!(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 		i--
 	}
 	for j = max(i, j); j < len(changes) && changes[j].start == h.end; j++ {
 		c := changes[j]
-		if !(h.after != "" && !lineStart(h.after, len(h.after))) && !(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
+		if !(h.after != "" && !lineStart(h.after, len(h.after))) &&
+			!(conflict && (c.start == c.end || h.start == h.end)) && !(partly && h.shares(c)) {
 			break
 		}
 	}
 	return i, j
 }
 
-// beside returns the changes at the hunk's ends, changes[i-1] above and changes[i] below. The hunk has moved by a number
-// of lines meanwhile.
+// beside returns the changes at the hunk's ends, changes[i-1] above and changes[i] below. The hunk has moved by a
+// number of lines meanwhile.
 func (h *hunk) beside(changes []change, i, by int) (above, below change) {
 	if i > 0 && changes[i-1].end == h.start-by {
 		above = changes[i-1]
@@ -294,7 +299,8 @@ func (h *hunk) shares(c change) bool {
 	return false
 }
 
-// begins reports whether a text begins with lines, and ends whether it ends with them, as a formatter may have laid them out.
+// begins reports whether a text begins with lines, and ends whether it ends with them, as a formatter may have laid
+// them out.
 func begins(text, lines string) bool {
 	return closeUp(NewIndex(text).Slice(0, countLines(lines))) == closeUp(lines)
 }
@@ -304,7 +310,8 @@ func ends(text, lines string) bool {
 	return closeUp(x.Slice(max(x.Len()-countLines(lines), 0), x.Len())) == closeUp(lines)
 }
 
-// closeUp returns text without the white space that formatters change: at the ends of its lines, and how much there is within them.
+// closeUp returns text without the white space that formatters change: at the ends of its lines, and how much there is
+// within them.
 func closeUp(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -321,7 +328,9 @@ func (h *hunk) there(changes []change, i int) bool {
 	if above.text == "" && below.text == "" && above.old == "" && below.old == "" {
 		return false
 	}
-	if h.before == "" && strings.ContainsFunc(h.after, isWord) && (begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) && !ends(above.old, h.after)) {
+	if h.before == "" && strings.ContainsFunc(h.after, isWord) &&
+		(begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) &&
+			!ends(above.old, h.after)) {
 		return true // its lines came together with a change of those beside them
 	}
 	return above.text+h.before+below.text == above.old+h.after+below.old

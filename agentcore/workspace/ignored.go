@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Ignored tells what version control ignores, as gitignore(5) has it and the layer shows the ignore files. It remembers what it has read,
-// so that whoever asks for many files makes one for each piece of work. Its method may be called from any goroutine.
+// Ignored tells what version control ignores, as gitignore(5) has it and the layer shows the ignore files. It remembers
+// what it has read, so that whoever asks for many files makes one for each piece of work. Its method may be called from
+// any goroutine.
 type Ignored struct {
 	layer *Layer
 
@@ -23,8 +24,8 @@ type folderRules struct {
 // Ignored returns what is ignored below the roots, as the layer shows it from now on.
 func (l *Layer) Ignored() *Ignored { return &Ignored{layer: l, folders: map[string]folderRules{}} }
 
-// Has reports whether a file or folder, by its absolute path, is ignored, or one above it. A root, and what lies outside of them,
-// is not.
+// Has reports whether a file or folder, by its absolute path, is ignored, or one above it. A root, and what lies
+// outside of them, is not.
 func (g *Ignored) Has(path string, dir bool) bool {
 	path = cleanPath(path)
 	r, rel := g.layer.view.locate(path)

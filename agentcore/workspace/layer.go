@@ -31,8 +31,8 @@ type Layer struct {
 	files map[string]*layerFile
 	moved map[string]string
 	seen  map[string]sight
-	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one answer
-	// of a model were made up before it saw the result of any of them.
+	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one
+	// answer of a model were made up before it saw the result of any of them.
 	learned map[string]sight
 	// generation counts the changes of files; dropped tells when a path lost its edits.
 	generation uint64
@@ -99,7 +99,10 @@ func (f *layerFile) gone() []Conflict {
 
 // occupied is the conflict of a file that is moved to where another one appeared.
 func occupied(path string, moved, other *text) Conflict {
-	return Conflict{Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(), OursPath: path}
+	return Conflict{
+		Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(),
+		OursPath: path,
+	}
 }
 
 func newLayer(v *View, s *Proposal, parent *Layer) *Layer {
@@ -274,8 +277,8 @@ func (l *Layer) writable(path string) error {
 	return err
 }
 
-// Read returns a file as the layer shows it, and remembers its stamp as what the run will have seen from its next turn on. The path is
-// absolute, as [View.Resolve] returns it, or that of an open document. The error is a *FileError.
+// Read returns a file as the layer shows it, and remembers its stamp as what the run will have seen from its next turn
+// on. The path is absolute, as [View.Resolve] returns it, or that of an open document. The error is a *FileError.
 func (l *Layer) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := l.content(path)
@@ -313,8 +316,8 @@ func (l *Layer) Seen(path string) (Stamp, bool) {
 	return s.stamp, ok
 }
 
-// SeenWhole is [Layer.Seen] of a run that knows the whole text: it read it, or wrote it from one that it had read. Whoever replaces
-// the whole text needs to.
+// SeenWhole is [Layer.Seen] of a run that knows the whole text: it read it, or wrote it from one that it had read.
+// Whoever replaces the whole text needs to.
 func (l *Layer) SeenWhole(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -349,7 +352,10 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 		return File{}, err
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-		return File{}, &FileError{Kind: Binary, Path: path, Detail: "the new text is not UTF-8 text", Hint: "write text only"}
+		return File{}, &FileError{
+			Kind: Binary, Path: path, Detail: "the new text is not UTF-8 text",
+			Hint: "write text only",
+		}
 	}
 	if int64(len(text)) > l.view.options.MaxFileSize {
 		return File{}, l.view.tooLarge(path, int64(len(text)))
@@ -374,7 +380,10 @@ func (l *Layer) Delete(path string, base Stamp, author Author) error {
 		return err
 	}
 	if base == "" {
-		return &FileError{Kind: NotFound, Path: path, Detail: "no such file", Hint: "list the folder to see what is there"}
+		return &FileError{
+			Kind: NotFound, Path: path, Detail: "no such file",
+			Hint: "list the folder to see what is there",
+		}
 	}
 	_, err := l.put(path, nil, base, author)
 	return err
@@ -480,7 +489,10 @@ func (l *Layer) creatable(path string) error {
 			break
 		}
 		if err != nil || c.text != nil {
-			return &FileError{Kind: NotRegular, Path: path, Detail: fmt.Sprintf("%s is a file, not a folder", full), Hint: "choose another folder"}
+			return &FileError{
+				Kind: NotRegular, Path: path, Detail: fmt.Sprintf("%s is a file, not a folder", full),
+				Hint: "choose another folder",
+			}
 		}
 	}
 	for _, below := range l.overlay(path) {
@@ -587,8 +599,8 @@ func (l *Layer) Merge() (MergeReport, error) {
 			continue
 		}
 		l.mu.Lock()
-		// A child may have merged more into it meanwhile, which the next merge takes along; the merge of its own move may
-		// have moved it.
+		// A child may have merged more into it meanwhile, which the next merge takes along; the merge of its own move
+		// may have moved it.
 		for at, now := range l.files {
 			if now == f {
 				l.set(at, nil)

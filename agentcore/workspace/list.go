@@ -23,7 +23,8 @@ func (l *Layer) overlaid(dir string) []string {
 		found[path] = true
 	}
 	for path, a := range v.anchors {
-		if rel, ok := within(dir, path); ok && rel != "." && (a.piles[l.session] != nil || a.incoming[l.session] != nil) {
+		if rel, ok := within(dir, path); ok && rel != "." &&
+			(a.piles[l.session] != nil || a.incoming[l.session] != nil) {
 			found[path] = true
 		}
 	}

@@ -2,8 +2,8 @@ package workspace
 
 import "strings"
 
-// change is a piece of a difference, with the lines over which it could be made as well: what two changes whose wide ranges
-// meet lead to depends on how the texts were aligned.
+// change is a piece of a difference, with the lines over which it could be made as well: what two changes whose wide
+// ranges meet lead to depends on how the texts were aligned.
 type change struct {
 	start, end       int
 	wideFrom, wideTo int

@@ -42,11 +42,12 @@ func soak(short, usual, long int) int {
 }
 
 // judge compares Merge3 with `git merge-file` on each case. What git calls a conflict must be one here, what both merge
-// must be the same, no line that either side wrote may get lost, and the sides can be swapped. There are two exceptions. Where
-// lines repeat, so that a change could be made in several places, it is more careful than git, as with a change to a function of
-// which the other side put a copy beside. And git does not always find the shortest script of a large change, so that it takes text that
-// stayed for new one, and finds a conflict there. Then the merge must be the side that has all changes of the other, or what the shortest patch of one side
-// makes of the other: git makes and applies that. Such cases are counted, and few.
+// must be the same, no line that either side wrote may get lost, and the sides can be swapped. There are two
+// exceptions. Where lines repeat, so that a change could be made in several places, it is more careful than git, as
+// with a change to a function of which the other side put a copy beside. And git does not always find the shortest
+// script of a large change, so that it takes text that stayed for new one, and finds a conflict there. Then the merge
+// must be the side that has all changes of the other, or what the shortest patch of one side makes of the other: git
+// makes and applies that. Such cases are counted, and few.
 func judge(t *testing.T, cases []triple) tally {
 	t.Helper()
 	var n tally
@@ -125,8 +126,8 @@ func mergeFile(t *testing.T, dir string, c triple) (verdict, error) {
 	return verdict{command.ProcessState.ExitCode(), string(output)}, nil
 }
 
-// patched is what git's shortest patch from base to side makes of the other side, empty where it does not fit. The lines beside a
-// change must be there, one on either side: changes that touch are no merge.
+// patched is what git's shortest patch from base to side makes of the other side, empty where it does not fit. The
+// lines beside a change must be there, one on either side: changes that touch are no merge.
 func patched(t *testing.T, dir, base, side, other string) string {
 	git := func(args ...string) []byte {
 		command := exec.CommandContext(t.Context(), "git", args...)
@@ -300,7 +301,8 @@ func (s *scribbler) triple() (base, ours, theirs string) {
 	return texts[0], texts[1], texts[2]
 }
 
-// TestMerge3AgainstGit has git merge-file judge merges of texts whose lines repeat, so that there are many ways to align them.
+// TestMerge3AgainstGit has git merge-file judge merges of texts whose lines repeat, so that there are many ways to
+// align them.
 func TestMerge3AgainstGit(t *testing.T) {
 	var cases []triple
 	for seed := range soak(300, 2000, 20_000) {

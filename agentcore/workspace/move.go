@@ -12,10 +12,10 @@ import (
 // maxMoved bounds the files of a folder that is moved at once.
 const maxMoved = 1000
 
-// Move moves a file, or a folder with every file in it that the layer shows, to where nothing is; folders on the way need
-// not exist. The edits of a file, before and after its move, stay one thing with it, and so does what is changed below
-// the layer meanwhile. base is the stamp of the file as for [Layer.Write]; it is not looked at for a folder. Either all
-// files are moved or, on an error, none.
+// Move moves a file, or a folder with every file in it that the layer shows, to where nothing is; folders on the way
+// need not exist. The edits of a file, before and after its move, stay one thing with it, and so does what is changed
+// below the layer meanwhile. base is the stamp of the file as for [Layer.Write]; it is not looked at for a folder.
+// Either all files are moved or, on an error, none.
 //
 // The error is a *FileError: NotFound, Stale (with the text as it is now), Exists for a target that is there, Directory
 // for a folder that would go into itself, Protected, Outside, NotRegular for symbolic links, Binary for what is no text
@@ -37,7 +37,10 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 		return &FileError{Kind: Exists, Path: to, Detail: "is where the file is already", Hint: "choose another path"}
 	}
 	if _, ok := within(from, to); ok {
-		return &FileError{Kind: Directory, Path: to, Detail: "lies in what is to be moved", Hint: "choose a path outside of " + from}
+		return &FileError{
+			Kind: Directory, Path: to, Detail: "lies in what is to be moved",
+			Hint: "choose a path outside of " + from,
+		}
 	}
 	files, err := l.filesIn(from)
 	if err != nil {
@@ -70,9 +73,15 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 		case c.secret:
 			return l.view.secretError(c.file(spots[i].path).Path)
 		case !folder && base == "" && c.text != nil:
-			return &FileError{Kind: Stale, Path: from, Detail: "was not read", Hint: "read it first, then move it", Current: new(c.file(from))}
+			return &FileError{
+				Kind: Stale, Path: from, Detail: "was not read", Hint: "read it first, then move it",
+				Current: new(c.file(from)),
+			}
 		case !folder && c.text == nil:
-			return &FileError{Kind: NotFound, Path: from, Detail: "no such file", Hint: "list the folder to see what is there"}
+			return &FileError{
+				Kind: NotFound, Path: from, Detail: "no such file",
+				Hint: "list the folder to see what is there",
+			}
 		}
 		if !folder {
 			if err := stale(from, c, c.text, base); err != nil {
@@ -83,7 +92,10 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	for i := 1; folder && i < len(spots); i += 2 {
 		path := spots[i].path
 		if c, err := l.see(spots[i]); (err != nil || c.text != nil) && !sameName(path, spots[i-1].path) {
-			return &FileError{Kind: Exists, Path: path, Detail: "exists already", Hint: "choose another path for the folder", Cause: err}
+			return &FileError{
+				Kind: Exists, Path: path, Detail: "exists already",
+				Hint: "choose another path for the folder", Cause: err,
+			}
 		}
 	}
 	for i := 0; i < len(spots); i += 2 {
@@ -110,7 +122,10 @@ func (l *Layer) vacant(from, to string, folder bool) error {
 		if _, problem := l.filesIn(to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
 			return nil // all that was in it is gone in this layer
 		}
-		return &FileError{Kind: Exists, Path: to, Detail: "is a folder that exists already", Hint: "give the full new path, or move the files one by one"}
+		return &FileError{
+			Kind: Exists, Path: to, Detail: "is a folder that exists already",
+			Hint: "give the full new path, or move the files one by one",
+		}
 	case err != nil:
 		return &FileError{Kind: Exists, Path: to, Detail: "exists already", Hint: "choose another path", Cause: err}
 	case c.text != nil:
@@ -134,7 +149,10 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 	case c.text != nil:
 		return nil, l.linked(dir)
 	case !hasText(overlay):
-		return nil, &FileError{Kind: NotFound, Path: dir, Detail: "no such file or folder", Hint: "list the folder to see what is there"}
+		return nil, &FileError{
+			Kind: NotFound, Path: dir, Detail: "no such file or folder",
+			Hint: "list the folder to see what is there",
+		}
 	}
 	files := []string{}
 	folders := []string{dir}
@@ -169,7 +187,10 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, &FileError{Kind: NotFound, Path: dir, Detail: "has no files in it", Hint: "a folder is there once it has a file: write the files at their new path"}
+		return nil, &FileError{
+			Kind: NotFound, Path: dir, Detail: "has no files in it",
+			Hint: "a folder is there once it has a file: write the files at their new path",
+		}
 	}
 	slices.Sort(files)
 	return files, nil
@@ -187,7 +208,10 @@ func hasText(overlay map[string]*text) bool {
 // linked refuses a symbolic link: moved, it may lead elsewhere.
 func (l *Layer) linked(path string) error {
 	if l.view.isLink(path) {
-		return &FileError{Kind: NotRegular, Path: path, Detail: "is a symbolic link", Hint: "move the file that it leads to, or ask the user to move the link"}
+		return &FileError{
+			Kind: NotRegular, Path: path, Detail: "is a symbolic link",
+			Hint: "move the file that it leads to, or ask the user to move the link",
+		}
 	}
 	return nil
 }
@@ -205,7 +229,8 @@ func (l *Layer) place(from, to spot, movers []Author) {
 		return
 	}
 	target, there := l.writing(to)
-	if l.files[target] == nil && (there.base == nil || own.base != nil && sameName(key, to.path) && there.base.same(own.base)) {
+	if l.files[target] == nil &&
+		(there.base == nil || own.base != nil && sameName(key, to.path) && there.base.same(own.base)) {
 		if own.base == nil {
 			l.set(key, nil)
 			l.set(target, newLayerFile(own))

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Extensions change what is inserted into a buffer: they close brackets, indent, take spaces away. The editor then shows
-// neither the text that an edit was made for nor the one that it leads to.
+// Extensions change what is inserted into a buffer: they close brackets, indent, take spaces away. The editor then
+// shows neither the text that an edit was made for nor the one that it leads to.
 
 // nearly finds the edits, of those that were computed last, that the next text has in another form. It returns the
 // text with them alone, which lies between the present one and the next, and nil where there are none.
@@ -83,8 +83,8 @@ func (e expectation) in(from, next *text) expectation {
 	return kept
 }
 
-// nearer reports whether a text is rather a than b: it has most of what only a has, little of what only b has, and more in
-// common with a. What counts are words and marks, and white space where these do not differ.
+// nearer reports whether a text is rather a than b: it has most of what only a has, little of what only b has, and more
+// in common with a. What counts are words and marks, and white space where these do not differ.
 func nearer(text, a, b string) bool {
 	now, made, was := atoms(text, false), atoms(a, false), atoms(b, false)
 	if missing(made, was)+missing(was, made) == 0 {

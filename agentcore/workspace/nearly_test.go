@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// TestInsertionThatComesWithAnotherChange: a hunk's lines that appear together with a change of the lines beside them are not
-// inserted again.
+// TestInsertionThatComesWithAnotherChange: a hunk's lines that appear together with a change of the lines beside them
+// are not inserted again.
 func TestInsertionThatComesWithAnotherChange(t *testing.T) {
 	for _, shown := range []string{"one\nuno\nTWO\nthree\nfour\nfive\n", "ONE\nuno\ntwo\nthree\nfour\nfive\n", "ONE\nmore\nuno\ntwo\nthree\nfour\nfive\n"} {
 		s := propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
@@ -29,8 +29,8 @@ func TestInsertionThatComesWithAnotherChange(t *testing.T) {
 	}
 }
 
-// TestEditsThatAnExtensionChanges: what an editor shows after it took edits, and an extension changed them, has the edits; it does not have
-// those that the editor left out.
+// TestEditsThatAnExtensionChanges: what an editor shows after it took edits, and an extension changed them, has the
+// edits; it does not have those that the editor left out.
 func TestEditsThatAnExtensionChanges(t *testing.T) {
 	const proposed = "one\nuno\ntwo\nTHREE (\nfour\nsix\n"
 	for name, c := range map[string]struct {
@@ -70,8 +70,9 @@ func TestEditsThatAnExtensionChanges(t *testing.T) {
 	}
 }
 
-// TestBracketThatAnExtensionPutsBack: an edit that replaces a lone bracket by lines counts as made where the lines have come and an extension
-// has closed them by such a bracket. Lines that have not come are not made, whatever became of the bracket.
+// TestBracketThatAnExtensionPutsBack: an edit that replaces a lone bracket by lines counts as made where the lines have
+// come and an extension has closed them by such a bracket. Lines that have not come are not made, whatever became of
+// the bracket.
 func TestBracketThatAnExtensionPutsBack(t *testing.T) {
 	for shown, made := range map[string]bool{
 		"zero\n)one\ntwo\nthree\n)": true,
@@ -91,7 +92,8 @@ func TestBracketThatAnExtensionPutsBack(t *testing.T) {
 	}
 }
 
-// TestDeletionOfWhichAWordIsLeft: a deletion does not count as made where the user, who typed meanwhile, has left some of its line.
+// TestDeletionOfWhichAWordIsLeft: a deletion does not count as made where the user, who typed meanwhile, has left some
+// of its line.
 func TestDeletionOfWhichAWordIsLeft(t *testing.T) {
 	for shown, made := range map[string]bool{
 		"one\ntwo\nthree word\n": false, // the user deleted what stands between
@@ -107,8 +109,8 @@ func TestDeletionOfWhichAWordIsLeft(t *testing.T) {
 	}
 }
 
-// TestUndoOfLinesThatTheUserHasJustChanged: an editor that says it undid an edit, which it left out since the user typed on the same
-// lines meanwhile, does not make the user's text part of the edit.
+// TestUndoOfLinesThatTheUserHasJustChanged: an editor that says it undid an edit, which it left out since the user
+// typed on the same lines meanwhile, does not make the user's text part of the edit.
 func TestUndoOfLinesThatTheUserHasJustChanged(t *testing.T) {
 	s := propose(t, five, "one\ntwo\nthree\nfour\nFIVE six\n")
 	ids := []event.HunkID{s.Hunks()[0].ID}

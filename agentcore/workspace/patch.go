@@ -166,7 +166,8 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 		takeOld := j == len(over)
 		if i < len(old) && j < len(over) {
 			start, end := old[i].start+pending, old[i].end+pending+old[i].delta()
-			takeOld = cmp.Or(cmp.Compare(start, over[j].start), cmp.Compare(min(end-start, 1), min(over[j].end-over[j].start, 1))) <= 0
+			takeOld = cmp.Or(cmp.Compare(start, over[j].start),
+				cmp.Compare(min(end-start, 1), min(over[j].end-over[j].start, 1))) <= 0
 		}
 		if takeOld {
 			h := old[i]

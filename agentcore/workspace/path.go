@@ -81,10 +81,16 @@ func (v *View) Resolve(name string) (string, error) {
 	name = permission.Unquoted(name)
 	switch {
 	case strings.ContainsRune(name, 0):
-		return "", &FileError{Kind: NotFound, Path: strings.ReplaceAll(name, "\x00", "\\0"), Detail: "is no file name", Hint: v.rootsHint()}
+		return "", &FileError{
+			Kind: NotFound, Path: strings.ReplaceAll(name, "\x00", "\\0"), Detail: "is no file name",
+			Hint: v.rootsHint(),
+		}
 	case strings.HasPrefix(name, "~"):
 		// A file may be called so, but whoever writes it means the home folder.
-		return "", &FileError{Kind: Outside, Path: name, Detail: "home folders are not part of the workspace", Hint: v.rootsHint()}
+		return "", &FileError{
+			Kind: Outside, Path: name, Detail: "home folders are not part of the workspace",
+			Hint: v.rootsHint(),
+		}
 	}
 	roots := *v.roots.Load()
 	native := filepath.FromSlash(name)
@@ -165,8 +171,8 @@ func (v *View) Relative(name string) string {
 	return path.Join(r.name, rel)
 }
 
-// Shown is Relative for whoever reads it: a name that could be taken for several, or for something else, is quoted. This
-// is how every tool and message has to write the names of files.
+// Shown is Relative for whoever reads it: a name that could be taken for several, or for something else, is quoted.
+// This is how every tool and message has to write the names of files.
 func (v *View) Shown(name string) string { return permission.Quoted(v.Relative(name)) }
 
 // nameRoots gives each root the name that tells it apart: the editor's, or its last path element; where
@@ -186,13 +192,14 @@ func nameRoots(roots []*root) {
 // secretError refuses to show a file that looks like one that holds keys.
 func (v *View) secretError(name string) error {
 	return &FileError{
-		Kind: Protected, Path: name, Detail: "looks like a file that holds keys or passwords and is not shown to agents",
-		Hint: "ask the user for what you need to know of it",
+		Kind: Protected, Path: name,
+		Detail: "looks like a file that holds keys or passwords and is not shown to agents",
+		Hint:   "ask the user for what you need to know of it",
 	}
 }
 
-// writable returns why a path may not be written, or nil. Links are followed as far as they exist. From then on the path
-// counts as one that there will be.
+// writable returns why a path may not be written, or nil. Links are followed as far as they exist. From then on the
+// path counts as one that there will be.
 func (v *View) writable(name string) error {
 	r, rel := v.locate(name)
 	if r == nil {

@@ -93,7 +93,8 @@ func stamp(hunks []Hunk, texts []*text) {
 }
 
 func byPlace(a, b Hunk) int {
-	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.EndLine, b.EndLine))
+	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
+		cmp.Compare(a.EndLine, b.EndLine))
 }
 
 // Hunk returns one hunk.
@@ -133,7 +134,8 @@ func (s *Proposal) find(id event.HunkID) (*anchor, *pile, *hunk) {
 func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Fixes: fixesOf(h.authors), Shared: shared(h.authors), Detail: h.detail,
+		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Fixes: fixesOf(h.authors),
+		Shared: shared(h.authors), Detail: h.detail,
 		Place: Place{StartLine: h.start, EndLine: h.end},
 	}
 	if r := h.reverse; r != nil {
@@ -319,8 +321,8 @@ func uniqueIDs(ids []event.HunkID) []event.HunkID {
 	return unique
 }
 
-// stack puts the hunks over, which make next of what the proposal shows, on those of a file, and returns which of them are
-// new or changed. The lock is held, and the caller publishes.
+// stack puts the hunks over, which make next of what the proposal shows, on those of a file, and returns which of them
+// are new or changed. The lock is held, and the caller publishes.
 func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
 	var ids []event.HunkID
 	var hunks []*hunk
@@ -347,7 +349,9 @@ func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []
 		ids = append(ids, h.id)
 		hunks = append(hunks, h)
 		for _, former := range p.hunks {
-			if former.state == event.StateConflict && former.moveTo == "" && (former.create || former.delete || h.create || h.delete || h.start <= former.end && former.start <= h.end) {
+			if former.state == event.StateConflict && former.moveTo == "" &&
+				(former.create || former.delete || h.create || h.delete || h.start <= former.end &&
+					former.start <= h.end) {
 				former.settle(event.StateSuperseded, "a later edit takes its place")
 			}
 		}
@@ -396,7 +400,8 @@ func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	}
 	var edits []FileEdit
 	for a, hunks := range wanted {
-		slices.SortFunc(hunks, func(x, y *hunk) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end)) })
+		slices.SortFunc(hunks,
+			func(x, y *hunk) int { return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(x.end, y.end)) })
 		edits = append(edits, a.edit(s, hunks))
 	}
 	slices.SortFunc(edits, func(x, y FileEdit) int { return strings.Compare(x.Path, y.Path) })

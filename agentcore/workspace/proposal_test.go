@@ -249,7 +249,8 @@ func TestCreatedFileThatAppears(t *testing.T) {
 	}
 }
 
-// TestCreatedFileThatAppearsBlank: editors make an empty file, or one empty line, before they fill it; what the hunk replaces then is told.
+// TestCreatedFileThatAppearsBlank: editors make an empty file, or one empty line, before they fill it; what the hunk
+// replaces then is told.
 func TestCreatedFileThatAppearsBlank(t *testing.T) {
 	v, dir := open(t, nil)
 	path := filepath.Join(dir, "new")

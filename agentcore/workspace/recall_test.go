@@ -30,8 +30,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A file that the editor renames is known whole under the name that the run knows, and in part under the new one: the run may mean to make
-// a file of that name.
+// A file that the editor renames is known whole under the name that the run knows, and in part under the new one: the
+// run may mean to make a file of that name.
 func TestKnownUnderANewName(t *testing.T) {
 	v, dir := open(t, map[string]string{"a": five})
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

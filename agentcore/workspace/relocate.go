@@ -9,9 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// A session moves a file by a hunk of its own, which has no lines, in the pile of the old path. The other hunks of the pile
-// refer to the text at the old path until the file is at the new one. The anchor of the new path knows who wants to
-// come, so that it tells when something is there.
+// A session moves a file by a hunk of its own, which has no lines, in the pile of the old path. The other hunks of the
+// pile refer to the text at the old path until the file is at the new one. The anchor of the new path knows who wants
+// to come, so that it tells when something is there.
 
 // moving returns the hunk that moves the file, if one counts.
 func (p *pile) moving() *hunk {
@@ -60,8 +60,8 @@ func (s *Proposal) origin(path string) string {
 	return path
 }
 
-// look reads files that the session shows, and brings what is anchored there up to date. It returns with the view's lock
-// held; the caller runs the notices when it is not.
+// look reads files that the session shows, and brings what is anchored there up to date. It returns with the view's
+// lock held; the caller runs the notices when it is not.
 func (s *Proposal) look(paths ...string) []shownFile {
 	v := s.view
 	for {
@@ -109,8 +109,8 @@ func (s *Proposal) pile(a *anchor) *pile {
 	return p
 }
 
-// place moves a file that the session shows, as a layer did. from has just been looked at, and is tied to a. The lock is
-// held.
+// place moves a file that the session shows, as a layer did. from has just been looked at, and is tied to a. The lock
+// is held.
 func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Conflict, []event.HunkID) {
 	v := s.view
 	p := s.pile(a)
@@ -277,7 +277,8 @@ func (v *View) arrive(b *anchor) {
 		if p == nil {
 			continue
 		}
-		if b.text != nil && v.docs[a.path] != nil && v.docs[b.path] == nil && (p.back() != nil || p.mover() != nil && p.mover().pending) {
+		if b.text != nil && v.docs[a.path] != nil && v.docs[b.path] == nil &&
+			(p.back() != nil || p.mover() != nil && p.mover().pending) {
 			continue // the editor is about to say that it is the document now, with text that it may not have saved
 		}
 		if u := p.back(); u != nil && u.moveTo == b.path && b.text != nil {
@@ -324,10 +325,10 @@ func (v *View) departed(a *anchor) {
 }
 
 // Rename tells that the editor renamed a file or a folder. Hunks, marks and open documents below from are at the new
-// paths afterwards, new files that are proposed there and targets of moves too, and runs' layers follow. A hunk that moves
-// the file to just there is accepted; one that moves it elsewhere is superseded. It does not wait on I/O: what the disk
-// holds at the new paths is looked at by the view's goroutine. Changed gets the hunks with their new paths. It may be
-// called before or after the old document is closed and the new one is opened.
+// paths afterwards, new files that are proposed there and targets of moves too, and runs' layers follow. A hunk that
+// moves the file to just there is accepted; one that moves it elsewhere is superseded. It does not wait on I/O: what
+// the disk holds at the new paths is looked at by the view's goroutine. Changed gets the hunks with their new paths. It
+// may be called before or after the old document is closed and the new one is opened.
 func (v *View) Rename(from, to string) {
 	from, to = cleanPath(from), cleanPath(to)
 	if from == to {

@@ -148,7 +148,8 @@ func TestMoveIsTakenByEditors(t *testing.T) {
 	}
 }
 
-// An editor closes the document before it moves or deletes the file. What the disk has meanwhile is no change of the user's.
+// An editor closes the document before it moves or deletes the file. What the disk has meanwhile is no change of the
+// user's.
 func TestHeldWhileTheEditorMoves(t *testing.T) {
 	settle := func(m *moves) {
 		m.Helper()

@@ -108,20 +108,22 @@ func (l *Layer) rename(r rename) {
 			f.moveTo, f.movers = "", nil
 		case key == r.from && f.moveTo != r.to:
 			l.lose(at, []Conflict{{
-				Base: f.base.string(), Ours: f.patch.text().string(), Theirs: f.below.string(), OursPath: f.moveTo, TheirsPath: at,
+				Base: f.base.string(), Ours: f.patch.text().string(), Theirs: f.below.string(), OursPath: f.moveTo,
+				TheirsPath: at,
 			}})
 			f.moveTo, f.movers = "", nil
 		}
 		f.below, f.occupant, f.rebased, f.conflicts, f.made, f.stuck = f.base, nil, f.patch, nil, f.patch.text(), false
 		if l.files[at] != nil {
-			l.lose(at, []Conflict{{Base: f.base.string(), Ours: f.patch.text().string(), Theirs: l.files[at].made.string()}})
+			l.lose(at,
+				[]Conflict{{Base: f.base.string(), Ours: f.patch.text().string(), Theirs: l.files[at].made.string()}})
 			continue
 		}
 		l.set(at, f)
 	}
-	// What the run knows counts at both paths: it has not heard of the new one, and what it would write to the old one, where
-	// nothing is now, was made from the text that has moved. At the new one it is enough for an edit: who writes a whole file there may mean
-	// to make one.
+	// What the run knows counts at both paths: it has not heard of the new one, and what it would write to the old one,
+	// where nothing is now, was made from the text that has moved. At the new one it is enough for an edit: who writes
+	// a whole file there may mean to make one.
 	for _, known := range []map[string]sight{l.seen, l.learned} {
 		for path, s := range maps.Clone(known) {
 			if at := r.path(path); at != path && (r.editor || path == r.from) {

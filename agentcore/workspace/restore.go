@@ -11,12 +11,12 @@ import (
 
 // Restore adopts hunks of an earlier process, in the order in which they were proposed or accepted. One whose text
 // stands where its Place says is open there. In a text that was changed meanwhile it is open where its lines stand
-// once, or once with the lines around them; else it is merged into what stands between those lines, and a conflict where
-// there is no telling. An accepted hunk can be undone, but is open again where its text is not there: the editor
+// once, or once with the lines around them; else it is merged into what stands between those lines, and a conflict
+// where there is no telling. An accepted hunk can be undone, but is open again where its text is not there: the editor
 // ended before it was saved. Other settled hunks are only remembered. It reads files that are not open.
 //
-// Moves are open where their file is at the old path, accepted where just that text is at the new one, and in conflict where
-// something is at both.
+// Moves are open where their file is at the old path, accepted where just that text is at the new one, and in conflict
+// where something is at both.
 func (s *Proposal) Restore(hunks []Hunk) {
 	v := s.view
 	defer v.notices.run()
@@ -68,7 +68,8 @@ func (v *View) seen(path string) content {
 func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content) {
 	to := "" // where the file was moved to meanwhile
 	for _, r := range hunks {
-		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" && targets[r.MoveTo].text.stamp() == r.Stamp {
+		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" &&
+			targets[r.MoveTo].text.stamp() == r.Stamp {
 			to, c.text = r.MoveTo, targets[r.MoveTo].text
 		}
 	}
@@ -148,7 +149,8 @@ func (s *Proposal) restoreMove(a *anchor, p *pile, h *hunk, target content, made
 }
 
 func (h *hunk) same(g *hunk) bool {
-	return h.start == g.start && h.end == g.end && h.before == g.before && h.after == g.after && h.create == g.create && h.delete == g.delete
+	return h.start == g.start && h.end == g.end && h.before == g.before && h.after == g.after && h.create == g.create &&
+		h.delete == g.delete
 }
 
 // restoreUndo adopts an accepted hunk. It reports false where its text is not there, but what it replaced. The lock is
@@ -224,8 +226,8 @@ func (h *hunk) conflictAt(start, end int, detail string) {
 	h.settle(event.StateConflict, detail)
 }
 
-// find returns the line where whole lines stand in a text, -1 where that is not certain, and how many lines around them are
-// as they were. No lines at all stand where the lines around them meet.
+// find returns the line where whole lines stand in a text, -1 where that is not certain, and how many lines around them
+// are as they were. No lines at all stand where the lines around them meet.
 func (p Place) find(x *Index, lines string) (at, score int) {
 	above, below := NewIndex(p.Above), NewIndex(p.Below)
 	n := countLines(lines)
@@ -347,8 +349,8 @@ func onlyPlace(x *Index, lines string) (int, bool) {
 }
 
 // Left returns what another process needs to go on with the session by [Proposal.Restore]: the open hunks and the
-// conflicts, and the accepted hunks that can be undone, as what an undo would take back now, in the order in which they were
-// accepted. Accepted hunks in conflict are left out: their lines are nowhere.
+// conflicts, and the accepted hunks that can be undone, as what an undo would take back now, in the order in which they
+// were accepted. Accepted hunks in conflict are left out: their lines are nowhere.
 func (s *Proposal) Left() []Hunk {
 	v := s.view
 	v.mu.Lock()

@@ -101,8 +101,8 @@ func (f *layerFile) saved(key string) LayerFile {
 }
 
 // Load puts what a layer of an earlier process did into this one, which has just been forked and has no edits. Edits of
-// a file whose text below has changed meanwhile follow it, as those of a living layer do. It returns the ones that do not
-// fit, sorted by path; Merge will report them again. A file that cannot be read now keeps its edits for later.
+// a file whose text below has changed meanwhile follow it, as those of a living layer do. It returns the ones that do
+// not fit, sorted by path; Merge will report them again. A file that cannot be read now keeps its edits for later.
 func (l *Layer) Load(files []LayerFile) []Conflict {
 	l.mu.Lock()
 	for _, saved := range files {

@@ -18,7 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// Scanned is what [Scan] made of a file. Err is a *FileError, of kind Binary or TooLarge for most files that have no result.
+// Scanned is what [Scan] made of a file. Err is a *FileError, of kind Binary or TooLarge for most files that have no
+// result.
 type Scanned[T any] struct {
 	Path   string
 	Result T
@@ -28,11 +29,15 @@ type Scanned[T any] struct {
 // scanChunk is how many files of a folder one goroutine looks at in one go.
 const scanChunk = 16
 
-// Scan lists and reads the files below a folder that [Layer.Walk] would list, in that order, and makes something of each that is wanted; several are read at
-// once, ahead of what is yielded. want and read are called from several goroutines at once. data is UTF-8 but for files of another encoding without a byte order mark and
-// without a zero byte, which are as they are on the disk; it is borrowed until read returns. A nil read lists the files and opens none. Nothing counts as seen by a run. Files that look like ones that hold keys, where nobody allowed them, are left
+// Scan lists and reads the files below a folder that [Layer.Walk] would list, in that order, and makes something of
+// each that is wanted; several are read at once, ahead of what is yielded. want and read are called from several
+// goroutines at once. data is UTF-8 but for files of another encoding without a byte order mark and without a zero
+// byte, which are as they are on the disk; it is borrowed until read returns. A nil read lists the files and opens
+// none. Nothing counts as seen by a run. Files that look like ones that hold keys, where nobody allowed them, are left
 // out. The error is that of the start, or of ctx, and comes last; all goroutines have ended when the sequence has.
-func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path string) bool, read func(path string, data []byte) T) iter.Seq2[Scanned[T], error] {
+func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path string) bool,
+	read func(path string, data []byte) T,
+) iter.Seq2[Scanned[T], error] {
 	return func(yield func(Scanned[T], error) bool) {
 		dir := cleanPath(dir)
 		r, _ := l.view.locate(dir)
@@ -73,7 +78,8 @@ func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path strin
 	}
 }
 
-// scan is a call of Scan at work. Its goroutines take what is to be done from the top of a stack, so that they stay near to what is yielded next.
+// scan is a call of Scan at work. Its goroutines take what is to be done from the top of a stack, so that they stay
+// near to what is yielded next.
 type scan[T any] struct {
 	ctx     context.Context
 	layer   *Layer
@@ -149,7 +155,8 @@ func (s *scan[T]) work() {
 	}
 }
 
-// walk yields a folder in order; it reports false where the consumer has enough, and true at the end, be it that of ctx.
+// walk yields a folder in order; it reports false where the consumer has enough, and true at the end, be it that of
+// ctx.
 func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) bool {
 	select {
 	case <-f.done:
@@ -370,8 +377,8 @@ func (s *scan[T]) slowly(path string, t *text, result *T) error {
 	return nil
 }
 
-// file reads a regular file of the disk. Its folder is no symbolic link, so that only its name can be one by now, which os.Root then refuses or follows
-// inside the folder.
+// file reads a regular file of the disk. Its folder is no symbolic link, so that only its name can be one by now, which
+// os.Root then refuses or follows inside the folder.
 func (s *scan[T]) file(dir *os.Root, name, path string, own *scratch, result *T) error {
 	if permission.Secret(filepath.ToSlash(path)) && !s.layer.allows(path) {
 		return s.layer.view.secretError(path)

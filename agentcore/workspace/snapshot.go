@@ -103,8 +103,8 @@ type Taken struct {
 	MovedFrom string
 	// Changed tells that the layer shows something else now; Created and Deleted that the file is new or gone.
 	Changed, Created, Deleted bool
-	// Conflicts are the lines that were left out since they changed meanwhile, ours being the program's. Their lines are those of the
-	// layer's text now.
+	// Conflicts are the lines that were left out since they changed meanwhile, ours being the program's. Their lines
+	// are those of the layer's text now.
 	Conflicts []Conflict
 	// Problem is why the file was left out as a whole, or nil. Of errors of the workspace it is a *FileError.
 	Problem error
@@ -112,9 +112,9 @@ type Taken struct {
 	Notes []string
 }
 
-// Take makes what a program wrote an edit of the layer. Where the layer shows what the program saw, its text is taken as it is;
-// else the two are merged line by line, and what collides is left out. The run does not count as having seen the new text.
-// Only the layer's owner may call it.
+// Take makes what a program wrote an edit of the layer. Where the layer shows what the program saw, its text is taken
+// as it is; else the two are merged line by line, and what collides is left out. The run does not count as having seen
+// the new text. Only the layer's owner may call it.
 func (s Snapshot) Take(w Written, author Author) Taken {
 	path := cleanPath(w.Path)
 	taken := Taken{Path: path}
@@ -133,7 +133,10 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 	if !w.Deleted {
 		decoded, as, ok := decode(w.Content)
 		if !ok {
-			return fail(&FileError{Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox"})
+			return fail(&FileError{
+				Kind: Binary, Path: path, Detail: "is not a text file",
+				Hint: "its change stays in the sandbox",
+			})
 		}
 		made = newText(decoded)
 		taken.Notes = formatNotes(format, as, c.text != nil, w.Executable)
@@ -146,13 +149,15 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 	case known && c.text.same(base):
 	case !known:
 		return fail(&FileError{
-			Kind: Stale, Path: path, Detail: "was changed on disk while the command ran, so what the command made of it was left out",
-			Hint: "run the command again",
+			Kind: Stale, Path: path,
+			Detail: "was changed on disk while the command ran, so what the command made of it was left out",
+			Hint:   "run the command again",
 		})
 	case base == nil || made == nil || c.text == nil:
 		// One side made or deleted the file.
 		taken.Conflicts = []Conflict{{
-			Path: path, EndLine: c.text.index().Len(), Base: base.string(), Ours: made.string(), Theirs: c.text.string(),
+			Path: path, EndLine: c.text.index().Len(), Base: base.string(), Ours: made.string(),
+			Theirs: c.text.string(),
 		}}
 		return taken
 	default:
@@ -197,7 +202,8 @@ func formatNotes(was, as Format, there, executable bool) (notes []string) {
 	case there && (as.BOM != was.BOM || as.Encoding != cmp.Or(was.Encoding, "utf-8")):
 		notes = append(notes, "its encoding stays as it is")
 	case !there && as.Encoding != "utf-8":
-		notes = append(notes, "it is "+as.Encoding+" in the sandbox, but the editor makes new files in its own encoding")
+		notes = append(notes,
+			"it is "+as.Encoding+" in the sandbox, but the editor makes new files in its own encoding")
 	}
 	if executable != (was.Mode&0o111 != 0) {
 		notes = append(notes, executableNote(executable))
@@ -280,8 +286,8 @@ func (l *Layer) putUnseen(path string, next *text, base Stamp, author Author) er
 	return nil
 }
 
-// mergeKeeping is Merge3 that keeps the lines of theirs where the two collide. The lines of the conflicts are those of the
-// text that it returns.
+// mergeKeeping is Merge3 that keeps the lines of theirs where the two collide. The lines of the conflicts are those of
+// the text that it returns.
 func mergeKeeping(base, ours, theirs string) (string, []Conflict) {
 	merged, conflicts := Merge3(base, ours, theirs)
 	if len(conflicts) == 0 {

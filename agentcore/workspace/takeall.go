@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// similar is the part of the longer file, in bytes of lines, that a file must share with one that is gone to be that file,
-	// moved: git's default.
+	// similar is the part of the longer file, in bytes of lines, that a file must share with one that is gone to be
+	// that file, moved: git's default.
 	similar = 0.5
 	// maxCompared bounds the pairs of files that are compared for it.
 	maxCompared = 2500
 )
 
-// TakeAll makes what a program wrote edits of the layer, as [Snapshot.Take] does file by file. A file that is gone and a new one of
-// the same or a similar text are one file that was moved, as long as the layer shows what the program saw. The order of the
-// result is that of the paths. Only the layer's owner may call it.
+// TakeAll makes what a program wrote edits of the layer, as [Snapshot.Take] does file by file. A file that is gone and
+// a new one of the same or a similar text are one file that was moved, as long as the layer shows what the program saw.
+// The order of the result is that of the paths. Only the layer's owner may call it.
 func (s Snapshot) TakeAll(written []Written, author Author) []Taken {
 	var taken []Taken
 	moves := s.moves(written)
@@ -27,7 +27,8 @@ func (s Snapshot) TakeAll(written []Written, author Author) []Taken {
 			continue // it is taken for a deletion and a new file
 		}
 		taken = append(taken, t)
-		written = slices.DeleteFunc(slices.Clone(written), func(w Written) bool { return w.Path == m.from.Path || w.Path == m.to.Path })
+		written = slices.DeleteFunc(slices.Clone(written),
+			func(w Written) bool { return w.Path == m.from.Path || w.Path == m.to.Path })
 	}
 	// Deletions come first, so that a folder can take a file's place.
 	for _, deleted := range []bool{true, false} {
@@ -60,7 +61,8 @@ func (s Snapshot) moves(written []Written) []fileMove {
 		}
 		switch {
 		case w.Deleted && w.Existed:
-			if base, known := s.before(path, w, c, format); known && base != nil && c.text.same(base) && strings.TrimSpace(base.string()) != "" {
+			if base, known := s.before(path, w, c, format); known && base != nil && c.text.same(base) &&
+				strings.TrimSpace(base.string()) != "" {
 				gone = append(gone, fileMove{from: w, before: base, was: format})
 			}
 		case !w.Deleted && !w.Existed && c.text == nil:
@@ -96,7 +98,8 @@ func (s Snapshot) moves(written []Written) []fileMove {
 		return 1
 	}
 	slices.SortStableFunc(pairs, func(a, b fileMove) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(renamed(a), renamed(b)), strings.Compare(a.from.Path, b.from.Path), strings.Compare(a.to.Path, b.to.Path))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(renamed(a), renamed(b)),
+			strings.Compare(a.from.Path, b.from.Path), strings.Compare(a.to.Path, b.to.Path))
 	})
 	used := map[string]bool{}
 	return slices.DeleteFunc(pairs, func(m fileMove) bool {
@@ -117,7 +120,8 @@ func lineBytes(text string) map[string]int {
 	return lines
 }
 
-// likeness is the part of the longer text that both have, from 0 to 1. lines are those of the first, which has size bytes.
+// likeness is the part of the longer text that both have, from 0 to 1. lines are those of the first, which has size
+// bytes.
 func likeness(lines map[string]int, size int, text string) float64 {
 	longer, shorter := max(size, len(text)), min(size, len(text))
 	if float64(shorter) < similar*float64(longer) {

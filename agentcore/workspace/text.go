@@ -103,8 +103,8 @@ func NewIndex(text string) *Index {
 	return x
 }
 
-// Replace returns the index of the text in which the bytes from start to end are replaced. Of a text whose lines end with
-// "\n" only what is inserted is scanned.
+// Replace returns the index of the text in which the bytes from start to end are replaced. Of a text whose lines end
+// with "\n" only what is inserted is scanned.
 func (x *Index) Replace(start, end int, insert string) *Index {
 	text := x.text[:start] + insert + x.text[end:]
 	if !x.feeds || strings.Contains(insert, "\r") {

@@ -164,8 +164,8 @@ func TestDiffIsHuman(t *testing.T) {
 	}
 }
 
-// TestDiffKeepsChangedLinesTogether: a line that was changed is taken and brought by one hunk, also where a common line beside it leaves
-// the choice.
+// TestDiffKeepsChangedLinesTogether: a line that was changed is taken and brought by one hunk, also where a common line
+// beside it leaves the choice.
 func TestDiffKeepsChangedLinesTogether(t *testing.T) {
 	for _, test := range []struct {
 		name, a, b string

@@ -34,10 +34,11 @@ type undo struct {
 	vanished []string
 }
 
-// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do not
-// have it as one.
+// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do
+// not have it as one.
 func (h *hunk) lands(changes []change) int {
-	own := slices.IndexFunc(changes, func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
+	own := slices.IndexFunc(changes,
+		func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
 	if own < 0 {
 		return -1
 	}
@@ -50,7 +51,10 @@ func (h *hunk) taken(changes []change) *hunk {
 	if start < 0 {
 		return nil
 	}
-	return &hunk{start: start, end: start + countLines(h.after), before: h.after, after: h.before, state: event.StateOpen}
+	return &hunk{
+		start: start, end: start + countLines(h.after), before: h.after, after: h.before,
+		state: event.StateOpen,
+	}
 }
 
 // merged makes the reverse of a hunk that is part of the lines [start, end) of the next text, which home with the
@@ -202,7 +206,8 @@ func overlap(sorted []*hunk) bool {
 	return false
 }
 
-// publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is held.
+// publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is
+// held.
 func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 	var changed []Hunk
 	p.undos = slices.DeleteFunc(p.undos, func(u *undo) bool {
@@ -238,8 +243,8 @@ func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 	return changed
 }
 
-// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now. The
-// lock is held.
+// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now.
+// The lock is held.
 func (a *anchor) accepted(u *undo) Hunk {
 	h := a.hunk(&u.hunk)
 	h.State, h.Detail, h.Current = event.StateAccepted, u.accepted.Detail, ""
@@ -289,8 +294,9 @@ func (s *Proposal) Accepted() []Hunk {
 
 // UndoEdits returns what the editor has to do to undo accepted hunks: the smallest edits against the text that it
 // shows now, one FileEdit a file, sorted by path. What the user has changed since stays. Hunks that touched the
-// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, that would bring lines which are
-// back already, or that cannot be undone any more, comes back as a failure. It reads files that are not open from disk.
+// same lines are undone from the newest to the oldest. A hunk whose lines were changed since, that would bring lines
+// which are back already, or that cannot be undone any more, comes back as a failure. It reads files that are not open
+// from disk.
 func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
@@ -345,8 +351,8 @@ func (s *Proposal) whyNotUndone(id event.HunkID) string {
 	return s.whySettled(id)
 }
 
-// undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an older
-// one has to go before it. The edit is nil where nothing can be undone. The lock is held.
+// undoEdit tries undos of one file on a copy of them, the newest first, since what a newer one did to the lines of an
+// older one has to go before it. The edit is nil where nothing can be undone. The lock is held.
 func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure) {
 	var left []*undo
 	home, reason := "", ""
@@ -453,8 +459,8 @@ func hunksOf(undos []*undo) []*hunk {
 	return hunks
 }
 
-// newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step: those
-// of one batch where they lie apart.
+// newest takes those undos out of a list, sorted from the newest to the oldest, that can be made first, in one step:
+// those of one batch where they lie apart.
 func newest(list []*undo) (group, left []*undo) {
 	first := slices.IndexFunc(list, func(u *undo) bool { return u.state == event.StateOpen && !u.gone })
 	if first < 0 {
@@ -463,7 +469,8 @@ func newest(list []*undo) (group, left []*undo) {
 	whole := list[first].create || list[first].delete
 	for i, u := range list {
 		switch {
-		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole && !u.create && !u.delete:
+		case i == first, u.batch == list[first].batch && u.state == event.StateOpen && !u.gone && !whole &&
+			!u.create && !u.delete:
 			group = append(group, u)
 		default:
 			left = append(left, u)
@@ -477,8 +484,8 @@ func newest(list []*undo) (group, left []*undo) {
 }
 
 // ConfirmUndo tells the editor's answer to the edits of [Proposal.UndoEdits]. Where it applied them the hunks are
-// rejected with the detail "undone", but still stand until the next text of their file, or [View.Recheck], lacks them; where
-// that text has them they are accepted again. Where it did not, they stay with the reason.
+// rejected with the detail "undone", but still stand until the next text of their file, or [View.Recheck], lacks them;
+// where that text has them they are accepted again. Where it did not, they stay with the reason.
 func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) {
 	v := s.view
 	defer v.notices.run()
@@ -501,7 +508,8 @@ func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) 
 		case !applied:
 			u.detail = reason
 		case same:
-			u.settle(event.StateAccepted, "") // there was nothing to change, though it may lie below one that goes with it
+			// there was nothing to change, though it may lie below one that goes with it
+			u.settle(event.StateAccepted, "")
 		default:
 			u.pending = true
 			if u.moveTo != "" {

@@ -15,10 +15,10 @@ type lineChange struct {
 	old, new   []string
 }
 
-// Unified returns the difference that the edit makes to its file, in the unified format of diff (POSIX.1-2024, diff -u),
-// as `git apply` and `patch -p1` take it. The name has slashes and is relative to the folder where that is done; there are
-// no `diff --git` lines (but for empty files), since git would take their names as relative to the top of the repository. Format is that of the
-// file; one that is not UTF-8 has a diff for people only.
+// Unified returns the difference that the edit makes to its file, in the unified format of diff (POSIX.1-2024, diff
+// -u), as `git apply` and `patch -p1` take it. The name has slashes and is relative to the folder where that is done;
+// there are no `diff --git` lines (but for empty files), since git would take their names as relative to the top of the
+// repository. Format is that of the file; one that is not UTF-8 has a diff for people only.
 func (e FileEdit) Unified(name string, format Format) string {
 	before, edits := e.Before, e.Edits
 	if format.BOM && format.Encoding == "utf-8" && !e.Create {

@@ -184,8 +184,8 @@ func (v *View) SetDocument(path, content string, version int32) {
 
 // SetBuffer tells that the editor opened a document or changed it: its whole text as UTF-8, and its
 // version. Hunks and marks of the file follow. It never waits on I/O. Where there are none it costs next to nothing,
-// and who reads the document first puts its text together; else its cost is a comparison of the old and the new text, the
-// changed lines, and the file's hunks and marks. A path that is not absolute, such
+// and who reads the document first puts its text together; else its cost is a comparison of the old and the new text,
+// the changed lines, and the file's hunks and marks. A path that is not absolute, such
 // as "untitled:Untitled-1", names a document that has no file. Callbacks run before it returns, unless
 // another goroutine is just running callbacks: then that one runs them.
 func (v *View) SetBuffer(path string, b *Buffer, version int32) {
@@ -255,8 +255,8 @@ func (v *View) DiskChanged(paths []string) {
 	}
 }
 
-// DiskChanges returns the files and folders that DiskChanged told of since a number that it returned, 0 for the beginning, and the
-// number now. Of very many the oldest are forgotten.
+// DiskChanges returns the files and folders that DiskChanged told of since a number that it returned, 0 for the
+// beginning, and the number now. Of very many the oldest are forgotten.
 func (v *View) DiskChanges(since uint64) (paths []string, now uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -358,9 +358,10 @@ func (v *View) Recheck(path string) {
 	v.recheck(path, true)
 }
 
-// Hold leaves hunks and marks of files where they are, whatever the disk has, until release is called: while an editor renames or deletes
-// a file, the text that is there for a moment means nothing. Some close the document before they do it, others tell of the new name before
-// they show its text. What documents show counts all the same. release may be called from any goroutine, once.
+// Hold leaves hunks and marks of files where they are, whatever the disk has, until release is called: while an editor
+// renames or deletes a file, the text that is there for a moment means nothing. Some close the document before they do
+// it, others tell of the new name before they show its text. What documents show counts all the same. release may be
+// called from any goroutine, once.
 func (v *View) Hold(paths []string) (release func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -427,13 +428,17 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is too large.
+// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is
+// too large.
 func (v *View) readable(path string, c content, secrets bool) error {
 	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
 		return v.secretError(path)
 	}
 	if c.text == nil {
-		return &FileError{Kind: NotFound, Path: path, Detail: "no such file", Hint: "list the folder to see what is there"}
+		return &FileError{
+			Kind: NotFound, Path: path, Detail: "no such file",
+			Hint: "list the folder to see what is there",
+		}
 	}
 	if size := int64(len(c.text.s)); size > v.options.MaxFileSize {
 		return v.tooLarge(path, size)
@@ -448,7 +453,10 @@ func (v *View) content(path string) (content, error) {
 	doc := v.docs[path]
 	v.mu.Unlock()
 	if doc != nil {
-		return content{text: doc.buffer.whole(), version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq, open: true}, nil
+		return content{
+			text: doc.buffer.whole(), version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq,
+			open: true,
+		}, nil
 	}
 	file, err := v.readDisk(path)
 	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err

@@ -120,9 +120,9 @@ type FileEdit struct {
 	Edits  []Edit
 	Create bool
 	Delete bool
-	// MoveTo is where the file goes, empty where it stays; nothing is there. Path, Version, Before and Edits are those of
-	// the file as it is before: first Edits are applied at Path, then the file is renamed with its new text. There may be
-	// no Edits.
+	// MoveTo is where the file goes, empty where it stays; nothing is there. Path, Version, Before and Edits are those
+	// of the file as it is before: first Edits are applied at Path, then the file is renamed with its new text. There
+	// may be no Edits.
 	MoveTo string
 	// Reasons are those of the hunks, one for each edit, then that of the deletion or the move.
 	Reasons []string
@@ -139,9 +139,9 @@ type Hunk struct {
 	Before, After      string
 	// Create says that the hunk makes the file, Delete that it takes it away.
 	Create, Delete bool
-	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are hunks of
-	// their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that was
-	// accepted keeps the old path.
+	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are
+	// hunks of their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that
+	// was accepted keeps the old path.
 	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author

@@ -42,7 +42,8 @@ type agentReport struct {
 	Icon    string         `json:"icon,omitempty"`
 	Color   string         `json:"color,omitempty"`
 	Order   int            `json:"order,omitempty"`
-	// Prompt and Definition, which is all that the definition says with the keys of its own format, are only shown by `agents show`.
+	// Prompt and Definition, which is all that the definition says with the keys of its own format, are only shown by
+	// `agents show`.
 	Prompt     string            `json:"prompt,omitempty"`
 	Definition *agent.Definition `json:"definition,omitempty"`
 }
@@ -115,7 +116,8 @@ func (p *process) agentsListCommand(settings *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().BoolVar(&all, "all", false, "also list the agents that agentls itself uses, and those that are not visible")
+	c.Flags().BoolVar(&all, "all", false,
+		"also list the agents that agentls itself uses, and those that are not visible")
 	c.Flags().StringVar(&project, "project", "", projectHelp)
 	return c
 }
@@ -125,7 +127,8 @@ func agentTable(agents *agent.Registry, definitions []*agent.Definition) string 
 	var b bytes.Buffer
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, d := range definitions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible(d.Slug), categories(d), layers(agents, d), oneLine(d.Description))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible(d.Slug), categories(d), layers(agents, d),
+			oneLine(d.Description))
 	}
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String()

@@ -125,7 +125,8 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 	return reports, nil
 }
 
-// definitionFiles are the files named, and in the folders named the files of definitions and those that are not read there.
+// definitionFiles are the files named, and in the folders named the files of definitions and those that are not read
+// there.
 func (p *process) definitionFiles(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -157,7 +158,10 @@ func (p *process) definitionFiles(names []string) ([]string, error) {
 }
 
 func reportCheck(name string, file *agent.File) checkReport {
-	r := checkReport{File: name, Source: file.Path, Format: file.Format, OK: !agent.Failed(file.Problems), Problems: []problemReport{}}
+	r := checkReport{
+		File: name, Source: file.Path, Format: file.Format, OK: !agent.Failed(file.Problems),
+		Problems: []problemReport{},
+	}
 	for i, d := range file.Definitions {
 		if i == 0 {
 			r.Name, r.Slug = d.Title, d.Slug
@@ -173,7 +177,10 @@ func reportCheck(name string, file *agent.File) checkReport {
 			Severity: problem.Severity, Key: problem.Key, Message: problem.Message, Hint: problem.Hint,
 		}
 		if f := problem.Fix; f != nil {
-			row.Fix = &fixReport{f.Title, f.Span.StartLine + 1, f.Span.StartColumn + 1, f.Span.EndLine + 1, f.Span.EndColumn + 1, f.New}
+			row.Fix = &fixReport{
+				f.Title, f.Span.StartLine + 1, f.Span.StartColumn + 1, f.Span.EndLine + 1,
+				f.Span.EndColumn + 1, f.New,
+			}
 		}
 		r.Problems = append(r.Problems, row)
 	}
@@ -200,7 +207,8 @@ func checkTable(reports []checkReport) string {
 	var b strings.Builder
 	for _, r := range reports {
 		for _, problem := range r.Problems {
-			fmt.Fprintf(&b, "%s:%d:%d: %s: %s", oneLine(r.File), problem.Line, problem.Column, problem.Severity, oneLine(problem.Message))
+			fmt.Fprintf(&b, "%s:%d:%d: %s: %s", oneLine(r.File), problem.Line, problem.Column, problem.Severity,
+				oneLine(problem.Message))
 			if problem.Hint != "" {
 				fmt.Fprintf(&b, "; %s", oneLine(problem.Hint))
 			}

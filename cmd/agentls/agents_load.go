@@ -16,9 +16,11 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 )
 
-// agents returns the definitions that there are, but for those registered at run time, and tells of the files that cannot
-// be used. Those of projects are only among them for the folders named.
-func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Dirs, projects ...string) (*agent.Registry, error) {
+// agents returns the definitions that there are, but for those registered at run time, and tells of the files that
+// cannot be used. Those of projects are only among them for the folders named.
+func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Dirs,
+	projects ...string,
+) (*agent.Registry, error) {
 	registry, _, err := p.definitions(ctx, cfg, dirs, projects...)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,9 @@ func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Di
 }
 
 // definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
-func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs, projects ...string) (*agent.Registry, agent.Known, error) {
+func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
+	projects ...string,
+) (*agent.Registry, agent.Known, error) {
 	known := agentcore.Known(cfg, nil, provider.Surroundings{Getenv: p.keys(dirs).Get})
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
 	if err != nil {
@@ -73,7 +77,10 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
 		return registry, nil // nothing was ever registered
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{StateDir: dirs.State, Config: cfg, Agents: registry, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash})
+	engine, err := agentcore.Open(ctx, agentcore.Options{
+		StateDir: dirs.State, Config: cfg, Agents: registry,
+		OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
+	})
 	if err != nil {
 		p.tell(fmt.Sprintf("the agents that were registered at run time are not among these: %v", err))
 		return registry, ctx.Err()

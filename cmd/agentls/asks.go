@@ -47,10 +47,14 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 			if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
 				return "" // it is over
 			}
-			return fmt.Sprintf("agentls: %s: not answered, since %s; say it in the prompt, or run the agent on a terminal or in an editor", oneLine(ask.Title), why)
+			return fmt.Sprintf(
+				"agentls: %s: not answered, since %s; say it in the prompt, or run the agent on a terminal or in "+
+					"an editor", oneLine(ask.Title), why)
 		}
 		if ask.Longer != "" {
-			hint = fmt.Sprintf("run it on a terminal or in an editor and allow %s for good there, or where no protected file is meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
+			hint = fmt.Sprintf(
+				"run it on a terminal or in an editor and allow %s for good there, or where no protected file is "+
+					"meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
 		}
 		if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
 			return "" // it is over
@@ -143,7 +147,8 @@ func (t *terminalAsks) typed(line typed) string {
 	if line.err != nil {
 		t.in, t.lines = nil, nil // the terminal is gone
 		for _, ask := range t.open {
-			_ = t.answer(ask, agentcore.Answer{Reason: "nobody can be asked here any more"}) // an error says that it is over
+			// an error says that it is over
+			_ = t.answer(ask, agentcore.Answer{Reason: "nobody can be asked here any more"})
 		}
 		t.open = nil
 		return ""

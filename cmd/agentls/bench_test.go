@@ -57,8 +57,8 @@ func (d *desk) finish(cmd *exec.Cmd) {
 	}
 }
 
-// finishSmall is finish, and returns the most memory that the command had, in MiB: what the system counts for a process that has ended includes
-// that of the one which started it.
+// finishSmall is finish, and returns the most memory that the command had, in MiB: what the system counts for a process
+// that has ended includes that of the one which started it.
 func (d *desk) finishSmall(cmd *exec.Cmd) (most float64) {
 	d.Helper()
 	var complaints bytes.Buffer
@@ -143,8 +143,8 @@ func BenchmarkFirstRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkExplore has the offline rules look for words that are rare and words that are everywhere in 2,000 files. The baseline is
-// the command that prints its version.
+// BenchmarkExplore has the offline rules look for words that are rare and words that are everywhere in 2,000 files. The
+// baseline is the command that prints its version.
 func BenchmarkExplore(b *testing.B) {
 	things := strings.Fields("order price cart user cache store load save parse report export merge sync retry config token")
 	files := map[string]string{}
@@ -208,9 +208,9 @@ func BenchmarkTurns(b *testing.B) {
 	}
 }
 
-// BenchmarkCommand has the agent run a command that does nothing in each of 20 turns, in the sandbox. What is measured is
-// from the last byte of an answer to the first byte of the next request, so that the engine's own turn is in it. Beside it are
-// the turns of a conversation that only reads, and the same command run without anything around it.
+// BenchmarkCommand has the agent run a command that does nothing in each of 20 turns, in the sandbox. What is measured
+// is from the last byte of an answer to the first byte of the next request, so that the engine's own turn is in it.
+// Beside it are the turns of a conversation that only reads, and the same command run without anything around it.
 func BenchmarkCommand(b *testing.B) {
 	const turns = 20
 	for _, files := range []int{10, 2000} {
@@ -250,9 +250,9 @@ func BenchmarkCommand(b *testing.B) {
 	}
 }
 
-// BenchmarkChildren has a.go read by children, each in five turns during which the model thinks for 50 ms. They are started by a
-// run for each of the files that are reviewed, or by a model that calls task in its first answer and ends with its second. The
-// baseline is a client that only asks.
+// BenchmarkChildren has a.go read by children, each in five turns during which the model thinks for 50 ms. They are
+// started by a run for each of the files that are reviewed, or by a model that calls task in its first answer and ends
+// with its second. The baseline is a client that only asks.
 func BenchmarkChildren(b *testing.B) {
 	for _, how := range []string{"each", "task"} {
 		for _, children := range []int{16, 128, 512} {
@@ -335,8 +335,8 @@ func BenchmarkDidChange(b *testing.B) {
 	}
 }
 
-// typing is one round of BenchmarkDidChange: how long it takes, and each of the requests in between. With a pause there are
-// fewer changes, a pause apart from each other.
+// typing is one round of BenchmarkDidChange: how long it takes, and each of the requests in between. With a pause there
+// are fewer changes, a pause apart from each other.
 func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole time.Duration, asked samples) {
 	changes, between := 50_000, 100
 	if pause > 0 {

@@ -20,9 +20,11 @@ import (
 // catalogTime bounds how long one provider may take to list its models.
 const catalogTime = 15 * time.Second
 
-// checkCatalogs asks the providers that could be used for their models, all at once: whether they answer, whether the models that would be taken are
-// there, whether these call tools and how much they take. No model is asked anything.
-func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client, chosen string) []check {
+// checkCatalogs asks the providers that could be used for their models, all at once: whether they answer, whether the
+// models that would be taken are there, whether these call tools and how much they take. No model is asked anything.
+func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client,
+	chosen string,
+) []check {
 	keys := p.keys(dirs)
 	names := cfg.ProviderNames()
 	if provider, _, _ := strings.Cut(chosen, "/"); !slices.Contains(names, provider) {
@@ -42,7 +44,10 @@ func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *conf
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, catalogTime)
 			defer cancel()
-			entries, err := catalog.List(ctx, client, catalog.Server{Kind: asked.Kind, BaseURL: asked.BaseURL, Key: key, Headers: asked.Headers})
+			entries, err := catalog.List(ctx, client, catalog.Server{
+				Kind: asked.Kind, BaseURL: asked.BaseURL, Key: key,
+				Headers: asked.Headers,
+			})
 			results[i] = catalogChecks(cfg, name, asked, chosen, entries, err)
 		})
 	}
@@ -51,7 +56,9 @@ func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *conf
 }
 
 // catalogChecks tells what a provider's list of models means for those that would be taken of it.
-func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen string, entries []catalog.Entry, err error) []check {
+func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen string, entries []catalog.Entry,
+	err error,
+) []check {
 	wanted := wantedModels(cfg, name, p, chosen)
 	bad := checkWarning
 	if chosenOf(chosen, name) {
@@ -60,7 +67,8 @@ func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen st
 	server := check{Name: "models of " + name, Outcome: checkOK}
 	if err != nil {
 		server.Outcome, server.Detail = bad, "cannot be listed: "+err.Error()
-		server.Hint = "check base_url of [providers." + name + "], and whether its server runs: " + withoutPassword(p.BaseURL)
+		server.Hint = "check base_url of [providers." + name + "], and whether its server runs: " +
+			withoutPassword(p.BaseURL)
 		var refused *catalog.Error
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
@@ -73,7 +81,8 @@ func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen st
 			}
 		case refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed:
 			// It may serve models all the same.
-			server.Outcome, server.Hint = checkWarning, "some servers have no list; check base_url of [providers."+name+"] where runs fail, too"
+			server.Outcome, server.Hint = checkWarning,
+				"some servers have no list; check base_url of [providers."+name+"] where runs fail, too"
 		}
 		return []check{server}
 	}
@@ -121,12 +130,15 @@ func tellModel(cfg *config.Config, provider string, e catalog.Entry) (detail, hi
 	case e.ContextTokens > 0:
 		detail = fmt.Sprintf("context of %d tokens, by its server", e.ContextTokens)
 		if table := catalog.Known(provider, catalog.Entry{ID: e.ID}); e.ContextTokens < table*9/10 {
-			hint = fmt.Sprintf("agentls would assume %d: write context_tokens = %d in [models.%q]", table, e.ContextTokens, name)
+			hint = fmt.Sprintf("agentls would assume %d: write context_tokens = %d in [models.%q]", table,
+				e.ContextTokens, name)
 		}
 	default:
 		detail = fmt.Sprintf("context of %d tokens, as is assumed of that name", known)
 		if provider == "ollama" {
-			hint = fmt.Sprintf("Ollama cuts what is longer than its own limit off, often 4096 tokens: start it with OLLAMA_CONTEXT_LENGTH=32768 or more, and write it to context_tokens in [models.%q]", name)
+			hint = fmt.Sprintf(
+				"Ollama cuts what is longer than its own limit off, often 4096 tokens: start it with "+
+					"OLLAMA_CONTEXT_LENGTH=32768 or more, and write it to context_tokens in [models.%q]", name)
 		}
 	}
 	switch e.Calls {
@@ -141,7 +153,8 @@ func tellModel(cfg *config.Config, provider string, e catalog.Entry) (detail, hi
 	return detail, hint
 }
 
-// wantedModels are those that runs would take of a provider: the ones of its list, of presets, and of the choice where nothing is named.
+// wantedModels are those that runs would take of a provider: the ones of its list, of presets, and of the choice where
+// nothing is named.
 func wantedModels(cfg *config.Config, name string, p config.Provider, chosen string) []string {
 	wanted := slices.Clone(p.Models)
 	add := func(full string) {

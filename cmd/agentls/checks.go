@@ -150,12 +150,18 @@ func withoutPassword(raw string) string {
 	return parsed.String()
 }
 
-// checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is among them.
-func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config, trust agentcore.FolderTrust) check {
+// checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is
+// among them.
+func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config,
+	trust agentcore.FolderTrust,
+) check {
 	result := check{Name: "agents", Outcome: checkOK}
 	registry, _, err := p.definitions(ctx, cfg, dirs, trustedFolders(trust, p.dir)...)
 	if err != nil {
-		return check{Name: "agents", Outcome: checkFailed, Detail: err.Error(), Hint: "make the folders of definitions readable"}
+		return check{
+			Name: "agents", Outcome: checkFailed, Detail: err.Error(),
+			Hint: "make the folders of definitions readable",
+		}
 	}
 	wrong, hidden, locked, unread := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, problem := range registry.Problems() {
@@ -169,11 +175,15 @@ func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config
 			unread[problem.File] = true
 		}
 	}
-	result.Detail = fmt.Sprintf("%s in files and built in, by default %s", count(len(registry.List("")), "agent"), cfg.DefaultAgent)
+	result.Detail = fmt.Sprintf("%s in files and built in, by default %s", count(len(registry.List("")), "agent"),
+		cfg.DefaultAgent)
 	for _, of := range []struct {
 		what  string
 		files map[string]bool
-	}{{"with errors", wrong}, {"not used, since others have their names", hidden}, {"without a key for their model", locked}, {"not read there", unread}} {
+	}{{"with errors", wrong}, {"not used, since others have their names", hidden}, {
+		"without a key for their model",
+		locked,
+	}, {"not read there", unread}} {
 		if len(of.files) == 0 {
 			continue
 		}
@@ -204,13 +214,17 @@ func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config, local *provider.LocalServers) (check, string) {
-	resolved := provider.Choice{Config: cfg}.Resolve(ctx, provider.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
+func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config,
+	local *provider.LocalServers,
+) (check, string) {
+	resolved := provider.Choice{Config: cfg}.Resolve(ctx,
+		provider.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
 	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
 	if resolved.Name == provider.Offline {
 		result.Outcome = checkWarning
 		result.Detail = "the offline rules, because " + resolved.Because
-		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to use a language model"
+		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to " +
+			"use a language model"
 	}
 	if err := resolved.Usable(cfg, p.keys(dirs).Get); err != nil {
 		failure := fault.Explain(err)

@@ -22,7 +22,8 @@ type configReport struct {
 	Problems []config.Problem `json:"problems"`
 }
 
-// configValue is one value, as the JSON that it is in config.toml: a string, a number, a boolean or a list. Secrets are "***".
+// configValue is one value, as the JSON that it is in config.toml: a string, a number, a boolean or a list. Secrets are
+// "***".
 type configValue struct {
 	Key    string          `json:"key"`
 	Value  json.RawMessage `json:"value"`
@@ -44,7 +45,10 @@ counts only in a folder that you trust; editors have their own settings on top.`
 				return err
 			}
 			if asJSON {
-				report := configReport{File: dirs.File, State: dirs.State, Problems: append([]config.Problem{}, problems...)}
+				report := configReport{
+					File: dirs.File, State: dirs.State,
+					Problems: append([]config.Problem{}, problems...),
+				}
 				for v := range cfg.Values() {
 					report.Values = append(report.Values, configValue{v.Key, json.RawMessage(v.Text), v.Origin})
 				}

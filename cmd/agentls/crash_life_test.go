@@ -43,8 +43,8 @@ type life struct {
 	killAt int
 }
 
-// begin starts a server that kills itself at a point, or is killed when it has told of so many events. Where it dies before it has
-// answered, the life is over at once.
+// begin starts a server that kills itself at a point, or is killed when it has told of so many events. Where it dies
+// before it has answered, the life is over at once.
 func (d *crashDesk) begin(ctx context.Context, point crash.Point, times, killAt int) *life {
 	d.Helper()
 	p, err := lsptest.LoadProfile("rich")
@@ -97,7 +97,8 @@ func (l *life) hear(method string, params json.RawMessage) {
 
 var transient = map[string]bool{"TextDelta": true, "ReasoningDelta": true, "ToolCallProgress": true, "RunProgress": true}
 
-// alive reports whether a step was done. It was not where the server was killed meanwhile; any other failure is one of the test.
+// alive reports whether a step was done. It was not where the server was killed meanwhile; any other failure is one of
+// the test.
 func (l *life) alive(err error) bool {
 	l.desk.Helper()
 	if err != nil && !errors.Is(err, lsptest.ErrDisconnected) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {

@@ -24,10 +24,10 @@ import (
 // parts is how many children work at once while the process is killed.
 const parts = 16
 
-// crashModel is a provider of Chat Completions whose model behaves as a sensible one would, whatever was lost: it computes each answer
-// from the messages alone. Of the prompt "load-N whole" it makes a child for each part; a child has "load-N part-K" edited, files written
-// and commands run, each of which leaves a mark that no other one leaves. What the results tell of earlier commands is kept, to be
-// compared with the marks.
+// crashModel is a provider of Chat Completions whose model behaves as a sensible one would, whatever was lost: it
+// computes each answer from the messages alone. Of the prompt "load-N whole" it makes a child for each part; a child
+// has "load-N part-K" edited, files written and commands run, each of which leaves a mark that no other one leaves.
+// What the results tell of earlier commands is kept, to be compared with the marks.
 type crashModel struct {
 	*httptest.Server
 	t testing.TB
@@ -240,7 +240,8 @@ func (m *crashModel) root(load string, messages []crashMessage, results map[stri
 	return "", calls
 }
 
-// child does one part: it looks, runs a command, edits, writes, and runs other commands. Where its edit is refused, it looks again.
+// child does one part: it looks, runs a command, edits, writes, and runs other commands. Where its edit is refused, it
+// looks again.
 func (m *crashModel) child(load, part string, messages []crashMessage, results map[string]string) (string, []crashCall) {
 	mark := func() crashCall {
 		m.mu.Lock()

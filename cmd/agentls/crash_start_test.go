@@ -51,7 +51,8 @@ func (d *desk) agreed(damaged bool) (ids []event.SessionID) {
 	return ids
 }
 
-// TestCrashesInMigration kills the first process that changes an old database, at each point of that: the next one reads all that was there.
+// TestCrashesInMigration kills the first process that changes an old database, at each point of that: the next one
+// reads all that was there.
 func TestCrashesInMigration(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join("..", "..", "agentcore", "store", "testdata", "v1.sql"))
 	if err != nil {
@@ -86,7 +87,8 @@ func TestCrashesInMigration(t *testing.T) {
 	}
 }
 
-// TestCrashesInRepair kills the process that repairs a damaged database: the next one has what could be saved, and the damaged file is there.
+// TestCrashesInRepair kills the process that repairs a damaged database: the next one has what could be saved, and the
+// damaged file is there.
 func TestCrashesInRepair(t *testing.T) {
 	for _, point := range []crash.Point{crash.Registered, crash.Salvaged, crash.MovedAside, crash.Replaced} {
 		t.Run(strings.ReplaceAll(string(point), "/", "-"), func(t *testing.T) {

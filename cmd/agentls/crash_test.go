@@ -76,8 +76,8 @@ func (d *crashDesk) fail(l *life, format string, args ...any) {
 	d.Fatalf("the wire:\n%s\nthe server's log:\n%s", strings.Join(trace[max(0, len(trace)-30):], "\n"), l.log)
 }
 
-// kill has a server work until it kills itself at the n-th time that it reaches a point, or is killed at the n-th event, and
-// then sees what the next one makes of that.
+// kill has a server work until it kills itself at the n-th time that it reaches a point, or is killed at the n-th
+// event, and then sees what the next one makes of that.
 func (d *crashDesk) kill(point crash.Point, n int) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(d.Context(), watchdog)
@@ -297,9 +297,9 @@ func loadPoints() map[crash.Point]int {
 	return often
 }
 
-// TestCrashes kills the server while 16 children edit and run commands, at random and at each point of the journal. After each kill
-// nothing is lost that was told, no command was run twice, the database is sound, what was interrupted can be resumed and comes to
-// its end, and no process is left.
+// TestCrashes kills the server while 16 children edit and run commands, at random and at each point of the journal.
+// After each kill nothing is lost that was told, no command was run twice, the database is sound, what was interrupted
+// can be resumed and comes to its end, and no process is left.
 func TestCrashes(t *testing.T) {
 	const atRandom = 8 // between the points
 	soak := os.Getenv("AGENTLS_SOAK") != ""

@@ -47,7 +47,8 @@ func TestTrustOfAnotherProcess(t *testing.T) {
 	s.quit()
 }
 
-// TestRegisteredAgentElsewhere: an agent that an editor registered is there in other windows and on the command line, and may be the default one.
+// TestRegisteredAgentElsewhere: an agent that an editor registered is there in other windows and on the command line,
+// and may be the default one.
 func TestRegisteredAgentElsewhere(t *testing.T) {
 	d := newDesk(t, nil)
 	s, other := d.serve("minimal"), d.serve("minimal")
@@ -61,7 +62,8 @@ func TestRegisteredAgentElsewhere(t *testing.T) {
 	d.must(exitUsage, "run", "-q", "--agent", "poets", "Of frogs.")
 }
 
-// TestKilledWhileAsked kills the server while a question is open: after a restart it is gone, and nothing of what was asked for was done.
+// TestKilledWhileAsked kills the server while a question is open: after a restart it is gone, and nothing of what was
+// asked for was done.
 func TestKilledWhileAsked(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": "a\n"})
 	turns := filepath.Join(d.home, "model")

@@ -46,7 +46,8 @@ func (d *denials) take(e event.Event, agent string) {
 			}
 		}
 		if body.LeftOut != "" { // what was denied is an edit, by whatever command
-			d.list = append(d.list, deniedReport{e.Run, agent, "edit", d.titles[body.Call], "left out " + body.LeftOut, false})
+			d.list = append(d.list,
+				deniedReport{e.Run, agent, "edit", d.titles[body.Call], "left out " + body.LeftOut, false})
 		}
 		delete(d.titles, body.Call)
 	}

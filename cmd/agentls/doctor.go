@@ -63,12 +63,18 @@ model is asked anything. The exit code is 1 if a check failed.`,
 				}
 			}
 			if failed > 0 {
-				return &exitError{exitFindings, fmt.Errorf("%s failed; do what the hints say and run `agentls doctor` again", count(failed, "check"))}
+				return &exitError{
+					exitFindings,
+					fmt.Errorf("%s failed; do what the hints say and run `agentls doctor` again",
+						count(failed, "check")),
+				}
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&models, "models", false, "ask the providers that could be used for their models: do they answer, do the models call tools, how much do they take")
+	c.Flags().BoolVar(&models, "models", false,
+		"ask the providers that could be used for their models: do they answer, do the models call tools, how much "+
+			"do they take")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

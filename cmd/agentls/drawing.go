@@ -46,8 +46,9 @@ func (s style) marks() marks {
 // narrow is the width below which children are indented by a blank alone.
 const narrow = 48
 
-// render draws the tree, one line for each run, none wider than width columns and at most height lines. Where the height is too
-// small, children share a line that counts them: those that are done first, then those that wait, then what else there is.
+// render draws the tree, one line for each run, none wider than width columns and at most height lines. Where the
+// height is too small, children share a line that counts them: those that are done first, then those that wait, then
+// what else there is.
 func (t *tree) render(now time.Time, width, height int, s style) []string {
 	if t.root == nil || height < 1 {
 		return nil
@@ -67,7 +68,8 @@ type drawing struct {
 	lines  []string
 }
 
-// node draws a run and those below it. own is what stands before the run's line, below what stands before its children's.
+// node draws a run and those below it. own is what stands before the run's line, below what stands before its
+// children's.
 func (d *drawing) node(n *node, own, below string) {
 	d.lines = append(d.lines, d.line(n, own))
 	var shown []*node
@@ -164,7 +166,8 @@ func (d *drawing) mark(n *node) (mark, color string) {
 	return d.marks.spinner[frame], cyan
 }
 
-// waitsForChildren reports whether a run waits for those below it, by the reason that it gives. It waits for nobody else then.
+// waitsForChildren reports whether a run waits for those below it, by the reason that it gives. It waits for nobody
+// else then.
 func (n *node) waitsForChildren() bool {
 	if n.status != event.StatusWaiting {
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/lsp/lsptest"
 )
 
-// The tests of this file take away what the database needs, and see what the user of an editor is told, that the editor stays usable, and that
-// the next start works.
+// The tests of this file take away what the database needs, and see what the user of an editor is told, that the editor
+// stays usable, and that the next start works.
 
 const todo = "a\nTODO: b\n"
 
@@ -185,7 +185,8 @@ func (d *desk) lock() (release func()) {
 	}
 }
 
-// TestLockedDatabase: another process holds the lock for longer than the server waits, in the middle of the work and at the start.
+// TestLockedDatabase: another process holds the lock for longer than the server waits, in the middle of the work and at
+// the start.
 func TestLockedDatabase(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": todo})
 	s := d.serve("rich")
@@ -213,7 +214,8 @@ func TestLockedDatabase(t *testing.T) {
 	d.reviewed()
 }
 
-// TestDamagedDatabase: the next server says what it found and where the file is, with what it could save; the one behind it has nothing to say.
+// TestDamagedDatabase: the next server says what it found and where the file is, with what it could save; the one
+// behind it has nothing to say.
 func TestDamagedDatabase(t *testing.T) {
 	for _, test := range []struct {
 		name string

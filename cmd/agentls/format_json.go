@@ -67,10 +67,14 @@ type hunkReport struct {
 func (r *result) report() report {
 	out := report{
 		Version: version(), Root: r.root.Path, Session: r.session, Run: r.run, Agent: r.agent, Model: r.model,
-		Result: r.outcome, Findings: []findingReport{}, Edits: []fileReport{}, Denied: append([]deniedReport{}, r.denied...),
+		Result: r.outcome, Findings: []findingReport{}, Edits: []fileReport{},
+		Denied: append([]deniedReport{}, r.denied...),
 	}
 	for _, f := range r.findings {
-		out.Findings = append(out.Findings, findingReport{Finding: f, Path: r.below(event.FilePath(f.URI)), Fixed: r.fixed(f)})
+		out.Findings = append(out.Findings, findingReport{
+			Finding: f, Path: r.below(event.FilePath(f.URI)),
+			Fixed: r.fixed(f),
+		})
 	}
 	diffs, base := map[string]string{}, workspace.NewDiffBase(r.root.Path)
 	for _, e := range r.edits {
@@ -80,7 +84,8 @@ func (r *result) report() report {
 		name := r.below(h.Path)
 		if n := len(out.Edits); n == 0 || out.Edits[n-1].Path != name {
 			out.Edits = append(out.Edits, fileReport{
-				Path: name, URI: event.FileURI(h.Path), Change: changeOf(h), Written: r.written[h.Path], Diff: diffs[h.Path],
+				Path: name, URI: event.FileURI(h.Path), Change: changeOf(h), Written: r.written[h.Path],
+				Diff: diffs[h.Path],
 			})
 		}
 		last := &out.Edits[len(out.Edits)-1]

@@ -102,17 +102,22 @@ const rootID = "SRCROOT"
 func (r *result) sarif() sarifLog {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
-			Name: "agentls", Version: version(), InformationURI: "https://github.com/agentls/agentls", Rules: []sarifRule{},
+			Name: "agentls", Version: version(), InformationURI: "https://github.com/agentls/agentls",
+			Rules: []sarifRule{},
 		}},
-		Invocations:        []sarifInvocation{{ExecutionSuccessful: r.complete() && !r.leftOpen}},
-		OriginalURIBaseIDs: map[string]artifactLocation{rootID: {URI: strings.TrimSuffix(event.FileURI(r.root.Path), "/") + "/"}},
-		Results:            []sarifResult{},
-		ColumnKind:         "utf16CodeUnits",
-		NewlineSequences:   []string{"\r\n", "\n", "\r"},
-		AutomationDetails:  sarifAutomation{ID: path.Join("agentls", r.agent, string(r.run))},
+		Invocations: []sarifInvocation{{ExecutionSuccessful: r.complete() && !r.leftOpen}},
+		OriginalURIBaseIDs: map[string]artifactLocation{
+			rootID: {URI: strings.TrimSuffix(event.FileURI(r.root.Path), "/") + "/"},
+		},
+		Results:           []sarifResult{},
+		ColumnKind:        "utf16CodeUnits",
+		NewlineSequences:  []string{"\r\n", "\n", "\r"},
+		AutomationDetails: sarifAutomation{ID: path.Join("agentls", r.agent, string(r.run))},
 	}
 	if e := r.outcome.Error; e != nil {
-		run.Invocations[0].ToolExecutionNotifications = []sarifNotification{{Level: "error", Message: sarifMessage{e.Detail}}}
+		run.Invocations[0].ToolExecutionNotifications = []sarifNotification{
+			{Level: "error", Message: sarifMessage{e.Detail}},
+		}
 	}
 	indexes := map[string]int{}
 	rules := &run.Tool.Driver.Rules

@@ -9,8 +9,8 @@ import (
 )
 
 // text is the result for people: each finding as `path:line:col: severity: message [source rule]` with its fix,
-// the agent's answer, the proposed edits as a diff, and a summary. Lines and columns are 1-based, columns count bytes of
-// UTF-8, as compilers do.
+// the agent's answer, the proposed edits as a diff, and a summary. Lines and columns are 1-based, columns count bytes
+// of UTF-8, as compilers do.
 func (r *result) text(color bool) string {
 	paint := painter(color)
 	var parts []string
@@ -40,7 +40,8 @@ func (r *result) text(color bool) string {
 func (r *result) writeFinding(b *strings.Builder, f event.Finding, color bool) {
 	paint := painter(color)
 	path := event.FilePath(f.URI)
-	fmt.Fprintf(b, "%s: %s: %s", place(r.name(path), f), paint(severityColor(f.Severity), string(f.Severity)), oneLine(f.Message))
+	fmt.Fprintf(b, "%s: %s: %s", place(r.name(path), f), paint(severityColor(f.Severity), string(f.Severity)),
+		oneLine(f.Message))
 	if origin := oneLine(f.Source + " " + f.Rule); origin != "" {
 		b.WriteString(paint(dim, " ["+origin+"]"))
 	}

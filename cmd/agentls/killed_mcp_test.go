@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
 )
 
-// TestKilledWithServers kills the process in the middle of a call of an MCP server that ignores signals and the end of its input: nothing of it is left.
-// Without a sandbox the next process clears it away.
+// TestKilledWithServers kills the process in the middle of a call of an MCP server that ignores signals and the end of
+// its input: nothing of it is left. Without a sandbox the next process clears it away.
 func TestKilledWithServers(t *testing.T) {
 	for _, sandbox := range []string{"auto", "off"} {
 		t.Run(sandbox, func(t *testing.T) {

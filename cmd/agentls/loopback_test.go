@@ -23,7 +23,8 @@ type loopback struct {
 	pause time.Duration
 	// script, if there is one, is a command to run instead, with the number of the turn.
 	script string
-	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it ends with the second.
+	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it
+	// ends with the second.
 	tasks int
 	// stalls, if there is one, is a text in conversations that get no answer.
 	stalls string

@@ -132,8 +132,8 @@ func screenOf(file *os.File) screen {
 	return s
 }
 
-// showsUnicode reports whether a terminal shows more than ASCII, by its locale (POSIX, "Environment Variables") and kind: the console of
-// Linux has few of the characters. Consoles of Windows have no locale there.
+// showsUnicode reports whether a terminal shows more than ASCII, by its locale (POSIX, "Environment Variables") and
+// kind: the console of Linux has few of the characters. Consoles of Windows have no locale there.
 func showsUnicode(getenv func(string) string, system string) bool {
 	if system == "windows" {
 		return true

@@ -129,7 +129,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// ids keeps the first id of a session or run that a command said: ids FILE NAME, which begins with the letter of the id.
+// ids keeps the first id of a session or run that a command said: ids FILE NAME, which begins with the letter of the
+// id.
 func ids(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: ids FILE NAME")

@@ -33,8 +33,8 @@ func (d *desk) needs(err error) {
 	}
 }
 
-// TestOpensLater: a server whose state cannot be opened at first says why and what to do, answers what needs no state, and works as soon as the
-// state is there, without a restart.
+// TestOpensLater: a server whose state cannot be opened at first says why and what to do, answers what needs no state,
+// and works as soon as the state is there, without a restart.
 func TestOpensLater(t *testing.T) {
 	for _, test := range []struct {
 		name string

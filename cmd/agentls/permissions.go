@@ -31,8 +31,8 @@ type grantReport struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// decisionReport is the output of `agentls permissions explain --json`. Rules are written as in `deny bash(git push*)`; Rule is
-// empty where the default decides.
+// decisionReport is the output of `agentls permissions explain --json`. Rules are written as in `deny bash(git push*)`;
+// Rule is empty where the default decides.
 type decisionReport struct {
 	Action permission.Action `json:"action"`
 	Rule   string            `json:"rule,omitempty"`
@@ -87,8 +87,12 @@ func (p *process) permissionsListCommand(s *settings) *cobra.Command {
 				var b bytes.Buffer
 				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 				for i, r := range reports {
-					rule := permission.Rule{Tool: grants[i].Tool, Pattern: grants[i].Pattern, Action: grants[i].Decision}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly), timeLeft(r.Expires, time.Now()), oneLine(r.Root))
+					rule := permission.Rule{
+						Tool: grants[i].Tool, Pattern: grants[i].Pattern,
+						Action: grants[i].Decision,
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly),
+						timeLeft(r.Expires, time.Now()), oneLine(r.Root))
 				}
 				if err := w.Flush(); err != nil {
 					return fmt.Errorf("lay out the permissions: %w", err)
@@ -176,13 +180,17 @@ allow. Nothing is run. A CALL is a tool with what rules are matched with: a comm
 			})
 		},
 	}
-	c.Flags().StringVar(&agentName, "agent", "", "slug or alias of the `agent` (default: default_agent of the configuration)")
+	c.Flags().StringVar(&agentName, "agent", "",
+		"slug or alias of the `agent` (default: default_agent of the configuration)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
 func reportDecision(e permission.Explanation) decisionReport {
-	r := decisionReport{Action: e.Action, Layer: e.Layer, Reason: e.Reason, Advice: e.Advice, Always: []string{}, Trail: []stepReport{}}
+	r := decisionReport{
+		Action: e.Action, Layer: e.Layer, Reason: e.Reason, Advice: e.Advice, Always: []string{},
+		Trail: []stepReport{},
+	}
 	if e.Rule != nil {
 		r.Rule = e.Rule.Text()
 	}
@@ -225,7 +233,8 @@ func decisionText(r decisionReport) string {
 	return b.String()
 }
 
-// withEngine opens the engine with the configuration of a folder, as far as the user trusts it (none where it is empty), and closes it again.
+// withEngine opens the engine with the configuration of a folder, as far as the user trusts it (none where it is
+// empty), and closes it again.
 func (p *process) withEngine(ctx context.Context, s *settings, dir string, do func(*agentcore.Engine) error) error {
 	cfg, problems, dirs, err := p.load(s)
 	if dir != "" {
@@ -240,7 +249,8 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 		return err
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
+		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
+		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)

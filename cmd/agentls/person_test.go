@@ -18,8 +18,8 @@ func TestHintsForPeople(t *testing.T) {
 	}
 }
 
-// TestUnreachableModel runs an agent whose model's server is not there: the user hears of it with the first try, once, and
-// what to do names the setting once.
+// TestUnreachableModel runs an agent whose model's server is not there: the user hears of it with the first try, once,
+// and what to do names the setting once.
 func TestUnreachableModel(t *testing.T) {
 	d := newDesk(t, nil)
 	d.configure("default_model = \"local/x\"\n[providers.local]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n[retry]\nmax_attempts = 3\n")

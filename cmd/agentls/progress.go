@@ -111,7 +111,8 @@ func (d *progress) line(e event.Event) string {
 	case event.RetryScheduled:
 		return fmt.Sprintf("%s: %s", head, oneLine(n.message))
 	case event.Compacted:
-		return fmt.Sprintf("%s: shortened its conversation from about %d to %d tokens, so that it fits the model", head, body.TokensBefore, body.TokensAfter)
+		return fmt.Sprintf("%s: shortened its conversation from about %d to %d tokens, so that it fits the model", head,
+			body.TokensBefore, body.TokensAfter)
 	case event.ToolCallFinished:
 		if body.Status != event.CallOK {
 			return fmt.Sprintf("%s: %s: %s: %s", head, oneLine(body.Tool), body.Status, oneLine(body.Summary))

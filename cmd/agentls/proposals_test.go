@@ -54,8 +54,8 @@ func waiting(p methods.Proposal) (hunks []methods.Hunk) {
 }
 
 // TestProposalsSurviveKills kills the server again and again: what was proposed is proposed again without anybody
-// asking, under the same ids, also after the file was changed; what was accepted and saved is not proposed any more, but can be
-// undone.
+// asking, under the same ids, also after the file was changed; what was accepted and saved is not proposed any more,
+// but can be undone.
 func TestProposalsSurviveKills(t *testing.T) {
 	t.Parallel()
 	const text = "one\ntwo\nthree\nfour\nfive\n"

@@ -50,8 +50,8 @@ func (d *desk) behind(handler func(model.Model) http.Handler, s *script.Script) 
 	return server.URL, seen
 }
 
-// TestTwoProviders has an agent on one provider delegate to one on another: each is sent its own conversation and key, and
-// their usage is told apart. The parent's settings are those of a preset.
+// TestTwoProviders has an agent on one provider delegate to one on another: each is sent its own conversation and key,
+// and their usage is told apart. The parent's settings are those of a preset.
 func TestTwoProviders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, map[string]string{"a.go": defective})

@@ -46,7 +46,8 @@ type result struct {
 func gather(ctx context.Context, dir string, session *agentcore.Session, w *watch, run event.RunID) (*result, error) {
 	r := &result{
 		root: session.View().Roots()[0], dir: dir, session: session.ID, run: run,
-		files: map[string]workspace.File{}, fixes: map[event.FindingID][]workspace.Hunk{}, written: map[string]bool{}, refused: map[string]bool{},
+		files: map[string]workspace.File{}, fixes: map[event.FindingID][]workspace.Hunk{}, written: map[string]bool{},
+		refused: map[string]bool{},
 		partial: w.progress.tree.unfinished(), denied: w.denials.list,
 	}
 	if n := w.progress.tree.root; n != nil {

@@ -51,7 +51,8 @@ interrupted.`,
 			if len(args) > 1 {
 				title = "review" // each run below it names its file
 			}
-			return p.work(c.Context(), f, job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true})
+			return p.work(c.Context(), f,
+				job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true})
 		},
 	}
 	f.add(c, "warning")

@@ -113,7 +113,8 @@ see "agentls doctor" for what it found.`,
 			return usage("there is no command %q%s; see `agentls --help`", args[0], didYouMean(args[0], names(c)))
 		},
 	}
-	root.PersistentFlags().StringArrayVar(&s.set, "set", nil, "set a configuration `key=value` for this call, as in config.toml (repeatable)")
+	root.PersistentFlags().StringArrayVar(&s.set, "set", nil,
+		"set a configuration `key=value` for this call, as in config.toml (repeatable)")
 	root.SetFlagErrorFunc(flagError)
 	root.Version = build() // makes cobra offer --version and -v
 	root.SetVersionTemplate("agentls {{.Version}}\n")
@@ -126,7 +127,8 @@ see "agentls doctor" for what it found.`,
 		return serve.RunE(c, args)
 	}
 	root.AddCommand(
-		p.reviewCommand(s), p.runCommand(s), serve, p.agentsCommand(s), p.permissionsCommand(s), p.trustCommand(s), p.sessionsCommand(s), p.usageCommand(s), p.configCommand(s),
+		p.reviewCommand(s), p.runCommand(s), serve, p.agentsCommand(s), p.permissionsCommand(s), p.trustCommand(s),
+		p.sessionsCommand(s), p.usageCommand(s), p.configCommand(s),
 		p.doctorCommand(s), p.schemaCommand(), p.versionCommand(),
 	)
 	return root
@@ -157,7 +159,10 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	var bad *pflag.InvalidValueError
 	if errors.As(err, &bad) {
-		wanted := map[string]string{"int": "a whole number", "duration": "a time such as 90s or 5m", "bool": "true or false"}[bad.GetFlag().Value.Type()]
+		wanted := map[string]string{
+			"int": "a whole number", "duration": "a time such as 90s or 5m",
+			"bool": "true or false",
+		}[bad.GetFlag().Value.Type()]
 		if wanted != "" {
 			return usage("--%s is %q; write %s", bad.GetFlag().Name, bad.GetValue(), wanted)
 		}
@@ -170,7 +175,8 @@ func subcommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usage("%q has no command %q%s; see `%s --help`", c.CommandPath(), args[0], didYouMean(args[0], names(c)), c.CommandPath())
+	return usage("%q has no command %q%s; see `%s --help`", c.CommandPath(), args[0], didYouMean(args[0], names(c)),
+		c.CommandPath())
 }
 
 // exactly is the Args of a command with a fixed number of arguments.
@@ -179,7 +185,8 @@ func exactly(n int) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		return usage("%q takes %s, not %d; write `agentls %s`", c.CommandPath(), count(n, "argument"), len(args), strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "agentls "), " [flags]"))
+		return usage("%q takes %s, not %d; write `agentls %s`", c.CommandPath(), count(n, "argument"), len(args),
+			strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "agentls "), " [flags]"))
 	}
 }
 

@@ -48,7 +48,9 @@ func (p *process) chooseRoot(named string, paths []string) (workspace.Root, []st
 		}
 		root = folder
 		if below, all = rebase(root, paths); !all {
-			return workspace.Root{}, nil, usage("not all of these files lie in %s, where the first is; name a folder that holds them with --root", root)
+			return workspace.Root{}, nil,
+				usage("not all of these files lie in %s, where the first is; name a folder that holds them with --root",
+					root)
 		}
 	}
 	return workspace.Root{Path: root, Name: filepath.Base(root)}, below, nil

@@ -65,13 +65,18 @@ json lists what was denied, and why.`,
 			if err := checkIterations(iterations, until, prompt); err != nil {
 				return err
 			}
-			return p.work(c.Context(), f, job{agent: agentName, prompt: prompt, files: files, each: each, iterations: iterations, until: until})
+			return p.work(c.Context(), f, job{
+				agent: agentName, prompt: prompt, files: files, each: each,
+				iterations: iterations, until: until,
+			})
 		},
 	}
-	c.Flags().StringVar(&agentName, "agent", "", "slug or alias of the `agent` (default: default_agent of the configuration)")
+	c.Flags().StringVar(&agentName, "agent", "",
+		"slug or alias of the `agent` (default: default_agent of the configuration)")
 	c.Flags().BoolVar(&each, "each", false, "start a run for each file, in parallel")
 	c.Flags().IntVar(&iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
-	c.Flags().StringVar(&until, "until", "", "with --iter: the task is done when this `command` succeeds on what is proposed")
+	c.Flags().StringVar(&until, "until", "",
+		"with --iter: the task is done when this `command` succeeds on what is proposed")
 	f.add(c, "never")
 	return c
 }

@@ -57,7 +57,8 @@ func (p *process) schemaCommand() *cobra.Command {
 					return p.print(string(text))
 				}
 			}
-			return usage("there is no schema %q%s", which, cmp.Or(didYouMean(which, names), "; write "+strings.Join(names, ", ")))
+			return usage("there is no schema %q%s", which,
+				cmp.Or(didYouMean(which, names), "; write "+strings.Join(names, ", ")))
 		},
 	}
 }

@@ -42,13 +42,14 @@ func (p *process) serveCommand(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Without this a message to an editor that has died would kill the server (os/signal, SIGPIPE) before its runs have ended.
-			// Ignored, the signal would be ignored by the commands of agents, too.
+			// Without this a message to an editor that has died would kill the server (os/signal, SIGPIPE) before its
+			// runs have ended. Ignored, the signal would be ignored by the commands of agents, too.
 			broken := make(chan os.Signal, 1)
 			signal.Notify(broken, syscall.SIGPIPE)
 			defer signal.Stop(broken)
 			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
-				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel, Redactor: p.redactor(), Crash: p.crash, Logger: logger,
+				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel,
+				Redactor: p.redactor(), Crash: p.crash, Logger: logger,
 				IgnoreParent: noParent,
 			})
 			err = errors.Join(err, done())

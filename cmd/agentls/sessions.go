@@ -103,13 +103,15 @@ func (p *process) sessionsCommand(s *settings) *cobra.Command {
 		RunE:  list.RunE,
 	}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, p.sessionsShowCommand(s), p.sessionsExportCommand(s), p.sessionsImportCommand(s), p.sessionsResumeCommand(s), p.sessionsDeleteCommand(s))
+	c.AddCommand(list, p.sessionsShowCommand(s), p.sessionsExportCommand(s), p.sessionsImportCommand(s),
+		p.sessionsResumeCommand(s), p.sessionsDeleteCommand(s))
 	return c
 }
 
 func reportOf(i history.Session) sessionReport {
 	return sessionReport{
-		i.ID, i.Title, i.Summary, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks, i.Usage, i.ForkedFrom, nil,
+		i.ID, i.Title, i.Summary, append([]string{}, i.Roots...), i.Created, i.Updated, i.Status, i.Runs, i.OpenHunks,
+		i.Usage, i.ForkedFrom, nil,
 	}
 }
 
@@ -156,7 +158,8 @@ func sessionTable(sessions []history.Session, folders bool) string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, i := range sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status, count(i.Runs, "run"), costOf(i.Usage), oneLine(cmp.Or(i.Title, "(nothing was asked yet)")))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status,
+			count(i.Runs, "run"), costOf(i.Usage), oneLine(cmp.Or(i.Title, "(nothing was asked yet)")))
 		if folders {
 			fmt.Fprintf(w, "\t%s", oneLine(strings.Join(i.Roots, ", ")))
 		}
@@ -200,7 +203,8 @@ func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
 				report.Tree = []runReport{}
 				for _, r := range tree {
 					row := runReport{
-						r.ID, r.Parent, r.Agent, r.Role, r.Depth, r.Title, r.Model, r.Status, r.Reason, r.Created, r.Finished, r.Turns, r.Message, r.Usage, r.Path, r.Resumes, nil,
+						r.ID, r.Parent, r.Agent, r.Role, r.Depth, r.Title, r.Model, r.Status, r.Reason, r.Created,
+						r.Finished, r.Turns, r.Message, r.Usage, r.Path, r.Resumes, nil,
 					}
 					for _, later := range resumed[r.ID] {
 						row.ResumedBy = append(row.ResumedBy, later.Run)
@@ -223,7 +227,8 @@ func unknownSession(id string) error {
 func sessionText(info history.Session, tree []history.Run, resumed map[event.RunID][]store.Resumption) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))
-	fmt.Fprintf(&b, "%s, %s to %s, %s\n", info.Status, info.Created.Local().Format("2006-01-02 15:04"), info.Updated.Local().Format("2006-01-02 15:04"), costOf(info.Usage))
+	fmt.Fprintf(&b, "%s, %s to %s, %s\n", info.Status, info.Created.Local().Format("2006-01-02 15:04"),
+		info.Updated.Local().Format("2006-01-02 15:04"), costOf(info.Usage))
 	for _, root := range info.Roots {
 		fmt.Fprintf(&b, "on %s\n", oneLine(root))
 	}
@@ -308,12 +313,18 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 	}
 	report := transcriptReport{Run: run, Messages: []messageReport{}}
 	for _, m := range messages {
-		shown := messageReport{ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text, Compacted: m.Summary, Reasoning: m.Reasoning, Model: m.Model}
+		shown := messageReport{
+			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text,
+			Compacted: m.Summary, Reasoning: m.Reasoning, Model: m.Model,
+		}
 		if m.Model != "" {
 			shown.Usage = &m.Usage
 		}
 		for _, c := range m.Calls {
-			shown.Calls = append(shown.Calls, callReport{c.ID, c.Tool, c.Arguments, c.Status, c.ExitCode, c.Output, c.Duration.Milliseconds(), c.Child})
+			shown.Calls = append(shown.Calls, callReport{
+				c.ID, c.Tool, c.Arguments, c.Status, c.ExitCode, c.Output,
+				c.Duration.Milliseconds(), c.Child,
+			})
 		}
 		report.Messages = append(report.Messages, shown)
 	}
@@ -349,7 +360,8 @@ the state folder. The text is overwritten in the database. A session that an edi
 					err := engine.DeleteSession(c.Context(), event.SessionID(id))
 					switch {
 					case fault.Is(err, fault.NotFound):
-						failed = append(failed, fmt.Errorf("there is no session %q; see `agentls sessions list --all`", id))
+						failed = append(failed,
+							fmt.Errorf("there is no session %q; see `agentls sessions list --all`", id))
 					case err != nil:
 						failed = append(failed, err)
 					default:
@@ -370,7 +382,8 @@ the state folder. The text is overwritten in the database. A session that an edi
 			})
 		},
 	}
-	c.Flags().StringVar(&older, "older-than", "", "delete the finished sessions that were last used longer ago than this `age`, such as 30d or 12h")
+	c.Flags().StringVar(&older, "older-than", "",
+		"delete the finished sessions that were last used longer ago than this `age`, such as 30d or 12h")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -417,7 +430,9 @@ the current folder that was last used.
 			case last && len(args) > 1:
 				return usage("--last names the session; write `agentls sessions resume --last \"PROMPT\"`")
 			case !last && (len(args) == 0 || len(args) > 2):
-				return usage("name one session or run, or --last, and then what it is told; write `agentls sessions resume SESSION \"PROMPT\"`")
+				return usage(
+					"name one session or run, or --last, and then what it is told; write `agentls sessions resume " +
+						"SESSION \"PROMPT\"`")
 			}
 			return nil
 		},
@@ -476,14 +491,17 @@ func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (st
 		return "", err
 	}
 	if len(sessions) == 0 {
-		return "", usage("nothing has run on this folder; `agentls sessions list --all` lists the sessions on other folders")
+		return "",
+			usage("nothing has run on this folder; `agentls sessions list --all` lists the sessions on other folders")
 	}
 	return string(sessions[0].ID), nil
 }
 
-// resumable finds a run by its id, or what a session has come to: its latest root run, or what has gone on with that since. Unless quiet, it
-// tells what was gone on with before.
-func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id string, quiet bool) (history.Session, history.Run, error) {
+// resumable finds a run by its id, or what a session has come to: its latest root run, or what has gone on with that
+// since. Unless quiet, it tells what was gone on with before.
+func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id string,
+	quiet bool,
+) (history.Session, history.Run, error) {
 	info, run, err := findRun(ctx, engine, id)
 	if err != nil {
 		return info, run, err
@@ -493,9 +511,12 @@ func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id st
 		return info, run, err
 	}
 	named := string(run.ID) == id
-	text := fmt.Sprintf("%s was gone on with before; this goes on with the run %s of %s, which that came to", id, last.Run, last.Session)
+	text := fmt.Sprintf("%s was gone on with before; this goes on with the run %s of %s, which that came to", id,
+		last.Run, last.Session)
 	if named {
-		text = fmt.Sprintf("the run %s was gone on with before; `agentls sessions resume %s` goes on with what that came to", id, last.Run)
+		text = fmt.Sprintf(
+			"the run %s was gone on with before; `agentls sessions resume %s` goes on with what that came to", id,
+			last.Run)
 	}
 	if !quiet {
 		p.tell(text)

@@ -30,11 +30,13 @@ not in it.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(exportFormats, format) {
-				return usage("there is no format %q%s; write --format jsonl or markdown", format, didYouMean(format, exportFormats))
+				return usage("there is no format %q%s; write --format jsonl or markdown", format,
+					didYouMean(format, exportFormats))
 			}
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
 				id := event.SessionID(args[0])
-				if _, _, err := engine.History().Tree(c.Context(), id); fault.Is(err, fault.NotFound) { // before a file is made
+				if _, _, err := engine.History().Tree(c.Context(), id); fault.Is(err, fault.NotFound) {
+					// before a file is made
 					return unknownSession(args[0])
 				}
 				var out io.Writer = p.stdout
@@ -95,7 +97,8 @@ an agent more power than it has here.`,
 				return err
 			}
 			place := func(folders []string) []string {
-				if root == "" && len(folders) > 0 && !slices.ContainsFunc(folders, func(f string) bool { return !isFolder(f) }) {
+				if root == "" && len(folders) > 0 &&
+					!slices.ContainsFunc(folders, func(f string) bool { return !isFolder(f) }) {
 					return folders
 				}
 				return []string{chosen.Path}

@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// TestSessionsOfAServer: a session that an editor has open is read by a command and a second window, deleted by neither, and
-// leaves no text in the state folder when the editor deletes it.
+// TestSessionsOfAServer: a session that an editor has open is read by a command and a second window, deleted by
+// neither, and leaves no text in the state folder when the editor deletes it.
 func TestSessionsOfAServer(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": "one\n"})
 	turns := filepath.Join(d.home, "turns")

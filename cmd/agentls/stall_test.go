@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestStalledChild has a provider answer all children but one: the others end, and so does all of it when it is cancelled.
+// TestStalledChild has a provider answer all children but one: the others end, and so does all of it when it is
+// cancelled.
 func TestStalledChild(t *testing.T) {
 	const children = 24
 	l := &loopback{turns: 3, tasks: children, stalls: "Read part 7 of"}

@@ -73,7 +73,8 @@ func (t *tree) apply(e event.Event) {
 	case event.ToolCallProgress:
 		n.message = body.Message
 	case event.RetryScheduled:
-		n.message = fmt.Sprintf("asks again in %s: %s", duration(time.Duration(body.DelayMs)*time.Millisecond), body.Reason)
+		n.message = fmt.Sprintf("asks again in %s: %s", duration(time.Duration(body.DelayMs)*time.Millisecond),
+			body.Reason)
 	case event.RunFinished:
 		n.status, n.reason = body.Status, body.Reason
 		n.message, n.outcome = "", event.Outcome(body.Status, body.Reason, body.Result.Result)

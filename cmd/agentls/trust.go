@@ -185,7 +185,8 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 							standing = t.String()
 						}
 					}
-					fmt.Fprintf(table, "%s\t%s\t%s\n", visible(f.Root), f.Decided.Local().Format(time.DateTime), oneLine(standing))
+					fmt.Fprintf(table, "%s\t%s\t%s\n", visible(f.Root), f.Decided.Local().Format(time.DateTime),
+						oneLine(standing))
 				}
 				table.Flush() // a bytes.Buffer takes everything
 				return p.print(b.String())
@@ -225,7 +226,8 @@ func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
 
 func reportTrust(t agentcore.FolderTrust) trustReport {
 	r := trustReport{
-		Folder: t.Root, Standing: t.Standing, Never: t.Never, Decided: t.Decided, Added: t.Added, Changed: t.Trust.Changed, Removed: t.Removed,
+		Folder: t.Root, Standing: t.Standing, Never: t.Never, Decided: t.Decided, Added: t.Added,
+		Changed: t.Trust.Changed, Removed: t.Removed,
 		Items: []trustItem{},
 	}
 	for _, item := range agentcore.DescribeActing(t.Root, t.Actors) {
@@ -238,12 +240,16 @@ func reportTrust(t agentcore.FolderTrust) trustReport {
 func trustPage(t agentcore.FolderTrust) string {
 	var b bytes.Buffer
 	standing := map[permission.Standing]string{
-		permission.Unknown: "not trusted", permission.Changed: "not trusted any more; " + t.String(), permission.Trusted: "trusted",
+		permission.Unknown: "not trusted", permission.Changed: "not trusted any more; " + t.String(),
+		permission.Trusted: "trusted",
 	}[t.Standing]
 	fmt.Fprintf(&b, "%s: %s\n", visible(t.Root), oneLine(standing))
 	items := agentcore.DescribeActing(t.Root, t.Actors)
 	if len(items) == 0 {
-		b.WriteString("Nothing in it acts by itself; trusted, commands run in it, and checkers with the configuration that they have there, some of which is code.\n")
+		b.WriteString(
+			"Nothing in it acts by itself; trusted, commands run in it, and checkers with the " +
+				"configuration that they " +
+				"have there, some of which is code.\n")
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, item := range items {
@@ -270,9 +276,11 @@ func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string
 	return agentcore.ReadTrust(ctx, s, folder)
 }
 
-// loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that cannot be found
-// out, the folder is not trusted.
-func (p *process) loadFolder(ctx context.Context, s *settings, root string) (*config.Config, []config.Problem, config.Dirs, agentcore.FolderTrust, error) {
+// loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that
+// cannot be found out, the folder is not trusted.
+func (p *process) loadFolder(ctx context.Context, s *settings,
+	root string,
+) (*config.Config, []config.Problem, config.Dirs, agentcore.FolderTrust, error) {
 	dirs, err := config.FindDirs(p.getenv, p.home)
 	if err != nil {
 		return nil, nil, dirs, agentcore.FolderTrust{}, &exitError{exitUsage, err}
@@ -281,16 +289,21 @@ func (p *process) loadFolder(ctx context.Context, s *settings, root string) (*co
 	if failed != nil {
 		t.Standing = permission.Unknown
 	}
-	cfg, problems := config.Load(t.Sources(config.Sources{Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set}, root))
+	cfg, problems := config.Load(t.Sources(config.Sources{
+		Getenv: p.getenv, Home: p.home, UserFile: dirs.File,
+		Flags: s.set,
+	}, root))
 	for _, problem := range problems {
 		if problem.Source == config.LayerFlag.String() && problem.Severity == config.SeverityError {
-			return nil, nil, dirs, t, usage("--set: %s", strings.TrimPrefix(problem.String(), problem.Source+": error: "))
+			return nil, nil, dirs, t, usage("--set: %s",
+				strings.TrimPrefix(problem.String(), problem.Source+": error: "))
 		}
 	}
 	problems = append(problems, agentcore.RuleProblems(cfg)...)
 	if failed != nil {
 		problems = append(problems, config.Problem{
-			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`", Severity: config.SeverityWarning,
+			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`",
+			Severity: config.SeverityWarning,
 		})
 	}
 	return cfg, problems, dirs, t, nil
@@ -306,14 +319,17 @@ func trustedFolders(t agentcore.FolderTrust, root string) []string {
 
 // untrustedAgent is the error where there is no agent of a name: err, or that the folder has one, but is not trusted.
 func untrustedAgent(agents *agent.Registry, t agentcore.FolderTrust, name string, err error) error {
-	if _, unknown := agents.Find(name); unknown == nil || errors.As(unknown, new(*agent.BrokenError)) || t.Standing == permission.Trusted {
+	if _, unknown := agents.Find(name); unknown == nil || errors.As(unknown, new(*agent.BrokenError)) ||
+		t.Standing == permission.Trusted {
 		return err
 	}
 	file, defines := t.Defining(name)
 	if !defines {
 		return err
 	}
-	return usage("there is no agent %q yet: %s has one, but the folder %s is not trusted; `agentls trust` shows what is in it and trusts it", name, visible(file), t.Root)
+	return usage(
+		"there is no agent %q yet: %s has one, but the folder %s is not trusted; `agentls trust` shows what is in it "+
+			"and trusts it", name, visible(file), t.Root)
 }
 
 // tellUntrusted says that something in the folder is not used.
@@ -336,5 +352,6 @@ func (p *process) tellUntrusted(t agentcore.FolderTrust, quiet bool) {
 	if t.Standing == permission.Changed {
 		why = "is not trusted any more (" + t.String() + ")"
 	}
-	p.tell(fmt.Sprintf("the %s in %s are not used: the folder %s; `agentls trust` shows and trusts them", strings.Join(parts, ", "), t.Root, why))
+	p.tell(fmt.Sprintf("the %s in %s are not used: the folder %s; `agentls trust` shows and trusts them",
+		strings.Join(parts, ", "), t.Root, why))
 }

@@ -26,8 +26,8 @@ type usageReport struct {
 	Total usageRow   `json:"total"`
 }
 
-// usageRow is the sum of a group of runs. Usage has no cost where that of any of them is not known; KnownCost is the part that
-// is.
+// usageRow is the sum of a group of runs. Usage has no cost where that of any of them is not known; KnownCost is the
+// part that is.
 type usageRow struct {
 	Key        string      `json:"key"`
 	Runs       int         `json:"runs"`
@@ -41,7 +41,10 @@ type usageRow struct {
 }
 
 func rowOf(r store.UsageRow) usageRow {
-	return usageRow{r.Key, r.Runs, r.Ended, r.Completed, r.Turns, r.Duration.Milliseconds(), r.Usage, r.KnownCost, r.Unpriced}
+	return usageRow{
+		r.Key, r.Runs, r.Ended, r.Completed, r.Turns, r.Duration.Milliseconds(), r.Usage,
+		r.KnownCost, r.Unpriced,
+	}
 }
 
 func (p *process) usageCommand(s *settings) *cobra.Command {
@@ -61,7 +64,8 @@ func (p *process) usageCommand(s *settings) *cobra.Command {
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !slices.Contains(keys, by) {
-				return usage("usage cannot be summed up by %q%s", by, cmp.Or(didYouMean(by, keys), "; write --by "+strings.Join(keys, ", ")))
+				return usage("usage cannot be summed up by %q%s", by,
+					cmp.Or(didYouMean(by, keys), "; write --by "+strings.Join(keys, ", ")))
 			}
 			if days < 0 {
 				return usage("--days is %d; write a number of days, or 0 for all", days)
@@ -115,8 +119,10 @@ func usageTable(by store.UsageKey, sums store.UsageReport) string {
 				cost = "over " + price.Dollars(r.KnownCost)
 			}
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Runs, completed, thousands(int64(r.Turns)), duration(r.Duration),
-			thousands(r.Usage.InputTokens), thousands(r.Usage.CachedTokens), thousands(r.Usage.OutputTokens), cost, oneLine(key))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Runs, completed, thousands(int64(r.Turns)),
+			duration(r.Duration),
+			thousands(r.Usage.InputTokens), thousands(r.Usage.CachedTokens), thousands(r.Usage.OutputTokens),
+			cost, oneLine(key))
 	}
 	fmt.Fprintf(table, "runs\tcompleted\tturns\ttime\tinput\tcached\toutput\tcost\t  %s\n", by)
 	for _, r := range sums.Rows {
@@ -127,7 +133,8 @@ func usageTable(by store.UsageKey, sums store.UsageReport) string {
 	}
 	table.Flush() // a bytes.Buffer takes everything
 	if n := sums.Total.Unpriced; n > 0 {
-		fmt.Fprintf(&b, "\nThe price of %s is not known; set [prices.\"provider/model\"] in config.toml.\n", count(n, "run"))
+		fmt.Fprintf(&b, "\nThe price of %s is not known; set [prices.\"provider/model\"] in config.toml.\n",
+			count(n, "run"))
 	}
 	return b.String()
 }

@@ -29,7 +29,8 @@ func requested[T any](s *served, method, params string) T {
 	return decode[T](s.desk, raw)
 }
 
-// heard are the stored events of a session that an editor was told, as they came. The editor itself sees to it that they have no gap.
+// heard are the stored events of a session that an editor was told, as they came. The editor itself sees to it that
+// they have no gap.
 func (s *served) heard(session string) []string {
 	s.desk.Helper()
 	var list []string
@@ -85,8 +86,8 @@ func same(t *testing.T, one, two []string) {
 	}
 }
 
-// TestTwoWindows has two servers on one state folder: the second one watches the session of the first live, and is told where to do
-// what only the first can do.
+// TestTwoWindows has two servers on one state folder: the second one watches the session of the first live, and is told
+// where to do what only the first can do.
 func TestTwoWindows(t *testing.T) {
 	const children = 4
 	l := &loopback{turns: 3, tasks: children, held: make(chan struct{})}
@@ -131,7 +132,8 @@ func TestTwoWindows(t *testing.T) {
 	two.quit()
 }
 
-// TestProposalOfAnotherWindow reads a proposal of another window, with the question that is open there. Deciding is left to that window.
+// TestProposalOfAnotherWindow reads a proposal of another window, with the question that is open there. Deciding is
+// left to that window.
 func TestProposalOfAnotherWindow(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": "first\nsecond\n"})
 	turns := filepath.Join(d.home, "model")
@@ -222,8 +224,8 @@ func (v *valve) open() {
 	}
 }
 
-// TestSlowEditor has an editor stop reading while 16 children work: they come to their end all the same, and once it reads again the editor is told
-// everything, in order and without a gap.
+// TestSlowEditor has an editor stop reading while 16 children work: they come to their end all the same, and once it
+// reads again the editor is told everything, in order and without a gap.
 func TestSlowEditor(t *testing.T) {
 	const children = 16
 	l := &loopback{turns: 12, tasks: children}
@@ -269,8 +271,9 @@ func (s *served) prompts(about string) (list []string) {
 	return list
 }
 
-// TestKilledAndResumed kills the server in mid-run while another window is open, which watches the run: it sees it end, and its own runs go on. The
-// next server on the folder tells of the run, and resumes it when the user says so; nobody is told twice.
+// TestKilledAndResumed kills the server in mid-run while another window is open, which watches the run: it sees it end,
+// and its own runs go on. The next server on the folder tells of the run, and resumes it when the user says so; nobody
+// is told twice.
 func TestKilledAndResumed(t *testing.T) {
 	const children = 2
 	l := &loopback{turns: 3, tasks: children, held: make(chan struct{})}
@@ -343,8 +346,9 @@ func TestKilledAndResumed(t *testing.T) {
 	}
 }
 
-// TestEditorVanishes closes the connection without a word, also when nobody has read what the server said for a while, or ends the server by a
-// signal, while a run has a child in the background and commands run: all of it ends, and is left to the next window.
+// TestEditorVanishes closes the connection without a word, also when nobody has read what the server said for a while,
+// or ends the server by a signal, while a run has a child in the background and commands run: all of it ends, and is
+// left to the next window.
 func TestEditorVanishes(t *testing.T) {
 	vanish := func(s *served) {
 		if err := s.server.Stream.Close(); err != nil {
@@ -406,8 +410,8 @@ call bash {"command":"sleep 1000"}
 	}
 }
 
-// TestSubscribeBehindTrimmedEvents asks for events that the store has trimmed, and for such that it never had: the client is to start from the
-// snapshot. What is still there comes without that.
+// TestSubscribeBehindTrimmedEvents asks for events that the store has trimmed, and for such that it never had: the
+// client is to start from the snapshot. What is still there comes without that.
 func TestSubscribeBehindTrimmedEvents(t *testing.T) {
 	l := &loopback{turns: 6}
 	d := newBench(t, 0, l)

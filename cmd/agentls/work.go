@@ -50,11 +50,14 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags := c.Flags()
 	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or diff")
 	flags.BoolVar(&f.write, "write", false, "write the proposed edits to the files")
-	flags.StringVar(&f.failOn, "fail-on", failOn, "exit with 1 for findings at or above error, warning, information or hint, or never")
+	flags.StringVar(&f.failOn, "fail-on", failOn,
+		"exit with 1 for findings at or above error, warning, information or hint, or never")
 	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
-	flags.IntVar(&f.maxTurns, "max-turns", 0, "greatest number of turns of a run, each an answer of the model (0: the agent's own)")
+	flags.IntVar(&f.maxTurns, "max-turns", 0,
+		"greatest number of turns of a run, each an answer of the model (0: the agent's own)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
-	flags.StringVar(&f.root, "root", "", "the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
+	flags.StringVar(&f.root, "root", "",
+		"the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 where calls were denied")
 	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
@@ -65,17 +68,20 @@ var formats = []string{"text", "json", "sarif", "diff"}
 
 // severities are the values of --fail-on but for never, the gravest first.
 var severities = []string{
-	string(event.SeverityError), string(event.SeverityWarning), string(event.SeverityInformation), string(event.SeverityHint),
+	string(event.SeverityError), string(event.SeverityWarning), string(event.SeverityInformation),
+	string(event.SeverityHint),
 }
 
 // check refuses values that mean nothing, before anything is done.
 func (f *workFlags) check() error {
 	switch {
 	case !slices.Contains(formats, f.format):
-		return usage("there is no format %q%s", f.format, cmp.Or(didYouMean(f.format, formats), "; write --format "+strings.Join(formats, ", ")))
+		return usage("there is no format %q%s", f.format,
+			cmp.Or(didYouMean(f.format, formats), "; write --format "+strings.Join(formats, ", ")))
 	case f.failOn != "never" && !slices.Contains(severities, f.failOn):
 		known := append(slices.Clone(severities), "never")
-		return usage("there is no severity %q%s", f.failOn, cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
+		return usage("there is no severity %q%s", f.failOn,
+			cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
 	case f.maxTurns < 0:
 		return usage("--max-turns is %d; write a number of turns, or 0 for the agent's own", f.maxTurns)
 	case f.timeout < 0:
@@ -190,9 +196,11 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 	return nil
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user trusts, resume is
-// the run that it goes on with, if any.
-func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View, trusted []string, request agentcore.RunRequest, resume event.RunID) error {
+// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user
+// trusts, resume is the run that it goes on with, if any.
+func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View,
+	trusted []string, request agentcore.RunRequest, resume event.RunID,
+) error {
 	session, err := openSession(ctx, engine, view, request.Title, resume)
 	if err != nil {
 		return err
@@ -255,7 +263,9 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 }
 
 // openSession makes the session of a run, or of one that goes on with another.
-func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.View, title string, resume event.RunID) (*agentcore.Session, error) {
+func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.View, title string,
+	resume event.RunID,
+) (*agentcore.Session, error) {
 	if resume == "" {
 		return engine.OpenSession(ctx, view, title)
 	}
@@ -405,7 +415,8 @@ func (w *watch) follow(ctx context.Context, events *feed.Subscription, root even
 			late = time.After(cancelTime)
 			w.end(ctx, root)
 		case <-late:
-			return errors.New("the run did not end in time after it was cancelled; its findings so far are in the state folder")
+			return errors.New(
+				"the run did not end in time after it was cancelled; its findings so far are in the state folder")
 		}
 	}
 }
@@ -428,7 +439,8 @@ func (w *watch) end(ctx context.Context, root event.RunID) {
 func (w *watch) take(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.FindingReported:
-		if w.progress.tree.nodes[e.Run] != nil { // those of former sessions come along, with the runs that made them then
+		if w.progress.tree.nodes[e.Run] != nil {
+			// those of former sessions come along, with the runs that made them then
 			w.findings[body.Finding.ID] = reported{body.Finding, e.Run}
 			w.recount()
 		}

@@ -26,7 +26,9 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 		if len(r.edits) == 0 {
 			return nil, nil
 		}
-		return fmt.Errorf("nothing was written, because not every run completed; run it again, or apply what there is with --format diff"), nil
+		return fmt.Errorf(
+			"nothing was written, because not every run completed; run it again, or apply what there is with " +
+				"--format diff"), nil
 	}
 	folder, err := os.OpenRoot(r.root.Path)
 	if err != nil {
@@ -38,7 +40,10 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 	ordered, cyclic := workspace.Ordered(r.edits)
 	for _, e := range cyclic {
 		r.refused[e.Path] = true
-		faults = append(faults, fmt.Errorf("%s was not written: it trades names with another file; rename one of them by hand, and run it again", r.name(e.Path)))
+		faults = append(faults,
+			fmt.Errorf(
+				"%s was not written: it trades names with another file; rename one of them by hand, and run it again",
+				r.name(e.Path)))
 	}
 	for _, e := range ordered {
 		if err := writeEdit(folder, r.root.Path, e, r.files[e.Path].Format); err != nil {
@@ -121,7 +126,8 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	return nil
 }
 
-// moveFile renames a file, a link included, and then makes the edits in it; where these fail the old name is given back.
+// moveFile renames a file, a link included, and then makes the edits in it; where these fail the old name is given
+// back.
 func moveFile(folder *os.Root, root, rel string, e workspace.FileEdit, format workspace.Format) error {
 	to, err := filepath.Rel(root, e.MoveTo)
 	if err != nil || !filepath.IsLocal(to) {

@@ -15,7 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
 
-// TestGopls has an agent ask a real gopls about text that is proposed and not on the disk: its own, and, by a child, that of its parent.
+// TestGopls has an agent ask a real gopls about text that is proposed and not on the disk: its own, and, by a child,
+// that of its parent.
 func TestGopls(t *testing.T) {
 	t.Parallel()
 	server, gopls := setting(t, "AGENTLS_BIN"), setting(t, "AGENTLS_GOPLS")

@@ -193,8 +193,8 @@ func Third() {
 }
 `
 
-// scripted plays a story with a model that answers as the story's script says, in each release of the editor. The gate of the script opens when
-// the story prints "let the other go on".
+// scripted plays a story with a model that answers as the story's script says, in each release of the editor. The gate
+// of the script opens when the story prints "let the other go on".
 func scripted(t *testing.T, name string, files map[string]string, gate string, arguments ...string) {
 	server := setting(t, "AGENTLS_BIN")
 	text, err := os.ReadFile(filepath.Join("testdata", name+".script"))

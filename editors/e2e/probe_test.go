@@ -17,8 +17,9 @@ import (
 	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
 
-// TestProbe plays stories with the probe's editor in each of its client profiles, as it is and with everything that the custom protocol lets a
-// client announce, and judges every message. The stories are Python, since the probe is; each brings its model's script along.
+// TestProbe plays stories with the probe's editor in each of its client profiles, as it is and with everything that the
+// custom protocol lets a client announce, and judges every message. The stories are Python, since the probe is; each
+// brings its model's script along.
 func TestProbe(t *testing.T) {
 	probe := os.Getenv("AGENTLS_PROBE")
 	if probe == "" {
@@ -60,7 +61,8 @@ func suite(t *testing.T, probe, server, profile, kind string) {
 	t.Log("\n" + s.output.String())
 }
 
-// scripts are the models of stories, by name. Each is made by a request of its story, and then speaks Anthropic's wire below its name.
+// scripts are the models of stories, by name. Each is made by a request of its story, and then speaks Anthropic's wire
+// below its name.
 type scripts struct {
 	mu     sync.Mutex
 	played map[string]*script.Script

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/wiretest"
 )
 
-// The recipes of editors/README.md, each in the editor itself: open a file, review it, see progress and the finding, accept the edit. No
-// plugin of ours is there.
+// The recipes of editors/README.md, each in the editor itself: open a file, review it, see progress and the finding,
+// accept the edit. No plugin of ours is there.
 
 // TestEmacs plays the story in Emacs without a terminal, with eglot.
 func TestEmacs(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // traffic is a folder with what an editor and its servers have said, "" for none.
 type traffic string
 
-// record has the editor start the server by way of testdata/record.py, which writes down what both say and has the probe judge it, where the
-// probe is there.
+// record has the editor start the server by way of testdata/record.py, which writes down what both say and has the
+// probe judge it, where the probe is there.
 func (s *story) record(t *testing.T, server string) traffic {
 	t.Helper()
 	probe := os.Getenv("AGENTLS_PROBE")

@@ -95,7 +95,8 @@ func TestCodeConflict(t *testing.T) {
 	scriptedCode(t, "conflict", map[string]string{"cart.go": cart}, "")
 }
 
-// TestCodeLendsItsLanguages has an agent ask what VS Code's own servers for TypeScript and JSON know of text that was never saved.
+// TestCodeLendsItsLanguages has an agent ask what VS Code's own servers for TypeScript and JSON know of text that was
+// never saved.
 func TestCodeLendsItsLanguages(t *testing.T) {
 	scriptedCode(t, "languages", map[string]string{
 		"cart.ts":       "export function total(prices: number[]): number {\n  return prices.reduce((sum, price) => sum + price, 0);\n}\n",
@@ -114,8 +115,8 @@ func TestCodeWalkthrough(t *testing.T) {
 	traffic.judge(t)
 }
 
-// scriptedCode plays a story with a model that answers as the story's script says. The gate of the script opens when the story prints
-// "let the other go on".
+// scriptedCode plays a story with a model that answers as the story's script says. The gate of the script opens when
+// the story prints "let the other go on".
 func scriptedCode(t *testing.T, name string, files map[string]string, gate string) {
 	t.Helper()
 	t.Parallel()

@@ -93,8 +93,8 @@ func settings(t *testing.T) map[string]json.RawMessage {
 	return all
 }
 
-// camel is a key of config.toml as VS Code names settings. It shows ask_timeout as "Ask_timeout", and askTimeout as "Ask Timeout".
-// What stands under the name as in config.toml is still read.
+// camel is a key of config.toml as VS Code names settings. It shows ask_timeout as "Ask_timeout", and askTimeout as
+// "Ask Timeout". What stands under the name as in config.toml is still read.
 func camel(key string) string {
 	head, rest, _ := strings.Cut(key, "_")
 	for part := range strings.SplitSeq(rest, "_") {

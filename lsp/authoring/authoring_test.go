@@ -99,8 +99,8 @@ func TestSelector(t *testing.T) {
 	}
 }
 
-// TestComplete puts the cursor at the ‸ of a text and looks at what begins the list, or at the text with the first candidate of a
-// name in its place.
+// TestComplete puts the cursor at the ‸ of a text and looks at what begins the list, or at the text with the first
+// candidate of a name in its place.
 func TestComplete(t *testing.T) {
 	const native, claude, opencode = "/p/.agentls/agents/a.md", "/p/.claude/agents/a.md", "/p/.opencode/agent/a.md"
 	v := builtin(t)

@@ -37,7 +37,9 @@ type candidate struct {
 }
 
 // item gives a candidate the form of the protocol; i keeps the order.
-func (c *candidate) item(i int, r protocol.Range, describe func(string) *protocol.MarkupContent) protocol.CompletionItem {
+func (c *candidate) item(i int, r protocol.Range,
+	describe func(string) *protocol.MarkupContent,
+) protocol.CompletionItem {
 	item := protocol.CompletionItem{
 		Label: c.name, Kind: c.kind, SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)),
 		TextEdit: &protocol.TextEdit{Range: r, NewText: c.insert},
@@ -139,7 +141,8 @@ func (t *Sheet) completeKey(v *Vocabulary, place outline.Place) []candidate {
 		if slices.Contains(place.Taken, w.name) {
 			return
 		}
-		list = append(list, candidate{w, protocol.CompletionItemKindProperty, place.Word, t.insertKey(place, w.name, typ)})
+		list = append(list,
+			candidate{w, protocol.CompletionItemKindProperty, place.Word, t.insertKey(place, w.name, typ)})
 	}
 	above, _ := t.find(place.Path)
 	for _, k := range t.below(place.Path) {
@@ -195,7 +198,8 @@ func (t *Sheet) completeValue(v *Vocabulary, place outline.Place) []candidate {
 	var list []candidate
 	for _, w := range words {
 		insert := w.name
-		quotes := (t.isConfig() || t.format == agent.TOML || t.format == agent.JSON) && k.typ != "boolean" || insert == "*"
+		quotes := (t.isConfig() || t.format == agent.TOML || t.format == agent.JSON) &&
+			k.typ != "boolean" || insert == "*"
 		if quotes && !place.Quoted {
 			insert = `"` + insert + `"`
 		}
@@ -207,7 +211,11 @@ func (t *Sheet) completeValue(v *Vocabulary, place outline.Place) []candidate {
 // completeHeader completes the name of a table.
 func (t *Sheet) completeHeader(place outline.Place) []candidate {
 	if !t.isConfig() {
-		return []candidate{{word{"agents", "table", "One definition."}, protocol.CompletionItemKindModule, place.Word, "agents"}}
+		return []candidate{{
+			word{"agents", "table", "One definition."},
+			protocol.CompletionItemKindModule,
+			place.Word, "agents",
+		}}
 	}
 	var list []candidate
 	for _, k := range t.keys() {
@@ -218,7 +226,11 @@ func (t *Sheet) completeHeader(place outline.Place) []candidate {
 			}
 			name := strings.Join(parts, ".")
 			if !slices.ContainsFunc(list, func(c candidate) bool { return c.name == name }) {
-				list = append(list, candidate{word{name, "table", ""}, protocol.CompletionItemKindModule, place.Word, name})
+				list = append(list, candidate{
+					word{name, "table", ""},
+					protocol.CompletionItemKindModule,
+					place.Word, name,
+				})
 			}
 		}
 	}

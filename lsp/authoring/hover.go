@@ -96,8 +96,8 @@ func (t *Sheet) explainValue(v *Vocabulary, place outline.Place) (string, outlin
 	return "", place.Word
 }
 
-// resolved says at a definition's name what the definition comes to, as it would be without the other files: its text is
-// parsed as the loader does it.
+// resolved says at a definition's name what the definition comes to, as it would be without the other files: its text
+// is parsed as the loader does it.
 func (t *Sheet) resolved(v *Vocabulary, inner, path []string) string {
 	if t.kind != Definition || len(inner) != 1 || inner[0] != "name" && inner[0] != "slug" {
 		return ""

@@ -27,8 +27,9 @@ func (v *Vocabulary) AgentList(category agent.Category) *methods.AgentList {
 // AgentInfo is what the custom methods tell of a definition in a list. The registry knows what it hides.
 func AgentInfo(registry *agent.Registry, d *agent.Definition) methods.AgentInfo {
 	info := methods.AgentInfo{
-		Slug: d.Slug, Title: d.Title, Description: d.Description, Mode: methods.ExecutionMode(d.Mode), Aliases: d.Aliases,
-		Model: d.Model, Icon: d.Icon, Color: d.Color, Order: &d.Order, Source: definitionSource(d.Source),
+		Slug: d.Slug, Title: d.Title, Description: d.Description, Mode: methods.ExecutionMode(d.Mode),
+		Aliases: d.Aliases,
+		Model:   d.Model, Icon: d.Icon, Color: d.Color, Order: &d.Order, Source: definitionSource(d.Source),
 	}
 	for _, c := range d.Categories {
 		info.Categories = append(info.Categories, methods.AgentCategory(c))
@@ -112,7 +113,10 @@ func (v *Vocabulary) SkillList(folder string) (*methods.SkillList, error) {
 				continue
 			}
 		}
-		info := methods.SkillInfo{Name: found.Name, Description: found.Description, Layer: methods.Layer(found.Layer.String())}
+		info := methods.SkillInfo{
+			Name: found.Name, Description: found.Description,
+			Layer: methods.Layer(found.Layer.String()),
+		}
 		if found.Path != "" {
 			info.URI = uri.File(found.Path)
 		}

@@ -51,7 +51,10 @@ func (t *Sheet) configProblems(v *Vocabulary) []agent.Problem {
 		if span.Start == span.End {
 			span.End = offset + len(firstLine(text[offset:]))
 		}
-		problem := agent.Problem{File: t.path, Span: spanOf(x, span), Severity: severity, Key: p.Key, Message: p.Message, Hint: p.Hint}
+		problem := agent.Problem{
+			File: t.path, Span: spanOf(x, span), Severity: severity, Key: p.Key,
+			Message: p.Message, Hint: p.Hint,
+		}
 		if place.Kind == outline.Key {
 			problem.Fix = t.respelt(place)
 		}
@@ -83,7 +86,8 @@ func (t *Sheet) respelt(place outline.Place) *agent.Fix {
 func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool) {
 	k, known := t.find(n.Path)
 	quoted := n.Value.In(t.outline.Text)
-	if !known || k.names == "" || len(quoted) < 3 || !strings.ContainsAny(quoted[:1], `"'`) || quoted[len(quoted)-1] != quoted[0] {
+	if !known || k.names == "" || len(quoted) < 3 || !strings.ContainsAny(quoted[:1], `"'`) ||
+		quoted[len(quoted)-1] != quoted[0] {
 		return agent.Problem{}, false
 	}
 	at := outline.Span{Start: n.Value.Start + 1, End: n.Value.End - 1}
@@ -107,7 +111,9 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 		}
 		// A preset or provider of this very text counts before it is saved.
 		for _, other := range t.outline.Nodes {
-			if len(other.Path) > 1 && (other.Path[0] == "presets" && other.Path[1] == name || qualified && other.Path[0] == "providers" && other.Path[1] == provider) {
+			if len(other.Path) > 1 &&
+				(other.Path[0] == "presets" && other.Path[1] == name || qualified && other.Path[0] == "providers" &&
+					other.Path[1] == provider) {
 				has = true
 			}
 		}
@@ -138,7 +144,10 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 // spanOf is a part of a text by lines and columns.
 func spanOf(x *workspace.Index, s outline.Span) event.Span {
 	start, end := x.LineAt(s.Start), x.LineAt(s.End)
-	return event.Span{StartLine: start, StartColumn: s.Start - x.Start(start), EndLine: end, EndColumn: s.End - x.Start(end)}
+	return event.Span{
+		StartLine: start, StartColumn: s.Start - x.Start(start), EndLine: end,
+		EndColumn: s.End - x.Start(end),
+	}
 }
 
 func firstLine(text string) string {

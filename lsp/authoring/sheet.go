@@ -48,7 +48,14 @@ func (t *Sheet) between(s outline.Span) protocol.Range {
 }
 
 // shells are the ways in which a text of several definitions holds each of them.
-var shells = [][]string{{"agents[]"}, {"[]"}, {"AgentRoles", "Roles[]"}, {"Agents", "Custom[]"}, {"Roles[]"}, {"Custom[]"}}
+var shells = [][]string{
+	{"agents[]"},
+	{"[]"},
+	{"AgentRoles", "Roles[]"},
+	{"Agents", "Custom[]"},
+	{"Roles[]"},
+	{"Custom[]"},
+}
 
 // inDefinition is a path as the keys of one definition see it: without the list that the definition is in. ok is false
 // above the definitions.

@@ -23,7 +23,9 @@ func Flattened(tree []protocol.DocumentSymbol, u uri.URI) []protocol.SymbolInfor
 }
 
 // flattened adds a tree of symbols to a list.
-func flattened(list []protocol.SymbolInformation, tree []protocol.DocumentSymbol, container string, u uri.URI) []protocol.SymbolInformation {
+func flattened(list []protocol.SymbolInformation, tree []protocol.DocumentSymbol, container string,
+	u uri.URI,
+) []protocol.SymbolInformation {
 	for _, symbol := range tree {
 		info := protocol.SymbolInformation{Location: protocol.Location{URI: u, Range: symbol.Range}}
 		info.Name, info.Kind = symbol.Name, symbol.Kind
@@ -56,12 +58,16 @@ func (t *Sheet) tree() *branch {
 	open := []*branch{top} // from the outermost to the one that was read last
 	table := -1            // of the definition in JSON that was read last
 	for i, n := range o.Nodes {
-		b := &branch{span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name, path: n.Path, title: n.Name.In(o.Text)}
+		b := &branch{
+			span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name,
+			path: n.Path, title: n.Name.In(o.Text),
+		}
 		b.kind, b.shown = protocol.SymbolKindProperty, short.Line(n.Value.In(o.Text))
 		if n.Header {
 			b.kind, b.shown = protocol.SymbolKindNamespace, ""
 			open = open[:1]
-			if _, inside := t.inDefinition(n.Path); t.kind == Definition && inside && strings.HasSuffix(n.Path[len(n.Path)-1], "[]") {
+			if _, inside := t.inDefinition(n.Path); t.kind == Definition && inside &&
+				strings.HasSuffix(n.Path[len(n.Path)-1], "[]") {
 				b.kind, b.title = protocol.SymbolKindClass, t.titled(o.Nodes[i+1:])
 			}
 		} else {
@@ -80,14 +86,20 @@ func (t *Sheet) tree() *branch {
 				open = open[:len(open)-1]
 			}
 			keys := sameTable(o.Nodes, table)
-			d := &branch{span: b.span, name: b.name, path: n.Path[:len(n.Path)-1], title: t.titled(keys), kind: protocol.SymbolKindClass}
+			d := &branch{
+				span: b.span, name: b.name, path: n.Path[:len(n.Path)-1], title: t.titled(keys),
+				kind: protocol.SymbolKindClass,
+			}
 			d.span.End = max(d.span.End, keys[len(keys)-1].Value.End)
 			open = grow(open, d)
 		}
 		open = grow(open, b)
 	}
 	if o.BodyStart >= 0 && o.BodyStart < len(o.Text) {
-		body := &branch{span: outline.Span{Start: o.BodyStart, End: len(o.Text)}, name: outline.Span{Start: o.BodyStart, End: o.BodyStart}, title: "prompt", kind: protocol.SymbolKindString}
+		body := &branch{
+			span: outline.Span{Start: o.BodyStart, End: len(o.Text)},
+			name: outline.Span{Start: o.BodyStart, End: o.BodyStart}, title: "prompt", kind: protocol.SymbolKindString,
+		}
 		if t.kind == Skill {
 			body.title = "instructions"
 		}
@@ -102,7 +114,8 @@ func (t *Sheet) begins(n outline.Node) bool {
 		return false
 	}
 	inner, inside := t.inDefinition(n.Path)
-	shell := len(n.Path) == 1 && slices.ContainsFunc(shells, func(s []string) bool { return strings.TrimSuffix(s[0], "[]") == n.Path[0] })
+	shell := len(n.Path) == 1 &&
+		slices.ContainsFunc(shells, func(s []string) bool { return strings.TrimSuffix(s[0], "[]") == n.Path[0] })
 	return inside && len(inner) == 1 && !shell
 }
 

@@ -131,7 +131,10 @@ func eachEvent(k keyDoc) []keyDoc {
 }
 
 func docOf(k agent.KeyInfo) keyDoc {
-	return keyDoc{path: strings.Split(k.Name, "."), typ: k.Type, doc: k.Doc, values: k.Values, names: k.Names, requires: k.Required}
+	return keyDoc{
+		path: strings.Split(k.Name, "."), typ: k.Type, doc: k.Doc, values: k.Values, names: k.Names,
+		requires: k.Required,
+	}
 }
 
 // configNames are the keys of the configuration that name something.
@@ -160,17 +163,27 @@ func configKeys() []keyDoc {
 
 // skillKeys are the members of a SKILL.md's frontmatter (Agent Skills specification, "Frontmatter").
 var skillKeys = []keyDoc{
-	{path: []string{"name"}, typ: "string", requires: true, doc: "The skill's name, that of its folder: lower-case letters, digits and hyphens, at most 64."},
-	{path: []string{"description"}, typ: "string", requires: true, doc: "What the skill does and when to use it, at most 1024 characters. Agents choose by it."},
+	{
+		path: []string{"name"}, typ: "string", requires: true,
+		doc: "The skill's name, that of its folder: lower-case letters, digits and hyphens, at most 64.",
+	},
+	{
+		path: []string{"description"}, typ: "string", requires: true,
+		doc: "What the skill does and when to use it, at most 1024 characters. Agents choose by it.",
+	},
 	{path: []string{"license"}, typ: "string", doc: "The licence, by its name or the file that holds it."},
 	{path: []string{"compatibility"}, typ: "string", doc: "What the skill needs: programs, packages, the network."},
-	{path: []string{"allowed-tools"}, typ: "strings", names: "tool", doc: "The tools that the skill expects to need. They give no permission."},
+	{
+		path: []string{"allowed-tools"}, typ: "strings", names: "tool",
+		doc: "The tools that the skill expects to need. They give no permission.",
+	},
 	{path: []string{"metadata"}, typ: "table", doc: "Anything else, by name."},
 }
 
 // matches reports whether the key's path begins with these segments.
 func (k *keyDoc) matches(at []string) bool {
-	return len(k.path) >= len(at) && slices.EqualFunc(k.path[:len(at)], at, func(known, part string) bool { return known == "*" || known == part })
+	return len(k.path) >= len(at) &&
+		slices.EqualFunc(k.path[:len(at)], at, func(known, part string) bool { return known == "*" || known == part })
 }
 
 // find returns the description of the key with a path in the document.

@@ -43,8 +43,8 @@ func (c *Client) KnowsProtocol() bool { return c.experimental().Agentls != nil }
 // Announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
 func (c *Client) Announced() methods.Support { return said(c.experimental().Agentls) }
 
-// Misannounced says what is wrong with what the client says under experimental.agentls, so that nothing of it counts; nil where it says
-// nothing there, or what it says is right.
+// Misannounced says what is wrong with what the client says under experimental.agentls, so that nothing of it counts;
+// nil where it says nothing there, or what it says is right.
 func (c *Client) Misannounced() error {
 	var other struct {
 		Agentls json.RawMessage `json:"agentls"`
@@ -60,8 +60,10 @@ func (c *Client) Misannounced() error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		is = fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)
 	}
-	return fmt.Errorf("nothing that the editor announces in capabilities.experimental.agentls counts: %s; expected an object with version, a string such as %q, "+
-		"and beside it true or false for what the editor answers", is, methods.Version)
+	return fmt.Errorf(
+		"nothing that the editor announces in capabilities.experimental.agentls counts: %s; expected an object with "+
+			"version, a string such as %q, "+
+			"and beside it true or false for what the editor answers", is, methods.Version)
 }
 
 func (c *Client) experimental() Experimental {
@@ -150,8 +152,8 @@ func (c *Client) ShowsDisabled() bool {
 }
 
 // PublishDiagnostics returns what the client can show of diagnostics that are pushed, and whether it takes any. The
-// notification is as old as LSP, and its capability only says what of it a client knows: one that says nothing takes it,
-// too, unless it pulls.
+// notification is as old as LSP, and its capability only says what of it a client knows: one that says nothing takes
+// it, too, unless it pulls.
 func (c *Client) PublishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
 	part := c.TextDocument().PublishDiagnostics
 	return said(part), part != nil || !c.PullsDiagnostics()

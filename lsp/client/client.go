@@ -27,7 +27,10 @@ type Client struct {
 
 // New is the client that sent initialize. Its answers are waited for answerTime, but for those that a person gives.
 func New(conn *wire.Conn, p *protocol.InitializeParams, answerTime time.Duration) *Client {
-	return &Client{conn: conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: answerTime, tokens: newProgressTokens()}
+	return &Client{
+		conn: conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: answerTime,
+		tokens: newProgressTokens(),
+	}
 }
 
 // AnswerTime is how long an answer of the editor's is waited for, but for those that a person gives.
@@ -85,7 +88,8 @@ func (c *Client) Open(ctx context.Context, u uri.URI) (bool, error) {
 		return false, nil
 	}
 	var result protocol.ShowDocumentResult
-	if err := c.Call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u}, &result); err != nil {
+	if err := c.Call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u},
+		&result); err != nil {
 		return false, fmt.Errorf("show %s: %w", u, err)
 	}
 	return result.Success, nil

@@ -7,7 +7,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Registration is one of a feature, with the options of its method; nil for none. It fails where they cannot be encoded.
+// Registration is one of a feature, with the options of its method; nil for none. It fails where they cannot be
+// encoded.
 func Registration(id, method string, options any) (protocol.Registration, error) {
 	r := protocol.Registration{ID: "agentls." + id, Method: method}
 	if options == nil {
@@ -74,8 +75,8 @@ func (c *Client) FileOperations() *protocol.FileOperationOptions {
 	return options
 }
 
-// FollowSettings asks to be told when the user's settings change. A client that takes the registration, as VS Code does,
-// may tell nobody else.
+// FollowSettings asks to be told when the user's settings change. A client that takes the registration, as VS Code
+// does, may tell nobody else.
 func (c *Client) FollowSettings(ctx context.Context) error {
 	if !Yes(said(c.workspace().DidChangeConfiguration).DynamicRegistration) {
 		return nil

@@ -3,8 +3,8 @@
 //	// agent: return the error instead of dropping it
 //	# agent@tester: cover the empty list
 //
-// Comments are told from strings by agentcore/lexer. Where that goes wrong, a request is offered that is none, or one is
-// not offered; nothing is ever acted on without the user's choice.
+// Comments are told from strings by agentcore/lexer. Where that goes wrong, a request is offered that is none, or one
+// is not offered; nothing is ever acted on without the user's choice.
 package comment
 
 import (
@@ -20,13 +20,13 @@ type Request struct {
 	Text string
 	// StartLine and EndLine are the lines of the comment, 0-based, both inclusive.
 	StartLine, EndLine int
-	// Start and End are the bytes to take out of the text, so that nothing of the comment is left: whole lines, with their ends, where
-	// nothing else stands on them.
+	// Start and End are the bytes to take out of the text, so that nothing of the comment is left: whole lines, with
+	// their ends, where nothing else stands on them.
 	Start, End int
 }
 
-// Requests returns the requests in a text, in order. The language is LSP's languageId; where that says nothing, the file's name
-// decides.
+// Requests returns the requests in a text, in order. The language is LSP's languageId; where that says nothing, the
+// file's name decides.
 func Requests(language, path, text string) []Request {
 	if !strings.Contains(text, "agent:") && !strings.Contains(text, "agent@") {
 		return nil
@@ -71,8 +71,8 @@ func requestAt(text string, comments []span) (r Request, used int) {
 	return r, used
 }
 
-// continues reports whether a line comment goes on with the one on the line before it: in the same column, with nothing in front of it,
-// and written like the first one.
+// continues reports whether a line comment goes on with the one on the line before it: in the same column, with nothing
+// in front of it, and written like the first one.
 func continues(text string, first, last, next span) bool {
 	if next.block || next.marker != first.marker || next.column(text) != first.column(text) || !next.alone(text) {
 		return false

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forms are requests in the comments of many languages. In each text the mark § stands at both ends of what is taken out.
+// forms are requests in the comments of many languages. In each text the mark § stands at both ends of what is taken
+// out.
 var forms = []struct{ language, text, agent, asked string }{
 	{"go", "package a\n\n§// agent: return the error\n§func f() {}\n", "", "return the error"},
 	{"go", "package a\n\nfunc f() {\n§\t// agent@reviewer: look at this\n\t// and at its callers\n§\treturn\n}\n", "reviewer", "look at this and at its callers"},

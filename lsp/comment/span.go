@@ -21,8 +21,9 @@ func commentsOf(language, path, text string) []span {
 	for _, t := range lexer.Of(language, path).Scan(text) {
 		if t.IsComment() {
 			list = append(list, span{
-				start: t.Start, end: t.End, marker: text[t.Start : t.Start+t.Open], closing: text[t.End-t.Close : t.End],
-				block: t.Kind == lexer.BlockComment,
+				start: t.Start, end: t.End, marker: text[t.Start : t.Start+t.Open],
+				closing: text[t.End-t.Close : t.End],
+				block:   t.Kind == lexer.BlockComment,
 			})
 		}
 	}

@@ -108,7 +108,8 @@ func (p *play) report(args []string) error {
 		p.editor.foreign = map[string][]Diagnostic{}
 	}
 	u := p.editor.URI(args[0])
-	p.editor.foreign[u] = append(p.editor.foreign[u], Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
+	p.editor.foreign[u] = append(p.editor.foreign[u],
+		Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
 	return nil
 }
 
@@ -151,7 +152,11 @@ func (e *Editor) checkActions(c *call, result json.RawMessage) {
 		if a.Data != nil {
 			e.needs(base+"dataSupport", what)
 		}
-		if len(context.Only) > 0 && !slices.ContainsFunc(context.Only, func(kind string) bool { return kind == "" || a.Kind == kind || strings.HasPrefix(a.Kind, kind+".") }) {
+		if len(context.Only) > 0 &&
+			!slices.ContainsFunc(context.Only, func(kind string) bool {
+				return kind == "" || a.Kind == kind ||
+					strings.HasPrefix(a.Kind, kind+".")
+			}) {
 			e.fault("%s is of kind %q; only %q were asked for", what, a.Kind, context.Only)
 		}
 		if a.Kind == "" {
@@ -175,7 +180,8 @@ func (e *Editor) checkKind(kind, what string) {
 // checkCommand checks that a command which the server offers can be executed. The lock is held.
 func (e *Editor) checkCommand(c Command, what string) {
 	var commands []string
-	if err := json.Unmarshal(lookup(e.server, "executeCommandProvider.commands"), &commands); err != nil || !slices.Contains(commands, c.Command) {
+	if err := json.Unmarshal(lookup(e.server, "executeCommandProvider.commands"), &commands); err != nil ||
+		!slices.Contains(commands, c.Command) {
 		e.fault("%s: the command %q is not in executeCommandProvider", what, c.Command)
 	}
 	if c.Title == "" {

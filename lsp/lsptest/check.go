@@ -45,11 +45,15 @@ var registrable = map[string]string{
 	"textDocument/diagnostic":          "textDocument.diagnostic",
 }
 
-// maySpeak checks that the lifecycle allows a message now (LSP 3.18, "Server lifecycle"). The lock is held, as for all below.
+// maySpeak checks that the lifecycle allows a message now (LSP 3.18, "Server lifecycle"). The lock is held, as for all
+// below.
 func (e *Editor) maySpeak(r *jsonrpc2.Request) {
 	switch e.phase {
 	case phaseNew, phaseInitializing:
-		if !slices.Contains([]string{"window/showMessage", "window/logMessage", "window/showMessageRequest", "telemetry/event"}, r.Method) {
+		if !slices.Contains([]string{
+			"window/showMessage", "window/logMessage", "window/showMessageRequest",
+			"telemetry/event",
+		}, r.Method) {
 			e.fault("%s before initialize was answered", r.Method)
 		}
 	case phaseShutdown, phaseExited:
@@ -135,7 +139,8 @@ func (e *Editor) progressed(params json.RawMessage) {
 			e.fault("$/progress: token %s reports before it begins", key)
 		}
 		if p.withPercent != (v.Percentage != nil) {
-			e.fault("$/progress: token %s (%q): a percentage has to be in the begin and in every report, or nowhere", key, p.Title)
+			e.fault("$/progress: token %s (%q): a percentage has to be in the begin and in every report, or nowhere",
+				key, p.Title)
 		}
 	case "end":
 		if !p.Begun {
@@ -197,11 +202,15 @@ func (e *Editor) publish(params json.RawMessage) {
 			}
 		}
 	}
-	e.diagnostics[p.URI] = published{version: p.Version, text: shown, list: *p.Diagnostics, times: e.diagnostics[p.URI].times + 1}
+	e.diagnostics[p.URI] = published{
+		version: p.Version, text: shown, list: *p.Diagnostics,
+		times: e.diagnostics[p.URI].times + 1,
+	}
 }
 
 // countedIn finds the text that the ranges of diagnostics count in: that of the version, else the newest
-// that they fit in, because the server may not have seen our last changes. Where there is none it returns what is wrong, and false.
+// that they fit in, because the server may not have seen our last changes. Where there is none it returns what is
+// wrong, and false.
 func (e *Editor) countedIn(u string, version *int32, list []Diagnostic) (string, bool) {
 	d := e.documents[u]
 	if d == nil {
@@ -274,7 +283,8 @@ func (e *Editor) register(params json.RawMessage) error {
 			continue
 		}
 		if !truthy(lookup(e.profile.Capabilities, capability+".dynamicRegistration")) {
-			e.fault("client/registerCapability: %s: the client did not announce %s.dynamicRegistration", r.Method, capability)
+			e.fault("client/registerCapability: %s: the client did not announce %s.dynamicRegistration",
+				r.Method, capability)
 		}
 		if e.registered[r.ID].method != "" {
 			e.fault("client/registerCapability: id %q is in use", r.ID)
@@ -347,8 +357,8 @@ func (e *Editor) checkError(c *call, failure *jsonrpc2.Error) {
 	}
 }
 
-// checkFailure checks the data of an error of the custom protocol: that it says what happened, by a kind of the protocol's table,
-// with the code that the table has for it.
+// checkFailure checks the data of an error of the custom protocol: that it says what happened, by a kind of the
+// protocol's table, with the code that the table has for it.
 func (e *Editor) checkFailure(c *call, failure *jsonrpc2.Error) {
 	if failure.Data == nil || text(lookup(*failure.Data, "kind")) == "" || text(lookup(*failure.Data, "detail")) == "" {
 		e.fault("%s: an error without data {kind, detail}: %s", c.method, failure.Message)
@@ -368,7 +378,8 @@ func (e *Editor) checkFailure(c *call, failure *jsonrpc2.Error) {
 		code = -32603
 	}
 	if failure.Code != code {
-		e.fault("%s: the kind %q comes with the code %d, and the protocol's table has %d: %s", c.method, kind, failure.Code, code, failure.Message)
+		e.fault("%s: the kind %q comes with the code %d, and the protocol's table has %d: %s", c.method, kind,
+			failure.Code, code, failure.Message)
 	}
 	if known, err := errorKinds(); err != nil || !slices.Contains(known, kind) {
 		e.fault("%s: the protocol has no error of the kind %q: %s", c.method, kind, failure.Message)

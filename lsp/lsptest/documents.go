@@ -58,7 +58,8 @@ type contentChange struct {
 }
 
 var languages = map[string]string{
-	".go": "go", ".py": "python", ".js": "javascript", ".ts": "typescript", ".sh": "shellscript", ".md": "markdown", ".json": "json",
+	".go": "go", ".py": "python", ".js": "javascript", ".ts": "typescript", ".sh": "shellscript", ".md": "markdown",
+	".json": "json",
 }
 
 // URI returns the URI of a file, by its path from the workspace folder or absolute. A URI stays as it is.
@@ -140,8 +141,8 @@ func (e *Editor) Edit(path string, start, end int, text string) error {
 	return err
 }
 
-// change applies replacements to a document, the server's or those of the user, and returns what tells the server. The lock is
-// held for both.
+// change applies replacements to a document, the server's or those of the user, and returns what tells the server. The
+// lock is held for both.
 func (e *Editor) change(d *document, list []replacement, byServer bool) (send func(), err error) {
 	old := d.text
 	changed, sorted, err := replace(old, list)

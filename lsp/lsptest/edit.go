@@ -60,8 +60,8 @@ func (e *partError) Unwrap() error { return e.err }
 // errStale is wrapped by the refusal of an edit for a version that the editor does not show (any more).
 var errStale = errors.New("the document has changed")
 
-// applyEdit does what an editor does with a WorkspaceEdit: all of it or nothing of its text edits. It returns what tells the
-// server of the changes. The lock is held for both. The error is the reason why the edit is refused.
+// applyEdit does what an editor does with a WorkspaceEdit: all of it or nothing of its text edits. It returns what
+// tells the server of the changes. The lock is held for both. The error is the reason why the edit is refused.
 func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err error) {
 	var edit workspaceEdit
 	if err := json.Unmarshal(raw, &edit); err != nil {
@@ -164,7 +164,8 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 			}
 		}
 	}
-	// Resource operations exist in documentChanges only, so who announces them takes the form (Neovim does not say documentChanges).
+	// Resource operations exist in documentChanges only, so who announces them takes the form (Neovim does not say
+	// documentChanges).
 	if edit.DocumentChanges != nil && len(operations) == 0 {
 		e.needs(base+"documentChanges", what)
 	}

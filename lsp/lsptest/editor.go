@@ -27,13 +27,14 @@ type EditorOptions struct {
 	InitializationOptions json.RawMessage
 	// Settings answers workspace/configuration for the section "agentls"; nil is null.
 	Settings json.RawMessage
-	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of the
-	// server's made it or the user. It is called under the editor's lock and must not use the editor.
+	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of
+	// the server's made it or the user. It is called under the editor's lock and must not use the editor.
 	Changed func(uri, before, after string, byServer bool)
-	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same conditions.
+	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same
+	// conditions.
 	Heard func(method string, params json.RawMessage)
-	// Wire, where it is set, gets each message that goes over the wire, whole: the direction is → to the server and ← from
-	// it. It is called under the same conditions.
+	// Wire, where it is set, gets each message that goes over the wire, whole: the direction is → to the server and ←
+	// from it. It is called under the same conditions.
 	Wire func(direction string, body []byte)
 	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
 	// folder that they are in.
@@ -58,8 +59,8 @@ type Notification struct {
 }
 
 // Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
-// out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it fetches) end
-// with Close.
+// out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it
+// fetches) end with Close.
 type Editor struct {
 	options EditorOptions
 	profile *Profile
@@ -149,9 +150,12 @@ var ErrDisconnected = errors.New("the server is gone")
 // NewEditor makes an editor that speaks to a server over stream, which it owns. Nothing is sent before Initialize.
 func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
 	e := &Editor{
-		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}), news: make(chan struct{}),
-		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{}, diagnostics: map[string]published{},
-		progress: map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{}, written: map[string]bool{},
+		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		news:     make(chan struct{}),
+		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{},
+		diagnostics: map[string]published{},
+		progress:    map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{},
+		written:   map[string]bool{},
 		refreshes: map[string]int{}, known: map[string]int{}, events: map[string]uint64{},
 	}
 	c := codec{fault: e.lockedFault, trace: e.record}
@@ -220,7 +224,9 @@ func (e *Editor) notify(method string, params any) {
 		body = nil
 	}
 	e.post(func() {
-		if err := e.conn.Notify(context.Background(), method, body); err != nil && !errors.Is(err, jsonrpc2.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) { // the server may have crashed meanwhile
+		if err := e.conn.Notify(context.Background(), method, body); err != nil &&
+			!errors.Is(err, jsonrpc2.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
+			// the server may have crashed meanwhile
 			e.lockedFault("send %s: %v", method, err)
 		}
 	})
@@ -352,8 +358,8 @@ func (e *Editor) wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
-// Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The error says
-// what was waited for.
+// Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The
+// error says what was waited for.
 func (e *Editor) Until(ctx context.Context, what string, cond func() bool) error {
 	for {
 		e.mu.Lock()
@@ -496,8 +502,8 @@ func (e *Editor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the connection, without a word if Shutdown was not called, and waits for the editor's goroutines. What the server
-// owes is a fault only after Shutdown.
+// Close closes the connection, without a word if Shutdown was not called, and waits for the editor's goroutines. What
+// the server owes is a fault only after Shutdown.
 func (e *Editor) Close() error {
 	err := e.conn.Close()
 	if errors.Is(err, jsonrpc2.ErrClosed) {

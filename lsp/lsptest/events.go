@@ -8,7 +8,8 @@ import (
 // transientEvents are not stored, and carry the number of the last stored event.
 var transientEvents = []string{"TextDelta", "ReasoningDelta", "RunProgress", "ToolCallProgress"}
 
-// subscribedTo takes the answer to an agent/subscribe: from here on the events of its sessions follow one another. The lock is held.
+// subscribedTo takes the answer to an agent/subscribe: from here on the events of its sessions follow one another. The
+// lock is held.
 func (e *Editor) subscribedTo(c *call, result json.RawMessage) {
 	params := c.params
 	if c.command != "" {
@@ -41,7 +42,8 @@ func (e *Editor) subscribedTo(c *call, result json.RawMessage) {
 	}
 }
 
-// event sees to it that no event comes before the answer to its agent/subscribe, twice, or behind a gap. The lock is held.
+// event sees to it that no event comes before the answer to its agent/subscribe, twice, or behind a gap. The lock is
+// held.
 func (e *Editor) event(params json.RawMessage) {
 	var told struct {
 		Seq     uint64 `json:"seq"`

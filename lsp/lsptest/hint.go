@@ -153,7 +153,8 @@ func (p *play) waitHover(path, where, want string) error {
 		if err == nil && strings.Contains(hover.Contents.Value, want) {
 			return nil
 		}
-		err = e.wait(p.ctx, fmt.Sprintf("the hover %q of %s, which is %q", want, path, hover.Contents.Value), func() bool { return e.heard > heard })
+		err = e.wait(p.ctx, fmt.Sprintf("the hover %q of %s, which is %q", want, path, hover.Contents.Value),
+			func() bool { return e.heard > heard })
 		if err != nil {
 			return err
 		}

@@ -11,13 +11,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// The language features: what an editor asks for while a user writes. Each is asked for only where the server announced it
-// for the document, at the start or by a registration that selects the document.
+// The language features: what an editor asks for while a user writes. Each is asked for only where the server announced
+// it for the document, at the start or by a registration that selects the document.
 
 // languageProviders are the members of the server's capabilities that announce the features.
 var languageProviders = map[string]string{
-	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider", "textDocument/documentSymbol": "documentSymbolProvider",
-	"textDocument/codeLens": "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
+	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider",
+	"textDocument/documentSymbol": "documentSymbolProvider",
+	"textDocument/codeLens":       "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
 }
 
 // errUnserved is the error of a feature that the server does not have for the document.
@@ -131,14 +132,17 @@ func (p *play) completions(path, where string) ([]completionItem, error) {
 	defer p.editor.mu.Unlock()
 	for _, i := range list.Items {
 		if kind := text(lookup(i.Document, "kind")); kind == "markdown" &&
-			!slices.Contains(p.editor.profile.strings("textDocument.completion.completionItem.documentationFormat"), kind) {
-			p.editor.fault("textDocument/completion: %q has documentation in Markdown, which the client did not announce", i.Label)
+			!slices.Contains(p.editor.profile.strings("textDocument.completion.completionItem.documentationFormat"),
+				kind) {
+			p.editor.fault(
+				"textDocument/completion: %q has documentation in Markdown, which the client did not announce", i.Label)
 		}
 	}
 	return list.Items, nil
 }
 
-// completionsAre compares what is offered behind a place with a section: PATH PLACE [want/completions]. "none" for nothing.
+// completionsAre compares what is offered behind a place with a section: PATH PLACE [want/completions]. "none" for
+// nothing.
 func (p *play) completionsAre(args []string) error {
 	list, err := p.completions(args[0], args[1])
 	if err != nil {
@@ -199,7 +203,8 @@ func (p *play) hoverIs(args []string) error {
 		return p.unserved(err, args[2:])
 	}
 	p.editor.mu.Lock()
-	if hover.Contents.Kind == "markdown" && !slices.Contains(p.editor.profile.strings("textDocument.hover.contentFormat"), "markdown") {
+	if hover.Contents.Kind == "markdown" &&
+		!slices.Contains(p.editor.profile.strings("textDocument.hover.contentFormat"), "markdown") {
 		p.editor.fault("textDocument/hover: the text is in Markdown, which the client did not announce")
 	}
 	var where string
@@ -250,15 +255,18 @@ func (p *play) writeSymbols(out *strings.Builder, content string, list []symbol,
 		}
 		switch {
 		case s.Location != nil:
-			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, s.Location.Range), strings.TrimSuffix(s.Name+" in "+s.ContainerName, " in "))
+			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, s.Location.Range),
+				strings.TrimSuffix(s.Name+" in "+s.ContainerName, " in "))
 		case s.Range == nil || s.Selection == nil:
 			e.fault("textDocument/documentSymbol: %q has no range", s.Name)
 		default:
-			e.needs("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport", "textDocument/documentSymbol: a tree")
+			e.needs("textDocument.documentSymbol.hierarchicalDocumentSymbolSupport",
+				"textDocument/documentSymbol: a tree")
 			if before(s.Selection.Start, s.Range.Start) || before(s.Range.End, s.Selection.End) {
 				e.fault("textDocument/documentSymbol: the selectionRange of %q is not in its range", s.Name)
 			}
-			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, *s.Range), strings.TrimSuffix(s.Name+": "+s.Detail, ": "))
+			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, *s.Range),
+				strings.TrimSuffix(s.Name+": "+s.Detail, ": "))
 			p.writeSymbols(out, content, s.Children, indent+"  ")
 		}
 	}
@@ -267,10 +275,12 @@ func (p *play) writeSymbols(out *strings.Builder, content string, list []symbol,
 // waitRegistered waits until the server has registered a feature for a document: wait serves METHOD PATH.
 func (p *play) waitRegistered(method, path string) error {
 	e := p.editor
-	return e.wait(p.ctx, "the server serves "+method, func() bool { return e.serves("textDocument/"+method, e.URI(path)) })
+	return e.wait(p.ctx, "the server serves "+method,
+		func() bool { return e.serves("textDocument/"+method, e.URI(path)) })
 }
 
-// waitAgents asks for the agents again and again, as a palette does each time that it is opened, until they are as they should.
+// waitAgents asks for the agents again and again, as a palette does each time that it is opened, until they are as they
+// should.
 func (p *play) waitAgents(what string, fit func(agents []string, standard string) bool) error {
 	for {
 		raw, err := p.editor.Execute(p.ctx, "agentls.list", json.RawMessage("{}"))

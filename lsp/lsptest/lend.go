@@ -47,7 +47,8 @@ func (p *play) lend(args []string) error {
 	return nil
 }
 
-// announce adds members to what the profile announces under experimental.agentls: true, or what stands behind a = as JSON.
+// announce adds members to what the profile announces under experimental.agentls: true, or what stands behind a = as
+// JSON.
 func (p *play) announce(args []string) error {
 	var capabilities map[string]any
 	if err := json.Unmarshal(p.profile.Capabilities, &capabilities); err != nil {
@@ -74,7 +75,8 @@ func (p *play) announce(args []string) error {
 	return err
 }
 
-// answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not implement. The lock is held.
+// answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not
+// implement. The lock is held.
 func (e *Editor) answerLoan(method string, params json.RawMessage) (any, error) {
 	for i, l := range e.loans {
 		if l.method != method || !l.params.Match(params) {
@@ -129,7 +131,8 @@ func (e *Editor) paired(params json.RawMessage) {
 			case part.Kind == "result" && m.Role == "tool" && waiting[part.ID]:
 				delete(waiting, part.ID)
 			case part.Kind != "text":
-				e.fault("agent/model/generate: message %d of the role %s has a part %s %q", i, m.Role, part.Kind, part.ID)
+				e.fault("agent/model/generate: message %d of the role %s has a part %s %q", i, m.Role,
+					part.Kind, part.ID)
 			}
 		}
 		if m.Role == "tool" && len(waiting) > 0 {

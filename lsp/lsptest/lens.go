@@ -24,7 +24,8 @@ func (p *play) askLenses(path string) ([]lens, error) {
 	defer p.editor.mu.Unlock()
 	for _, l := range list {
 		if l.Range.Start.Line != l.Range.End.Line {
-			p.editor.fault("textDocument/codeLens: a lens spans the lines %d to %d", l.Range.Start.Line, l.Range.End.Line)
+			p.editor.fault("textDocument/codeLens: a lens spans the lines %d to %d", l.Range.Start.Line,
+				l.Range.End.Line)
 		}
 		if l.Command == nil {
 			p.editor.fault("textDocument/codeLens: a lens without a command, though none can be resolved")

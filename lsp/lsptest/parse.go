@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// parseLine reads a line of a script: an optional [profile,…] or [!profile,…], a verb, and arguments. An argument is a word, a Go string in
-// double quotes, or, at the end of the line, JSON that begins with { or [.
+// parseLine reads a line of a script: an optional [profile,…] or [!profile,…], a verb, and arguments. An argument is a
+// word, a Go string in double quotes, or, at the end of the line, JSON that begins with { or [.
 func parseLine(text string) (line, error) {
 	var l line
 	rest := strings.TrimSpace(text)
@@ -36,7 +36,9 @@ func parseLine(text string) (line, error) {
 			// What is no JSON may be once captured values stand in it.
 			if err := decoder.Decode(new(json.RawMessage)); err == nil {
 				if behind := strings.TrimSpace(rest[decoder.InputOffset():]); behind != "" {
-					return l, fmt.Errorf("there is %q behind the JSON, which ends the line; a comment has a line of its own", behind)
+					return l,
+						fmt.Errorf("there is %q behind the JSON, which ends the line; a comment has a line of its own",
+							behind)
 				}
 			}
 			l.args = append(l.args, rest)
@@ -62,8 +64,8 @@ func parseLine(text string) (line, error) {
 
 var place = regexp.MustCompile(`^(\d+)(?::(\d+))?(?:-(\d+):(\d+))?$`)
 
-// span finds a place in a text, as byte offsets: L:C-L:C or L:C, 1-based and in characters, L for the whole line without its
-// ending, "all", or a piece of the text, of which the first one is meant.
+// span finds a place in a text, as byte offsets: L:C-L:C or L:C, 1-based and in characters, L for the whole line
+// without its ending, "all", or a piece of the text, of which the first one is meant.
 func span(content, where string) (start, end int, err error) {
 	if where == "all" {
 		return 0, len(content), nil

@@ -103,7 +103,8 @@ func (p *play) begin() error {
 	}
 	p.server = server
 	p.editor = NewEditor(server.Stream, EditorOptions{
-		Root: p.env.Root, Profile: p.profile, Encodings: p.encodings, InitializationOptions: p.init, Settings: p.settings, Foreign: p.env.State,
+		Root: p.env.Root, Profile: p.profile, Encodings: p.encodings, InitializationOptions: p.init,
+		Settings: p.settings, Foreign: p.env.State,
 	})
 	p.editor.answers = slices.Clone(p.answers)
 	return p.editor.Initialize(p.ctx)
@@ -123,7 +124,8 @@ func (p *play) crash() error {
 	return nil
 }
 
-// restart starts the server again on the same state folder, as an editor does after a crash: with the documents that are open.
+// restart starts the server again on the same state folder, as an editor does after a crash: with the documents that
+// are open.
 func (p *play) restart() error {
 	old := p.editor
 	if old == nil {
@@ -153,7 +155,8 @@ func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
 		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
 		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
-			return len(p.editor.order) >= p.runs && !slices.ContainsFunc(p.editor.order, func(g *Progress) bool { return !g.Ended })
+			return len(p.editor.order) >= p.runs &&
+				!slices.ContainsFunc(p.editor.order, func(g *Progress) bool { return !g.Ended })
 		})
 		if err != nil {
 			return err
@@ -193,7 +196,8 @@ func (p *play) finish() {
 	}
 	var wrong []string
 	for _, m := range p.editor.Messages() {
-		if m.Method == "window/showMessage" && m.Type == 1 && !slices.ContainsFunc(p.matched, func(text string) bool { return strings.Contains(m.Text, text) }) {
+		if m.Method == "window/showMessage" && m.Type == 1 &&
+			!slices.ContainsFunc(p.matched, func(text string) bool { return strings.Contains(m.Text, text) }) {
 			wrong = append(wrong, fmt.Sprintf("an error message that the scenario does not expect: %q", m.Text))
 		}
 	}
@@ -209,7 +213,8 @@ func (p *play) finish() {
 	}
 	wrong = append(append(wrong, p.vows()...), p.stillUnsaid()...)
 	if len(wrong) > 0 || len(p.faults)+len(p.editor.Faults()) > 0 {
-		p.fail("at the end: %d things were wrong: %s", len(wrong)+len(p.faults)+len(p.editor.Faults()), strings.Join(wrong, "; "))
+		p.fail("at the end: %d things were wrong: %s", len(wrong)+len(p.faults)+len(p.editor.Faults()),
+			strings.Join(wrong, "; "))
 	}
 }
 

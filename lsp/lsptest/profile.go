@@ -26,8 +26,8 @@ type Profile struct {
 	ChangeAfterAnswer bool `json:"changeAfterAnswer,omitempty"`
 	// SkipsStaleEdits is Neovim's habit of leaving out an edit for an old version, and saying that all was applied.
 	SkipsStaleEdits bool `json:"skipsStaleEdits,omitempty"`
-	// PrintsEdits is Neovim's habit of printing what names an edit, and in several lines its change annotations: the user
-	// has to press a key before he sees the edit. The server is to send such an editor neither.
+	// PrintsEdits is Neovim's habit of printing what names an edit, and in several lines its change annotations: the
+	// user has to press a key before he sees the edit. The server is to send such an editor neither.
 	PrintsEdits bool `json:"printsEdits,omitempty"`
 	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
 	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
@@ -48,8 +48,8 @@ func LoadProfile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// Announces reports whether the capability at the path, such as "workspace.applyEdit", is there and not false. An empty object is
-// a yes.
+// Announces reports whether the capability at the path, such as "workspace.applyEdit", is there and not false. An empty
+// object is a yes.
 func (p *Profile) Announces(path string) bool {
 	return truthy(lookup(p.Capabilities, path))
 }
@@ -67,8 +67,8 @@ func (p *Profile) strings(path string) []string {
 	return list
 }
 
-// lookup returns the value at a dotted path of member names and 0-based array indexes, nil where there is none. A negative index
-// counts from the end.
+// lookup returns the value at a dotted path of member names and 0-based array indexes, nil where there is none. A
+// negative index counts from the end.
 func lookup(raw json.RawMessage, path string) json.RawMessage {
 	if path == "" {
 		return raw

@@ -25,8 +25,8 @@ func methodNotFound(method string) error {
 	return &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this editor has no answer to " + method}
 }
 
-// showPrompt answers window/showMessageRequest as the user would, who dismisses what nobody told him to answer. The lock is held, as
-// for all below but the verbs.
+// showPrompt answers window/showMessageRequest as the user would, who dismisses what nobody told him to answer. The
+// lock is held, as for all below but the verbs.
 func (e *Editor) showPrompt(params json.RawMessage) (any, error) {
 	const method = "window/showMessageRequest"
 	m := e.message(method, params)
@@ -44,7 +44,8 @@ func (e *Editor) showPrompt(params json.RawMessage) (any, error) {
 	return nil, nil
 }
 
-// Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. The first that matches counts.
+// Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. The first that matches
+// counts.
 func (e *Editor) Answer(message *regexp.Regexp, choice string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -54,7 +55,10 @@ func (e *Editor) Answer(message *regexp.Regexp, choice string) {
 // askPermission answers agent/ask, which clients without an answer do not implement.
 func (e *Editor) askPermission(params json.RawMessage) (any, error) {
 	const method = "agent/ask"
-	m := Message{Method: method, Text: text(lookup(params, "title")) + "\n" + text(lookup(params, "detail")), Titles: []string{"Allow once", "Deny"}}
+	m := Message{
+		Method: method, Text: text(lookup(params, "title")) + "\n" + text(lookup(params, "detail")),
+		Titles: []string{"Allow once", "Deny"},
+	}
 	if text(lookup(params, "always")) != "" {
 		m.Titles = slices.Insert(m.Titles, 1, "Allow for this run", "Always allow")
 	}
@@ -113,7 +117,8 @@ func (e *Editor) chosen(m Message, title string) any {
 	}
 	if m.Method == "agent/ask" {
 		answers := map[string][2]string{
-			"Allow once": {"allow", "once"}, "Allow for this run": {"allow", "run"}, "Always allow": {"allow", "project"}, "Deny": {"deny", "once"},
+			"Allow once": {"allow", "once"}, "Allow for this run": {"allow", "run"},
+			"Always allow": {"allow", "project"}, "Deny": {"deny", "once"},
 		}
 		return struct {
 			Decision string `json:"decision"`

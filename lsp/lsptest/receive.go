@@ -13,7 +13,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// receive looks at a message of the server as soon as it was read. It runs on the connection's reading goroutine and never waits.
+// receive looks at a message of the server as soon as it was read. It runs on the connection's reading goroutine and
+// never waits.
 func (e *Editor) receive(r *jsonrpc2.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -189,7 +190,9 @@ func (e *Editor) show(params json.RawMessage) (any, error) {
 	case e.scheme(p.URI):
 		e.fetch(p.URI)
 	default:
-		e.fault("window/showDocument: nobody can read %s: its scheme is not among workspace.textDocumentContent.schemes", p.URI)
+		e.fault(
+			"window/showDocument: nobody can read %s: its scheme is not among workspace.textDocumentContent.schemes",
+			p.URI)
 		success.Success = false
 	}
 	return success, nil
@@ -263,7 +266,8 @@ func (e *Editor) applyEditRequest(params json.RawMessage) (any, error) {
 		e.needs("workspace.workspaceEdit.metadataSupport", "workspace/applyEdit")
 	}
 	if e.profile.PrintsEdits && record.Label != "" {
-		e.fault("workspace/applyEdit: the client prints the label %q, for which the user may have to press a key", record.Label)
+		e.fault("workspace/applyEdit: the client prints the label %q, for which the user may have to press a key",
+			record.Label)
 	}
 	if do := e.onEdit; do != nil {
 		e.onEdit = nil

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// RenameFile renames a file or folder as the user does it in the editor: open documents go along, unsaved changes included.
+// RenameFile renames a file or folder as the user does it in the editor: open documents go along, unsaved changes
+// included.
 func (e *Editor) RenameFile(from, to string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

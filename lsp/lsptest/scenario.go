@@ -157,7 +157,8 @@ func (s *Scenario) save() error {
 
 // reserved reports whether a section is not a file of the workspace.
 func reserved(name string) bool {
-	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") || strings.HasPrefix(name, "text/") || strings.HasPrefix(name, sitePrefix)
+	return name == "model.script" || name == "config.toml" || strings.HasPrefix(name, "want/") ||
+		strings.HasPrefix(name, "text/") || strings.HasPrefix(name, sitePrefix)
 }
 
 // run plays the scenario once.
@@ -202,11 +203,14 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		vars: map[string]string{}, begun: map[string]*Pending{}, log: &logBuffer{},
 	}
 	p.env = Env{
-		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state", "agentls"), Config: filepath.Join(base, "config", "agentls"),
-		File: filepath.Join(base, "config", "agentls", "config.toml"), Log: p.log,
+		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state", "agentls"),
+		Config: filepath.Join(base, "config", "agentls"),
+		File:   filepath.Join(base, "config", "agentls", "config.toml"), Log: p.log,
 	}
 	p.env.Vars = map[string]string{
-		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(), "OLLAMA_HOST": "127.0.0.1:9", // not the machine's own
+		// not the machine's own
+		"HOME": filepath.Join(base, "home"), "PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir(),
+		"OLLAMA_HOST":    "127.0.0.1:9",
 		"XDG_STATE_HOME": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config"),
 	}
 	for _, dir := range []string{p.env.Root, p.env.State, p.env.Config, p.env.Vars["HOME"]} {

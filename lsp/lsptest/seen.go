@@ -59,8 +59,8 @@ func (p *play) stillUnsaid() []string {
 	return wrong
 }
 
-// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses PATH.
-// What was not said up to now is not said until the end either, unless a later line expects it.
+// no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses
+// PATH. What was not said up to now is not said until the end either, unless a later line expects it.
 func (p *play) no(args []string) error {
 	e := p.editor
 	if args[0] == "lenses" {
@@ -88,19 +88,22 @@ func (p *play) no(args []string) error {
 
 var severityNames = []string{"none", "error", "warning", "information", "hint"}
 
-// diagnosticText shows the diagnostics of a document, a line each: place (1-based, in characters), severity, code, message.
+// diagnosticText shows the diagnostics of a document, a line each: place (1-based, in characters), severity, code,
+// message.
 func (p *play) diagnosticText(path string) string {
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()
 	d := p.editor.diagnostics[p.editor.URI(path)]
 	list := slices.Clone(d.list)
 	slices.SortStableFunc(list, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line), cmp.Compare(a.Range.Start.Character, b.Range.Start.Character), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line),
+			cmp.Compare(a.Range.Start.Character, b.Range.Start.Character), cmp.Compare(a.Message, b.Message))
 	})
 	var out strings.Builder
 	for _, one := range list {
 		code := strings.Trim(string(one.Code), `"`)
-		fmt.Fprintf(&out, "%s %s %s: %s\n", p.placeText(d.text, one.Range), severityNames[min(max(one.Severity, 0), 4)], code, strings.ReplaceAll(one.Message, "\n", "\n\t"))
+		fmt.Fprintf(&out, "%s %s %s: %s\n", p.placeText(d.text, one.Range), severityNames[min(max(one.Severity, 0), 4)],
+			code, strings.ReplaceAll(one.Message, "\n", "\n\t"))
 	}
 	return out.String()
 }
@@ -163,8 +166,8 @@ func (p *play) triggeredAre(trigger int, args []string, want string) error {
 	return p.compare(section(args, 2, want), p.masked(out.String()))
 }
 
-// hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the variables hunk1, hunk2 and
-// so on, the proposal that they are in the variable proposal.
+// hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the
+// variables hunk1, hunk2 and so on, the proposal that they are in the variable proposal.
 func (p *play) hunksAre(args []string) error {
 	result, err := p.editor.Execute(p.ctx, "agentls.proposals", json.RawMessage("{}"))
 	if err != nil {
@@ -207,7 +210,8 @@ func (p *play) hunksAre(args []string) error {
 				if err == nil {
 					where = p.placeText(content, h.Range)
 				}
-				fmt.Fprintf(&out, "%d: %s %s: %s\n%s%s", n, where, h.State, h.Reason, prefixed("-", h.Before), prefixed("+", h.After))
+				fmt.Fprintf(&out, "%d: %s %s: %s\n%s%s", n, where, h.State, h.Reason, prefixed("-", h.Before),
+					prefixed("+", h.After))
 			}
 			p.editor.mu.Unlock()
 		}

@@ -13,8 +13,8 @@ import (
 // sitePrefix begins the sections that are pages of a site on the loopback.
 const sitePrefix = "site/"
 
-// openSites serves the pages of a scenario at two addresses, which its config.toml, model.script and lines know as ${site} and ${other}. A
-// page that is the line "redirect ADDRESS" leads there.
+// openSites serves the pages of a scenario at two addresses, which its config.toml, model.script and lines know as
+// ${site} and ${other}. A page that is the line "redirect ADDRESS" leads there.
 func (p *play) openSites(archive *txtar.Archive) {
 	pages := map[string][]byte{}
 	for _, f := range archive.Files {

@@ -66,8 +66,8 @@ func lineEnd(text string, start int) int {
 	return len(text)
 }
 
-// Offset returns the byte offset of a position. Unlike a server, which has to be forgiving, it refuses a position that is
-// outside the text, beyond the end of its line, or inside a character.
+// Offset returns the byte offset of a position. Unlike a server, which has to be forgiving, it refuses a position that
+// is outside the text, beyond the end of its line, or inside a character.
 func (e Encoding) Offset(text string, p Position) (int, error) {
 	starts := lineStarts(text)
 	if int(p.Line) >= len(starts) {
@@ -99,7 +99,8 @@ func (e Encoding) Span(text string, r Range) (start, end int, err error) {
 		return 0, 0, err
 	}
 	if start > end {
-		return 0, 0, fmt.Errorf("the range ends at %d:%d, before its start %d:%d (0-based)", r.End.Line, r.End.Character, r.Start.Line, r.Start.Character)
+		return 0, 0, fmt.Errorf("the range ends at %d:%d, before its start %d:%d (0-based)", r.End.Line,
+			r.End.Character, r.Start.Line, r.Start.Character)
 	}
 	return start, end, nil
 }
@@ -128,8 +129,8 @@ type replacement struct {
 	text       string
 }
 
-// replace applies replacements that all count in the old text. It refuses overlaps. Insertions at one place keep their order.
-// What it returns second are the replacements in the order of the text.
+// replace applies replacements that all count in the old text. It refuses overlaps. Insertions at one place keep their
+// order. What it returns second are the replacements in the order of the text.
 func replace(text string, list []replacement) (string, []replacement, error) {
 	sorted := append([]replacement(nil), list...)
 	sort.SliceStable(sorted, func(i, j int) bool {

@@ -119,7 +119,8 @@ func (e *Editor) EditAll(path string, list ...Replacement) error {
 	return err
 }
 
-// Revise makes a change of the user that is computed from the document's text of that moment. It does nothing where revise returns none.
+// Revise makes a change of the user that is computed from the document's text of that moment. It does nothing where
+// revise returns none.
 func (e *Editor) Revise(path string, revise func(text string) []Replacement) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,8 +177,8 @@ func (e *Editor) travel(d *document, from, to *[]string) (bool, error) {
 	return true, nil
 }
 
-// difference is the one replacement that makes a text of another. It begins and ends neither inside a character nor between
-// the two bytes of a line ending.
+// difference is the one replacement that makes a text of another. It begins and ends neither inside a character nor
+// between the two bytes of a line ending.
 func difference(old, next string) []replacement {
 	splits := func(s string, i int) bool {
 		return i > 0 && i < len(s) && (s[i]&0xC0 == 0x80 || s[i-1] == '\r' && s[i] == '\n')
@@ -222,8 +223,8 @@ func (e *Editor) wrote(file string, content []byte) {
 	e.contents[file] = content
 }
 
-// Wrote returns what the editor, or WriteDisk, wrote last into each file that they have written, by absolute path; nil for one
-// that they removed.
+// Wrote returns what the editor, or WriteDisk, wrote last into each file that they have written, by absolute path; nil
+// for one that they removed.
 func (e *Editor) Wrote() map[string][]byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -274,8 +275,8 @@ func Format(text string, indents bool) []Replacement {
 	return list
 }
 
-// onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same change;
-// "format" formats the document behind the edit.
+// onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same
+// change; "format" formats the document behind the edit.
 func (p *play) onApply(args []string) error {
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()

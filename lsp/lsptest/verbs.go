@@ -65,21 +65,34 @@ func (p *play) do(l line) error {
 	verbs := map[string]verb{
 		"start": {0, 0, func([]string) error { return nil }},
 		// What the user does.
-		"open": {1, 2, p.open}, "edit": {3, 3, p.edit}, "load": {2, 2, p.load}, "save": {1, 1, p.save}, "close": {1, 1, p.closeDocument},
-		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command}, "request": {1, 2, p.request},
-		"notify": {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await}, "cancel": {1, 2, p.cancel},
-		"report": {3, 3, p.report}, "lens": {3, 3, p.lens}, "rename": {2, 2, p.rename}, "settings": {1, 1, p.changeSettings},
-		"answer": {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose}, "unable": {0, 0, p.unable}, "lend": {3, 3, p.lend}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit}, "onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
+		"open": {1, 2, p.open}, "edit": {3, 3, p.edit}, "load": {2, 2, p.load}, "save": {1, 1, p.save},
+		"close": {1, 1, p.closeDocument},
+		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command},
+		"request": {1, 2, p.request},
+		"notify":  {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await},
+		"cancel": {1, 2, p.cancel},
+		"report": {3, 3, p.report}, "lens": {3, 3, p.lens}, "rename": {2, 2, p.rename},
+		"settings": {1, 1, p.changeSettings},
+		"answer":   {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose},
+		"unable": {0, 0, p.unable}, "lend": {3, 3, p.lend}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit},
+		"onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
 		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
-		"quit": {0, 0, func([]string) error { return p.quit() }}, "restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
+		"quit":    {0, 0, func([]string) error { return p.quit() }},
+		"restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
 		// What is waited for.
 		"wait": {1, 4, p.wait},
 		// What has to be seen.
-		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "bulb": {2, 3, p.bulbIs}, "hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
-		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")}, "log": {1, 1, p.messageIs("window/logMessage")},
-		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown}, "error": {1, 2, p.errorIs},
-		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs}, "no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},
-		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "hints": {1, 2, p.hintsAre}, "find": {2, 2, p.find}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs}, "symbols": {1, 2, p.symbolsAre},
+		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "bulb": {2, 3, p.bulbIs},
+		"hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
+		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")},
+		"log":      {1, 1, p.messageIs("window/logMessage")},
+		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown},
+		"error":  {1, 2, p.errorIs},
+		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs},
+		"no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},
+		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "hints": {1, 2, p.hintsAre},
+		"find": {2, 2, p.find}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs},
+		"symbols": {1, 2, p.symbolsAre},
 	}
 	v, ok := verbs[l.verb]
 	if !ok {
@@ -121,7 +134,8 @@ func (p *play) setEnv(args []string) error {
 	return nil
 }
 
-// makeFile makes a file that does not fit into a scenario: PATH size 50MiB, PATH hex 00ff, PATH link TARGET, PATH text "…".
+// makeFile makes a file that does not fit into a scenario: PATH size 50MiB, PATH hex 00ff, PATH link TARGET, PATH text
+// "…".
 func (p *play) makeFile(args []string) error {
 	file := filepath.Join(p.env.Root, filepath.FromSlash(args[0]))
 	switch kind, value := args[1], args[2]; kind {
@@ -363,8 +377,10 @@ func (p *play) release(args []string) error {
 // errorIs looks at the error of the last request: CODE ["text"].
 func (p *play) errorIs(args []string) error {
 	names := map[string]int64{
-		"ParseError": -32700, "InvalidRequest": -32600, "MethodNotFound": -32601, "InvalidParams": -32602, "InternalError": -32603,
-		"ServerNotInitialized": -32002, "RequestFailed": -32803, "ServerCancelled": -32802, "ContentModified": -32801, "RequestCancelled": -32800,
+		"ParseError": -32700, "InvalidRequest": -32600, "MethodNotFound": -32601, "InvalidParams": -32602,
+		"InternalError":        -32603,
+		"ServerNotInitialized": -32002, "RequestFailed": -32803, "ServerCancelled": -32802, "ContentModified": -32801,
+		"RequestCancelled": -32800,
 	}
 	want, known := names[args[0]]
 	if !known {

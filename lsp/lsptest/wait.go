@@ -36,7 +36,8 @@ type wait struct {
 //	wait gate NAME [N]                  the scripted model has come to the gate
 //	wait serves FEATURE PATH            the server serves completion, hover or documentSymbol for the document
 //	wait lenses PATH "title"            the document has a lens of that title
-//	wait hint PATH "text"               an inlay hint of the document holds the text; wait no hint PATH "text" is the opposite
+//	wait hint PATH "text"               an inlay hint of the document holds the text
+//	wait no hint PATH "text"            none does
 //	wait hover PATH PLACE "text"        what is shown at the place holds the text
 //	wait report "title" "text"          the newest report of a progress under way of that title holds the text
 //	wait ended "title" "text"           a progress of that title has ended with a message that holds the text
@@ -66,20 +67,32 @@ var waits = map[string]wait{
 		}
 		return false
 	}},
-	"shown": {least: 1, most: 1, until: func(e *Editor, args []string) bool { return strings.Contains(e.shownText(), args[0]) }},
+	"shown": {
+		least: 1, most: 1,
+		until: func(e *Editor, args []string) bool { return strings.Contains(e.shownText(), args[0]) },
+	},
 	"text": {least: 2, most: 2, until: func(e *Editor, args []string) bool {
 		d := e.documents[e.URI(args[0])]
 		return d != nil && strings.Contains(d.text, args[1])
 	}},
-	"edits":  {least: 1, most: 1, number: 1, until: func(e *Editor, args []string) bool { return len(e.applied) >= count(args, 0, 0) }},
+	"edits": {
+		least: 1, most: 1, number: 1,
+		until: func(e *Editor, args []string) bool { return len(e.applied) >= count(args, 0, 0) },
+	},
 	"run":    {most: 1, do: (*play).waitRun},
 	"gate":   {least: 1, most: 2, number: 2, do: (*play).waitGate},
 	"serves": {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitRegistered(args[0], args[1]) }},
 	"lenses": {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitLens(args[0], args[1]) }},
 	"hint":   {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitHint(args[0], args[1], true) }},
-	"hover":  {least: 3, most: 3, do: func(p *play, args []string) error { return p.waitHover(args[0], args[1], args[2]) }},
-	"report": {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], false) }},
-	"ended":  {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], true) }},
+	"hover": {
+		least: 3, most: 3,
+		do: func(p *play, args []string) error { return p.waitHover(args[0], args[1], args[2]) },
+	},
+	"report": {
+		least: 2, most: 2,
+		until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], false) },
+	},
+	"ended": {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], true) }},
 	"refreshes": {least: 2, most: 2, number: 2, until: func(e *Editor, args []string) bool {
 		return e.refreshes[args[0]] >= count(args, 1, 0)
 	}},
@@ -92,7 +105,8 @@ var waits = map[string]wait{
 		return false
 	}},
 	"agent": {least: 1, most: 1, do: func(p *play, args []string) error {
-		return p.waitAgents("agent "+args[0], func(agents []string, _ string) bool { return slices.Contains(agents, args[0]) })
+		return p.waitAgents("agent "+args[0],
+			func(agents []string, _ string) bool { return slices.Contains(agents, args[0]) })
 	}},
 	"no": {least: 2, most: 3, do: (*play).waitGone},
 	"default": {least: 1, most: 1, do: func(p *play, args []string) error {
@@ -193,7 +207,8 @@ func (p *play) waitGone(args []string) error {
 	case args[0] == "hint" && len(args) == 3:
 		return p.waitHint(args[1], args[2], false)
 	case args[0] == "agent" && len(args) == 2:
-		return p.waitAgents("no agent "+args[1], func(agents []string, _ string) bool { return !slices.Contains(agents, args[1]) })
+		return p.waitAgents("no agent "+args[1],
+			func(agents []string, _ string) bool { return !slices.Contains(agents, args[1]) })
 	}
 	return errors.New("it is wait no hint PATH \"text\" or wait no agent NAME")
 }
@@ -227,6 +242,7 @@ func (p *play) waitMessage(method, want string) error {
 	e := p.editor
 	p.matched = append(p.matched, want)
 	return e.wait(p.ctx, fmt.Sprintf("a %s with %q", method, want), func() bool {
-		return slices.ContainsFunc(e.messages, func(m Message) bool { return m.Method == method && strings.Contains(m.Text, want) })
+		return slices.ContainsFunc(e.messages,
+			func(m Message) bool { return m.Method == method && strings.Contains(m.Text, want) })
 	})
 }

@@ -1,6 +1,6 @@
 // Package outline finds keys and values in the texts that people write definitions and settings in: Markdown with YAML
-// frontmatter, TOML and JSON. It checks nothing and never gives up, so that an editor can complete and explain what is not
-// valid yet; whether a text is right is for the parsers to say.
+// frontmatter, TOML and JSON. It checks nothing and never gives up, so that an editor can complete and explain what is
+// not valid yet; whether a text is right is for the parsers to say.
 package outline
 
 import (
@@ -70,7 +70,8 @@ type region struct {
 // Place is what a cursor is at.
 type Place struct {
 	Kind Kind
-	// Path is that of the table for a Key, that of the key for a Value or a Text, and that of the table above for a Header.
+	// Path is that of the table for a Key, that of the key for a Value or a Text, and that of the table above for a
+	// Header.
 	Path []string
 	// Word is the word around the cursor, empty where there is none; Quoted says that a quote stands before it.
 	Word   Span
@@ -91,7 +92,8 @@ func (o *Outline) At(offset int) Place {
 		}
 		if r.kind == Key {
 			for _, n := range o.Nodes {
-				if n.Table == r.table && len(n.Path) == len(r.path)+1 && slices.Equal(n.Path[:len(r.path)], r.path) && !n.Name.Has(offset) {
+				if n.Table == r.table && len(n.Path) == len(r.path)+1 && slices.Equal(n.Path[:len(r.path)], r.path) &&
+					!n.Name.Has(offset) {
 					p.Taken = append(p.Taken, n.Path[len(n.Path)-1])
 				}
 			}

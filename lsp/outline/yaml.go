@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Markdown outlines a text with YAML frontmatter (between two lines of "---", YAML 1.2). A frontmatter that is not ended yet reaches to
-// the end.
+// Markdown outlines a text with YAML frontmatter (between two lines of "---", YAML 1.2). A frontmatter that is not
+// ended yet reaches to the end.
 func Markdown(text string) *Outline {
 	o := &Outline{Text: text, BodyStart: -1}
 	start := len(text) - len(strings.TrimPrefix(text, "\uFEFF"))
@@ -73,7 +73,8 @@ func (y *yaml) line(start, end int) {
 		return
 	}
 	y.block = -1
-	for content.Start < content.End && y.Text[content.Start] == '-' && (content.Start+1 == end || y.Text[content.Start+1] == ' ') {
+	for content.Start < content.End && y.Text[content.Start] == '-' &&
+		(content.Start+1 == end || y.Text[content.Start+1] == ' ') {
 		list := y.pop(content.Start-start, true)
 		y.levels = append(y.levels, level{content.Start - start, element(list.path), y.table(), true})
 		content.Start++
@@ -146,7 +147,8 @@ func (y *yaml) key(s Span) (name Span, colon int, ok bool) {
 		return s, 0, false
 	}
 	colon = end + len(text[end:]) - len(strings.TrimLeft(text[end:], " \t"))
-	if colon >= len(text) || text[colon] != ':' || colon+1 < len(text) && text[colon+1] != ' ' && text[colon+1] != '\t' {
+	if colon >= len(text) || text[colon] != ':' || colon+1 < len(text) && text[colon+1] != ' ' &&
+		text[colon+1] != '\t' {
 		return s, 0, false
 	}
 	return y.unquoted(Span{s.Start, s.Start + end}), s.Start + colon, true

@@ -19,7 +19,8 @@ func (codec) Marshal(v any) ([]byte, error) {
 	if raw, ok := v.(jsonrpc2.RawMessage); ok && raw != nil {
 		return raw, nil
 	}
-	if rv := reflect.ValueOf(v); !rv.IsValid() || (rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Map) && rv.IsNil() {
+	if rv := reflect.ValueOf(v); !rv.IsValid() || (rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Map) &&
+		rv.IsNil() {
 		return []byte("null"), nil
 	}
 	return protocol.Marshal(v)

@@ -16,8 +16,8 @@ import (
 const (
 	// DefaultGrace is how long Run waits for requests to end unless told otherwise.
 	DefaultGrace = 2 * time.Second
-	// readerGrace is how long Run waits for a read of the input to notice that it was closed. A blocking read of standard input
-	// never does; it ends with the process.
+	// readerGrace is how long Run waits for a read of the input to notice that it was closed. A blocking read of
+	// standard input never does; it ends with the process.
 	readerGrace = 100 * time.Millisecond
 )
 
@@ -35,18 +35,18 @@ var errCancelled = errors.New("cancelled by the client")
 // message has none, otherwise a JSON object or array; see Decode. A panic in any of them is recovered, logged,
 // and for a request answered with an internal error.
 type Dispatch struct {
-	// Request works on a request and returns its result, or an error (see Error for its code). Each runs on a goroutine of
-	// its own, and ctx ends when the client cancels it or the connection ends; params may be kept.
+	// Request works on a request and returns its result, or an error (see Error for its code). Each runs on a goroutine
+	// of its own, and ctx ends when the client cancels it or the connection ends; params may be kept.
 	// Only initialize runs on the reading goroutine, so that whatever follows it finds the server initialized, and
 	// its params are valid until it returns. It must be quick, and ctx refuses Call (see Detach).
 	// The lifecycle is seen to already: Request gets at most one successful initialize, and nothing after shutdown.
 	Request func(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error)
-	// Notification works on a notification. All run in wire order on the reading goroutine, which reads nothing meanwhile:
-	// it must not wait, and ctx, which ends with the connection, refuses Call (see Detach). params are valid until it returns.
-	// It never sees exit or $/cancelRequest. Unknown methods are to be ignored.
+	// Notification works on a notification. All run in wire order on the reading goroutine, which reads nothing
+	// meanwhile: it must not wait, and ctx, which ends with the connection, refuses Call (see Detach). params are valid
+	// until it returns. It never sees exit or $/cancelRequest. Unknown methods are to be ignored.
 	Notification func(ctx context.Context, method string, params jsonrpc2.RawMessage)
-	// Before, if not nil, runs on the reading goroutine for each request before it is released, with everything before the
-	// request done and nothing after it begun. It returns the context that Request gets, ctx or one made
+	// Before, if not nil, runs on the reading goroutine for each request before it is released, with everything before
+	// the request done and nothing after it begun. It returns the context that Request gets, ctx or one made
 	// from it, to which it may attach a snapshot. It must not wait. Not called for initialize.
 	Before func(ctx context.Context, method string) context.Context
 }
@@ -106,9 +106,9 @@ func NewConn(stream *Stream, o Options) *Conn {
 
 // Run reads and dispatches until the client sends exit, the stream ends, the client's process dies or ctx ends. Then
 // it cancels the contexts of all requests, waits for their answers (at most the grace), closes the stream and returns.
-// exitCode is 0 if the client had sent shutdown, else 1. err is nil after exit and the plain end of the stream, otherwise what
-// ended the connection: the cause of ctx, ErrParentExited, an error that wraps ErrFraming, or one of reading or
-// writing. It must be called once.
+// exitCode is 0 if the client had sent shutdown, else 1. err is nil after exit and the plain end of the stream,
+// otherwise what ended the connection: the cause of ctx, ErrParentExited, an error that wraps ErrFraming, or one of
+// reading or writing. It must be called once.
 //
 // A blocking read of standard input cannot be interrupted; after ctx or the parent's death its goroutine is left behind
 // and ends with the process.
@@ -190,8 +190,8 @@ func (c *Conn) watchParent() {
 	}
 }
 
-// guarded is the Stream as the JSON-RPC connection sees it. It holds back the end of the input until the last answers are
-// written, because the connection writes nothing after it.
+// guarded is the Stream as the JSON-RPC connection sees it. It holds back the end of the input until the last answers
+// are written, because the connection writes nothing after it.
 type guarded struct {
 	*Stream
 	c *Conn
@@ -222,13 +222,16 @@ func (g guarded) Write(ctx context.Context, msg jsonrpc2.Message) (int64, error)
 	return n, err
 }
 
-// Call sends a request and waits for its result, which it decodes into result; nil discards it. When ctx ends first, the
-// client is sent $/cancelRequest and the error wraps ctx's. An error answer is a *jsonrpc2.Error, wrapped. The error wraps
-// ErrNotReady when the lifecycle forbids the call, and ErrClosed when the connection ends. Call must not be used where it
-// would keep the answer from being read: it refuses the contexts of Dispatch.Notification and of initialize.
+// Call sends a request and waits for its result, which it decodes into result; nil discards it. When ctx ends first,
+// the client is sent $/cancelRequest and the error wraps ctx's. An error answer is a *jsonrpc2.Error, wrapped. The
+// error wraps ErrNotReady when the lifecycle forbids the call, and ErrClosed when the connection ends. Call must not be
+// used where it would keep the answer from being read: it refuses the contexts of Dispatch.Notification and of
+// initialize.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	if ctx.Value(inlineKey{}) != nil {
-		return fmt.Errorf("%s was not sent: a call on the reading goroutine would wait for ever; start a goroutine with wire.Detach", method)
+		return fmt.Errorf(
+			"%s was not sent: a call on the reading goroutine would wait for ever; start a goroutine with wire.Detach",
+			method)
 	}
 	if c.base.Err() != nil {
 		return fmt.Errorf("%s was not sent: %w", method, ErrClosed)
@@ -280,8 +283,8 @@ func (c *Conn) cancelCall(method string, id jsonrpc2.ID) {
 	}
 }
 
-// Notify sends a notification. It blocks while the client does not read. The error wraps ErrNotReady when the lifecycle forbids
-// it, and ErrClosed when the connection has ended.
+// Notify sends a notification. It blocks while the client does not read. The error wraps ErrNotReady when the lifecycle
+// forbids it, and ErrClosed when the connection has ended.
 func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 	if c.base.Err() != nil {
 		return fmt.Errorf("%s was not sent: %w", method, ErrClosed)
@@ -306,8 +309,8 @@ func (c *Conn) Done() <-chan struct{} { return c.base.Done() }
 // writtenKey is for what a Call has done when its request is written, long before it is answered.
 type writtenKey struct{}
 
-// shutdownDone notes that shutdown was worked on, and returns when everything is written that was let pass before; nothing
-// but answers may follow.
+// shutdownDone notes that shutdown was worked on, and returns when everything is written that was let pass before;
+// nothing but answers may follow.
 func (c *Conn) shutdownDone() {
 	c.life.shutdownDone()
 	c.sending.Lock() // whoever was let pass holds it

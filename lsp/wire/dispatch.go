@@ -137,7 +137,8 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	if !c.inFlight.add(id, pending{method, cancel}) {
-		return nil, onWire(InvalidRequest(fmt.Sprintf("a request with id %.200q is still being worked on", fmt.Sprint(id))))
+		return nil, onWire(InvalidRequest(fmt.Sprintf("a request with id %.200q is still being worked on",
+			fmt.Sprint(id))))
 	}
 	c.handlers.add(1)
 	// The client may use the id again once it has the answer, so it goes before the answer is written.
@@ -194,7 +195,9 @@ func (c *Conn) initialize(ctx context.Context, params jsonrpc2.RawMessage) (raw 
 }
 
 // work runs Dispatch.Request and encodes its result, so that a panic in either is caught.
-func (c *Conn) work(ctx context.Context, method string, params jsonrpc2.RawMessage) (raw jsonrpc2.RawMessage, err error) {
+func (c *Conn) work(ctx context.Context, method string,
+	params jsonrpc2.RawMessage,
+) (raw jsonrpc2.RawMessage, err error) {
 	panicked := c.recovered(method, func() {
 		var result any
 		if result, err = c.dispatch.Request(ctx, method, params); err != nil {
@@ -214,8 +217,10 @@ func (c *Conn) work(ctx context.Context, method string, params jsonrpc2.RawMessa
 func (c *Conn) recovered(method string, f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.log.Error("a message made the server panic", "method", truncate(method), "panic", r, "stack", string(debug.Stack()))
-			fault := InternalError(fmt.Errorf("the server failed on %s because of a bug in it: %v", truncate(method), r))
+			c.log.Error("a message made the server panic", "method", truncate(method), "panic", r, "stack",
+				string(debug.Stack()))
+			fault := InternalError(fmt.Errorf("the server failed on %s because of a bug in it: %v",
+				truncate(method), r))
 			fault.Data.Hint = "the server goes on; its log has the details"
 			err = fault
 		}

@@ -87,7 +87,8 @@ func InternalError(err error) *Error {
 // ServerNotInitialized says that initialize must come first (-32002).
 func ServerNotInitialized(method string) *Error {
 	return &Error{
-		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized", truncate(method)),
+		Code: jsonrpc2.ServerNotInitialized, Message: fmt.Sprintf("%q came before the server was initialized",
+			truncate(method)),
 		Data: Data{Kind: "not_initialized", Hint: "send initialize first"},
 	}
 }
@@ -103,7 +104,8 @@ func truncate(name string) string {
 // onWire is what the connection sends for err. It always has a code. Codes of answers to our own calls, which err may
 // wrap, are not passed on: they speak of another request.
 func onWire(err error) *jsonrpc2.Error {
-	if direct, ok := err.(*jsonrpc2.Error); ok && direct.Code != 0 { //nolint:errorlint // only an unwrapped one is meant for the peer
+	// Only an unwrapped one is meant for the peer.
+	if direct, ok := err.(*jsonrpc2.Error); ok && direct.Code != 0 { //nolint:errorlint // see above
 		return direct
 	}
 	coded, ok := errors.AsType[*Error](err)

@@ -9,9 +9,9 @@ import (
 	"go.lsp.dev/jsonrpc2"
 )
 
-// AfterAnswer has do called once the result of the request of ctx is written, on the goroutine that wrote it, so that what do sends
-// or starts comes behind the answer. do must not wait. It is not called where the request fails. ctx is one that Dispatch.Request got
-// and has not returned from, or one made from it; for any other nothing is done.
+// AfterAnswer has do called once the result of the request of ctx is written, on the goroutine that wrote it, so that
+// what do sends or starts comes behind the answer. do must not wait. It is not called where the request fails. ctx is
+// one that Dispatch.Request got and has not returned from, or one made from it; for any other nothing is done.
 func AfterAnswer(ctx context.Context, do func()) {
 	if f, ok := ctx.Value(followingKey{}).(*following); ok {
 		f.mu.Lock()
@@ -34,7 +34,8 @@ func (f *following) take() []func() {
 	return f.do
 }
 
-// followers are what is to be done behind answers that are not written yet. They are safe for concurrent use; the zero value is ready.
+// followers are what is to be done behind answers that are not written yet. They are safe for concurrent use; the zero
+// value is ready.
 type followers struct {
 	mu   sync.Mutex
 	list []follower
@@ -52,7 +53,8 @@ func (s *Stream) follow(id jsonrpc2.ID, do []func()) {
 		return
 	}
 	// The id is the last member but one; what comes behind it is the answer's own.
-	prefix, _ := bytes.CutSuffix(jsonrpc2.AppendResponse(nil, id, jsonrpc2.RawMessage("null"), nil), []byte(`"result":null}`))
+	prefix, _ := bytes.CutSuffix(jsonrpc2.AppendResponse(nil, id, jsonrpc2.RawMessage("null"), nil),
+		[]byte(`"result":null}`))
 	s.followers.mu.Lock()
 	defer s.followers.mu.Unlock()
 	s.followers.list = append(s.followers.list, follower{prefix, do})

@@ -104,7 +104,8 @@ func (h *header) field(line []byte) error {
 func isToken(b []byte) bool {
 	for _, c := range b {
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) >= 0:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
+			bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) >= 0:
 		default:
 			return false
 		}

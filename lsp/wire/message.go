@@ -30,7 +30,10 @@ func decodeMessage(body []byte, lastCall int64) (jsonrpc2.Message, *rejection) {
 	switch body[0] {
 	case '{':
 	case '[':
-		return nil, &rejection{code: jsonrpc2.InvalidRequest, reason: "batches are not part of the language server protocol; send the messages one by one"}
+		return nil, &rejection{
+			code:   jsonrpc2.InvalidRequest,
+			reason: "batches are not part of the language server protocol; send the messages one by one",
+		}
 	default:
 		return nil, &rejection{code: jsonrpc2.InvalidRequest, reason: "a message must be a JSON object"}
 	}
@@ -123,7 +126,9 @@ func diagnose(body []byte, lastCall int64) (jsonrpc2.Message, *rejection) {
 
 // diagnoseResponse reads an object without a method. A null error counts as none and a missing result as null, as some
 // clients send them.
-func diagnoseResponse(fields map[string]json.RawMessage, id jsonrpc2.ID, lastCall int64) (jsonrpc2.Message, *rejection) {
+func diagnoseResponse(fields map[string]json.RawMessage, id jsonrpc2.ID,
+	lastCall int64,
+) (jsonrpc2.Message, *rejection) {
 	result, hasResult := fields["result"]
 	fault, hasError := fields["error"]
 	if !hasResult && !hasError {
@@ -144,8 +149,8 @@ func diagnoseResponse(fields map[string]json.RawMessage, id jsonrpc2.ID, lastCal
 	return jsonrpc2.NewResponse(id, jsonrpc2.RawMessage(result), nil), nil
 }
 
-// decodeID reads a request's id: a string of valid UTF-8, or an integer of 64 bits without fraction or exponent, so that
-// it can be echoed digit by digit.
+// decodeID reads a request's id: a string of valid UTF-8, or an integer of 64 bits without fraction or exponent, so
+// that it can be echoed digit by digit.
 func decodeID(raw []byte) (jsonrpc2.ID, bool) {
 	if len(raw) == 0 || isNull(raw) || !utf8.Valid(raw) {
 		return jsonrpc2.ID{}, false

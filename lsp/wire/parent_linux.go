@@ -41,8 +41,8 @@ func openParent(pid int) (waitFunc, error) {
 	}, nil
 }
 
-// waitReadable waits until file, a pidfd, is readable, which it is from the exit of its process on. ok is false if it cannot be
-// waited for. Going through the runtime's poller costs no thread, and a deadline ends the wait.
+// waitReadable waits until file, a pidfd, is readable, which it is from the exit of its process on. ok is false if it
+// cannot be waited for. Going through the runtime's poller costs no thread, and a deadline ends the wait.
 func waitReadable(ctx context.Context, file *os.File) (exited, ok bool) {
 	if err := file.SetReadDeadline(time.Time{}); err != nil {
 		return false, false

@@ -33,8 +33,8 @@ type StreamOptions struct {
 	Logger  *slog.Logger // told of dropped messages, never of their contents; nil is silence
 }
 
-// Stream frames JSON-RPC messages as the Base Protocol of LSP 3.18 says, and stands guard: what is no message is answered
-// here and never reaches the connection. It implements jsonrpc2.Stream.
+// Stream frames JSON-RPC messages as the Base Protocol of LSP 3.18 says, and stands guard: what is no message is
+// answered here and never reaches the connection. It implements jsonrpc2.Stream.
 //
 // One goroutine may read at a time. Any may write: each message is written as one piece. A write blocks for as long as
 // the peer does not read; nothing is queued here, so a slow peer slows its writers down and costs no memory.
@@ -78,9 +78,9 @@ func NewStream(in io.ReadCloser, out io.WriteCloser, o StreamOptions) *Stream {
 	}
 }
 
-// Read returns the next well-formed message. It answers and skips malformed ones. It returns io.EOF at the end of the input
-// or after Close, io.ErrUnexpectedEOF when the input ends inside of a message, and an error that wraps ErrFraming when the
-// boundaries are lost, after telling the peer. A request's params are valid until the next Read.
+// Read returns the next well-formed message. It answers and skips malformed ones. It returns io.EOF at the end of the
+// input or after Close, io.ErrUnexpectedEOF when the input ends inside of a message, and an error that wraps ErrFraming
+// when the boundaries are lost, after telling the peer. A request's params are valid until the next Read.
 // The context is only looked at between messages; Close ends a waiting Read if closing the input does.
 func (s *Stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 	for {
@@ -241,8 +241,8 @@ func (s *Stream) drain(ctx context.Context) {
 	}
 }
 
-// Close closes input and output. Later reads return io.EOF, later writes fail. It is safe to call from any goroutine and more
-// than once; every call returns the first one's error.
+// Close closes input and output. Later reads return io.EOF, later writes fail. It is safe to call from any goroutine
+// and more than once; every call returns the first one's error.
 func (s *Stream) Close() error {
 	s.closeOnce.Do(func() {
 		s.closed.Store(true)

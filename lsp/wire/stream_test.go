@@ -223,7 +223,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Each message is one write, from however many goroutines, and the prefix that tells responses apart holds for them alone.
+// Each message is one write, from however many goroutines, and the prefix that tells responses apart holds for them
+// alone.
 func TestWrites(t *testing.T) {
 	out := new(sink)
 	s := NewStream(io.NopCloser(strings.NewReader("")), out, StreamOptions{})

@@ -2,8 +2,8 @@ package wire
 
 import "sync"
 
-// tally counts things under way. Unlike a sync.WaitGroup it may be waited for with a limit, and go up again while somebody
-// waits. The zero value is ready; it is safe for concurrent use.
+// tally counts things under way. Unlike a sync.WaitGroup it may be waited for with a limit, and go up again while
+// somebody waits. The zero value is ready; it is safe for concurrent use.
 type tally struct {
 	mu   sync.Mutex
 	n    int

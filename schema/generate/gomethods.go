@@ -49,7 +49,8 @@ import (
 }
 
 func (g *goPackage) names() {
-	g.printf("// Version is the version of the protocol that this package speaks.\nconst Version = %q\n\n", g.model.MetaData.Version)
+	g.printf("// Version is the version of the protocol that this package speaks.\nconst Version = %q\n\n",
+		g.model.MetaData.Version)
 	g.printf("// The methods of the protocol.\nconst (\n")
 	for _, r := range g.model.Messages() {
 		g.printf("\tMethod%s = %q\n", r.Name(), r.Method)
@@ -75,7 +76,9 @@ func (g *goPackage) signature(name, params string, result *Type) {
 }
 
 func (g *goPackage) server() {
-	g.comment("", "Server answers the requests of a client that are served. Its methods are called from many goroutines at once; params are theirs to keep.")
+	g.comment("",
+		"Server answers the requests of a client that are served. Its methods are called from many goroutines at "+
+			"once; params are theirs to keep.")
 	g.printf("type Server interface {\n")
 	for _, r := range g.model.Requests {
 		if r.ToServer() {
@@ -84,8 +87,13 @@ func (g *goPackage) server() {
 		}
 	}
 	g.printf("}\n\n")
-	g.comment("", "Dispatch decodes the params of a request, calls the server and returns its result. It is not handled if the method is not of this protocol. Params that do not have the documented form are a *[ParamsError]; absent params count as an empty object.")
-	g.printf("func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err error) {\n\tswitch method {\n")
+	g.comment("",
+		"Dispatch decodes the params of a request, calls the server and returns its result. It is not handled if the "+
+			"method is not of this protocol. Params that do not have the documented form are a *[ParamsError]; absent "+
+			"params count as an empty object.")
+	g.printf(
+		"func Dispatch(ctx context.Context, s Server, method string, params []byte) (result any, handled bool, err " +
+			"error) {\n\tswitch method {\n")
 	for _, r := range g.model.Requests {
 		if r.ToServer() {
 			g.printf("\tcase Method%s:\n", r.Name())
@@ -118,7 +126,9 @@ func (g *goPackage) commands() {
 		}
 	}
 	g.printf("\t}\n}\n\n")
-	g.comment("", "CommandMethod returns the method that a command stands for, and \"\" for one that is a command only, or none of this protocol. It also knows the methods that are not served yet.")
+	g.comment("",
+		"CommandMethod returns the method that a command stands for, and \"\" for one that is a command only, or none "+
+			"of this protocol. It also knows the methods that are not served yet.")
 	g.printf("func CommandMethod(command string) string {\n\tswitch command {\n")
 	for _, r := range g.model.Requests {
 		if r.ToServer() {
@@ -126,7 +136,9 @@ func (g *goPackage) commands() {
 		}
 	}
 	g.printf("\t}\n\treturn \"\"\n}\n\n")
-	g.comment("", "DispatchCommand executes a command as [Dispatch] handles a request. A command takes one argument, an object; none counts as an empty one, and more are an error.")
+	g.comment("",
+		"DispatchCommand executes a command as [Dispatch] handles a request. A command takes one argument, an object; "+
+			"none counts as an empty one, and more are an error.")
 	g.printf(`func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command string, arguments []A) (result any, handled bool, err error) {
 	var argument []byte
 	if len(arguments) > 0 {
@@ -143,7 +155,9 @@ func (g *goPackage) commands() {
 	for _, c := range g.table.Commands {
 		g.printf("\tcase Command%s:\n\t\tresult, err = call(ctx, argument, s.%s)\n", c.Name, c.Name)
 	}
-	g.printf("\tdefault:\n\t\tresult, _, err = Dispatch(ctx, s, CommandMethod(command), argument)\n\t}\n\treturn result, true, inArgument(err)\n}\n\n")
+	g.printf(
+		"\tdefault:\n\t\tresult, _, err = Dispatch(ctx, s, CommandMethod(command), argument)\n\t}\n\treturn result, " +
+			"true, inArgument(err)\n}\n\n")
 	g.printf("func commandOnly(command string) bool {\n\tswitch command {\n\tcase ")
 	for i, c := range g.table.Commands {
 		if i > 0 {
@@ -155,7 +169,9 @@ func (g *goPackage) commands() {
 }
 
 func (g *goPackage) client() {
-	g.comment("", "Client sends what the server sends to a client. It may be used from any goroutine that the connection may be used from.")
+	g.comment("",
+		"Client sends what the server sends to a client. It may be used from any goroutine that the connection may "+
+			"be used from.")
 	g.printf("type Client struct {\n\t// Conn is the connection to the client.\n\tConn Conn\n}\n\n")
 	for _, r := range g.model.Messages() {
 		if r.ToServer() {
@@ -168,14 +184,18 @@ func (g *goPackage) client() {
 		}
 		g.comment("", r.Name()+" sends `"+r.Method+"`. "+r.Documentation+announced)
 		if r.Result == nil {
-			g.printf("func (c Client) %s(ctx context.Context, params *%s) error {\n\treturn c.Conn.Notify(ctx, Method%s, params)\n}\n\n", r.Name(), params, r.Name())
+			g.printf(
+				"func (c Client) %s(ctx context.Context, params *%s) error {\n\treturn c.Conn.Notify(ctx, Method%s, "+
+					"params)\n}\n\n", r.Name(), params, r.Name())
 			continue
 		}
 		result, request := r.Result, "request"
 		if inner, ok := r.Result.Nullable(); ok {
 			result, request = inner, "requestNullable"
 		}
-		g.printf("func (c Client) %s(ctx context.Context, params *%s) (*%s, error) {\n\treturn %s[%s](ctx, c.Conn, Method%s, params)\n}\n\n",
+		g.printf(
+			"func (c Client) %s(ctx context.Context, params *%s) (*%s, error) {\n\treturn %s[%s](ctx, c.Conn, "+
+				"Method%s, params)\n}\n\n",
 			r.Name(), params, g.goType(result), request, g.goType(result), r.Name())
 	}
 }

@@ -59,7 +59,10 @@ func methodTypes(m *Model, t *Table) map[string]bool {
 	return names
 }
 
-var initialisms = map[string]string{"id": "ID", "uri": "URI", "newUri": "NewURI", "outputUri": "OutputURI", "uris": "URIs", "mcp": "MCP"}
+var initialisms = map[string]string{
+	"id": "ID", "uri": "URI", "newUri": "NewURI", "outputUri": "OutputURI",
+	"uris": "URIs", "mcp": "MCP",
+}
 
 // goName is the exported Go name of a member.
 func goName(member string) string {
@@ -154,7 +157,8 @@ func (g *goPackage) enumerations() {
 		}
 		g.comment("", goDoc(e.Name, e.Documentation))
 		g.printf("type %s string\n\n", e.Name)
-		g.printf("// The values of [%s]. Others may come from a newer peer; they are kept as they are.\nconst (\n", e.Name)
+		g.printf("// The values of [%s]. Others may come from a newer peer; they are kept as they are.\nconst (\n",
+			e.Name)
 		prefix := e.Name
 		if p, ok := g.table.ConstantPrefixes[e.Name]; ok {
 			prefix = p
@@ -176,7 +180,8 @@ func (g *goPackage) structuresOf(isEvent func(name string) bool) {
 		properties := g.model.Properties(s)
 		if isEvent(s.Name) {
 			// The envelope is in the type Event.
-			properties = slices.DeleteFunc(slices.Clone(s.Properties), func(p *Property) bool { return p.Name == "type" })
+			properties = slices.DeleteFunc(slices.Clone(s.Properties),
+				func(p *Property) bool { return p.Name == "type" })
 			g.comment("", s.Name+": "+lowerFirst(s.Documentation))
 		} else {
 			g.comment("", goDoc(s.Name, s.Documentation))
@@ -198,7 +203,8 @@ func (g *goPackage) structuresOf(isEvent func(name string) bool) {
 // listEncoder writes a MarshalJSON for a structure with lists that have to be there: a nil slice
 // would otherwise be null.
 func (g *goPackage) listEncoder(name string, properties []*Property) {
-	lists := slices.DeleteFunc(slices.Clone(properties), func(p *Property) bool { return p.Optional || p.Type.Kind != "array" })
+	lists := slices.DeleteFunc(slices.Clone(properties),
+		func(p *Property) bool { return p.Optional || p.Type.Kind != "array" })
 	if len(lists) == 0 {
 		return
 	}

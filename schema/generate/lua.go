@@ -12,7 +12,8 @@ type luaModule struct {
 	table *Table
 }
 
-// lua writes the names of methods and commands, and all types as annotations of LuaLS, which editors check and complete.
+// lua writes the names of methods and commands, and all types as annotations of LuaLS, which editors check and
+// complete.
 func lua(m *Model, t *Table) ([]byte, error) {
 	l := &luaModule{table: t}
 	l.printf("-- Generated from schema/agent.metamodel.json. Do not edit.\n\nlocal M = {}\n\n")

@@ -1,6 +1,6 @@
 // Generate makes everything that follows from schema/agent.metamodel.json and agent.table.json: Go
-// types and dispatch, Lua's names and annotations, the documents and the JSON Schema. Run it with `go generate ./schema`, or
-// `go run ./schema/generate` at the root of the module. Another language is another function in
+// types and dispatch, Lua's names and annotations, the documents and the JSON Schema. Run it with `go generate
+// ./schema`, or `go run ./schema/generate` at the root of the module. Another language is another function in
 // outputs.
 package main
 

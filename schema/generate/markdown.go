@@ -26,7 +26,10 @@ func markdown(m *Model, t *Table) ([]byte, error) {
 	d.printf("%s\n", strings.ReplaceAll(strings.TrimSpace(introduction), "{{version}}", m.MetaData.Version))
 	d.printf("\n## Capabilities\n\n%s\n\n", m.structures["Support"].Documentation)
 	d.members(m.structures["Support"])
-	if err := d.example("Both sides announce, for example", object{{"experimental", object{{"agentls", sample(m, t, &Type{Kind: "reference", Name: "Support"})}}}}); err != nil {
+	if err := d.example("Both sides announce, for example",
+		object{
+			{"experimental", object{{"agentls", sample(m, t, &Type{Kind: "reference", Name: "Support"})}}},
+		}); err != nil {
 		return nil, err
 	}
 	d.index()
@@ -49,7 +52,10 @@ func markdown(m *Model, t *Table) ([]byte, error) {
 	}
 	d.printf("\n## Commands that are no requests\n")
 	for _, c := range t.Commands {
-		r := &Message{Method: c.Command, Documentation: c.Documentation, Params: &Type{Kind: "reference", Name: c.Params}, Result: &Type{Kind: "reference", Name: c.Result}}
+		r := &Message{
+			Method: c.Command, Documentation: c.Documentation,
+			Params: &Type{Kind: "reference", Name: c.Params}, Result: &Type{Kind: "reference", Name: c.Result},
+		}
 		if err := d.message(r); err != nil {
 			return nil, err
 		}
@@ -80,7 +86,9 @@ func (d *document) index() {
 }
 
 func (d *document) errors() {
-	d.printf("\n## Errors\n\nThe `data` of an error answer is a [Failure](#failure): `{kind, detail, hint}`. The kinds:\n\n| kind | code | meaning |\n|---|---|---|\n")
+	d.printf(
+		"\n## Errors\n\nThe `data` of an error answer is a [Failure](#failure): `{kind, detail, hint}`. The " +
+			"kinds:\n\n| kind | code | meaning |\n|---|---|---|\n")
 	for _, e := range d.model.enumerations["ErrorKind"].Values {
 		d.printf("| `%s` | %d | %s |\n", e.Value, d.table.ErrorCodes[e.Value], e.Documentation)
 	}
@@ -133,7 +141,8 @@ func (d *document) shared(name string) bool {
 }
 
 func (d *document) events() error {
-	d.printf("\n## Events\n\n%s\n\n%s\n\n", d.model.aliases["Event"].Documentation, d.model.structures["EventHeader"].Documentation)
+	d.printf("\n## Events\n\n%s\n\n%s\n\n", d.model.aliases["Event"].Documentation,
+		d.model.structures["EventHeader"].Documentation)
 	d.members(d.model.structures["EventHeader"])
 	for _, s := range d.model.Events() {
 		d.printf("### %s\n\n%s\n\n", s.Name, s.Documentation)
@@ -153,7 +162,8 @@ func (d *document) types() {
 		described[s.Name] = true
 	}
 	for _, r := range d.model.Messages() {
-		if r.ToServer() && r.Params.Name != "AgentParams" && r.Params.Name != "SessionParams" && r.Params.Name != "ProposalParams" {
+		if r.ToServer() && r.Params.Name != "AgentParams" && r.Params.Name != "SessionParams" &&
+			r.Params.Name != "ProposalParams" {
 			described[r.Params.Name] = true
 		}
 		if r.Result != nil && d.model.structures[r.Result.Name] != nil && !d.shared(r.Result.Name) {
@@ -251,7 +261,8 @@ func (d *document) target(name string) string {
 		return anchor(name)
 	}
 	for _, r := range d.model.Messages() {
-		if r.ToServer() && r.Params.Name == name || r.Result != nil && r.Result.Name == name && d.model.structures[name] != nil {
+		if r.ToServer() && r.Params.Name == name || r.Result != nil && r.Result.Name == name &&
+			d.model.structures[name] != nil {
 			return anchor(r.Method)
 		}
 	}

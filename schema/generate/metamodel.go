@@ -178,7 +178,10 @@ func decodeStrict(data []byte, into any) error {
 
 // ReadModel reads and checks a metamodel.
 func ReadModel(data []byte) (*Model, error) {
-	m := &Model{structures: map[string]*Structure{}, enumerations: map[string]*Enumeration{}, aliases: map[string]*TypeAlias{}}
+	m := &Model{
+		structures: map[string]*Structure{}, enumerations: map[string]*Enumeration{},
+		aliases: map[string]*TypeAlias{},
+	}
 	if err := decodeStrict(data, m); err != nil {
 		return nil, fmt.Errorf("read the metamodel: %w", err)
 	}
@@ -329,8 +332,11 @@ func (m *Model) eventFaults() []error {
 	var faults []error
 	for _, item := range alias.Type.Items {
 		s := m.structures[item.Name]
-		if s == nil || !slices.ContainsFunc(s.Properties, func(p *Property) bool { return p.Name == "type" && p.Type.Literal == s.Name }) {
-			faults = append(faults, fmt.Errorf("the event %q is no structure whose property type is its own name", item.Name))
+		if s == nil ||
+			!slices.ContainsFunc(s.Properties,
+				func(p *Property) bool { return p.Name == "type" && p.Type.Literal == s.Name }) {
+			faults = append(faults,
+				fmt.Errorf("the event %q is no structure whose property type is its own name", item.Name))
 		}
 	}
 	return faults

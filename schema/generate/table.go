@@ -29,8 +29,8 @@ type Table struct {
 	// Samples are values for the examples: of a type ("RunID"), of properties of some name ("title"),
 	// or of one property ("Hunk.before"), the last winning.
 	Samples map[string]json.RawMessage `json:"samples"`
-	// Apart are optional members of structures that examples leave out, since they do not go with the others: a run that
-	// has completed has no error.
+	// Apart are optional members of structures that examples leave out, since they do not go with the others: a run
+	// that has completed has no error.
 	Apart map[string][]string `json:"apart"`
 }
 
@@ -91,7 +91,9 @@ func (t *Table) faults(m *Model) []error {
 	for name, members := range t.Apart {
 		s := m.structures[name]
 		for _, member := range members {
-			if s == nil || !slices.ContainsFunc(m.Properties(s), func(p *Property) bool { return p.Name == member && p.Optional }) {
+			if s == nil ||
+				!slices.ContainsFunc(m.Properties(s),
+					func(p *Property) bool { return p.Name == member && p.Optional }) {
 				fault("apart: there is no optional member %s.%s", name, member)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// typeScript writes editors/vscode/src/protocol.ts: the types of the protocol, and which params and results each message
-// and command has. It holds no code, so that nothing of it is left in what is bundled.
+// typeScript writes editors/vscode/src/protocol.ts: the types of the protocol, and which params and results each
+// message and command has. It holds no code, so that nothing of it is left in what is bundled.
 func typeScript(m *Model, t *Table) ([]byte, error) {
 	s := &script{}
 	s.printf("// Generated from schema/agent.metamodel.json. Do not edit.\n\n")
@@ -31,11 +31,15 @@ func typeScript(m *Model, t *Table) ([]byte, error) {
 
 	s.printf("/** The requests that the client sends. */\nexport interface Requests {\n")
 	s.messages(m.Requests, true)
-	s.printf("}\n\n/** The requests that the server sends, to a client that announced them. */\nexport interface ServerRequests {\n")
+	s.printf(
+		"}\n\n/** The requests that the server sends, to a client that announced them. */\nexport interface " +
+			"ServerRequests {\n")
 	s.messages(m.Requests, false)
 	s.printf("}\n\n/** The notifications that the server sends. */\nexport interface ServerNotifications {\n")
 	s.messages(m.Notifications, false)
-	s.printf("}\n\n/** The commands for `workspace/executeCommand` that are no requests as well. */\nexport interface Commands {\n")
+	s.printf(
+		"}\n\n/** The commands for `workspace/executeCommand` that are no requests as well. */\nexport interface " +
+			"Commands {\n")
 	for _, c := range t.Commands {
 		s.comment("  ", c.Documentation)
 		s.printf("  '%s': { params: %s; result: %s };\n", c.Command, c.Params, c.Result)

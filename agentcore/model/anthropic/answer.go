@@ -52,7 +52,8 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 	switch e.Type {
 	case "message_start":
 		a.begun = true
-		a.count(e.Message.Usage.InputTokens, e.Message.Usage.CacheCreationInputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
+		a.count(e.Message.Usage.InputTokens, e.Message.Usage.CacheCreationInputTokens,
+			e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
 	case "content_block_start":
 		return a.start(e), false, nil
 	case "content_block_delta":
@@ -61,7 +62,8 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 		if e.Delta.StopReason != "" {
 			a.stop = e.Delta.StopReason
 		}
-		a.count(e.Usage.InputTokens, e.Usage.CacheCreationInputTokens, e.Usage.CacheReadInputTokens, e.Usage.OutputTokens)
+		a.count(e.Usage.InputTokens, e.Usage.CacheCreationInputTokens, e.Usage.CacheReadInputTokens,
+			e.Usage.OutputTokens)
 	case "message_stop":
 		return nil, true, nil
 	case "error":
@@ -150,7 +152,8 @@ func (a *answer) done() model.Done {
 				done.Message.Parts = append(done.Message.Parts, model.Text{Text: b.text.String()})
 			}
 		case "thinking":
-			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Text: b.text.String(), Signature: b.signature})
+			done.Message.Parts = append(done.Message.Parts,
+				model.Reasoning{Text: b.text.String(), Signature: b.signature})
 		case "redacted_thinking":
 			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Redacted: b.sealed})
 		case "tool_use":
@@ -161,7 +164,8 @@ func (a *answer) done() model.Done {
 			if strings.TrimSpace(arguments) == "" || arguments == "null" {
 				arguments = "{}"
 			}
-			done.Message.Parts = append(done.Message.Parts, model.Call{ID: b.id, Name: b.name, Arguments: json.RawMessage(arguments)})
+			done.Message.Parts = append(done.Message.Parts,
+				model.Call{ID: b.id, Name: b.name, Arguments: json.RawMessage(arguments)})
 		}
 	}
 	switch a.stop {

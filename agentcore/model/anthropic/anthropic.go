@@ -124,7 +124,8 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 			}
 			return x.Send(r, next)
 		}
-		stream := c.service.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send), option.WithResponseInto(&response))
+		stream := c.service.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send),
+			option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			yield(nil, x.Failed(err))
 			return
@@ -135,7 +136,9 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 
 // read turns the vendor's events into ours. The SDK's own stream type is not used for it: it drops events
 // without a name, which compatible servers send.
-func (c *claude) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder, yield func(model.Event, error) bool) {
+func (c *claude) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
+	yield func(model.Event, error) bool,
+) {
 	var answer answer
 	for decoder.Next() {
 		event, ended, err := answer.add(decoder.Event().Data)

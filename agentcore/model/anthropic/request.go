@@ -12,9 +12,9 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system prompt, the last
-// tool and the last message, and where the last message of the former request ended: the vendor looks back only
-// 20 blocks from a marker, which a turn with many parallel calls exceeds.
+// params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system
+// prompt, the last tool and the last message, and where the last message of the former request ended: the vendor looks
+// back only 20 blocks from a marker, which a turn with many parallel calls exceeds.
 func (c *claude) params(request *model.Request) sdk.MessageNewParams {
 	params := sdk.MessageNewParams{
 		Model:     sdk.Model(c.model),
@@ -74,10 +74,11 @@ type turn struct {
 	last   model.Message // that the last of them are of
 }
 
-// messages turns a conversation into the vendor's, as JSON; tool results are blocks of a user message. It sets the cache
-// markers of the messages: see params.
+// messages turns a conversation into the vendor's, as JSON; tool results are blocks of a user message. It sets the
+// cache markers of the messages: see params.
 func (c *claude) messages(conversation []model.Message) ([][]byte, error) {
-	list, err := c.encodings.List(conversation, func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) })
+	list, err := c.encodings.List(conversation,
+		func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) })
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,8 @@ func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
 			switch {
 			case part.Redacted != "":
 				out = append(out, sdk.NewRedactedThinkingBlock(part.Redacted))
-			// Without its seal, or with another vendor's, it is refused. Ours are base64, the others begin with a name and a colon.
+			// Without its seal, or with another vendor's, it is refused. Ours are base64, the others begin with a name
+			// and a colon.
 			case part.Signature != "" && !strings.Contains(part.Signature, ":"):
 				out = append(out, sdk.NewThinkingBlock(part.Signature, part.Text))
 			}

@@ -48,8 +48,8 @@ type Entry struct {
 	ID string
 	// Title is a name for people, empty where there is none.
 	Title string
-	// ContextTokens is how many tokens a request may have, together with its answer where the server does not part both; 0 where the
-	// server does not tell.
+	// ContextTokens is how many tokens a request may have, together with its answer where the server does not part
+	// both; 0 where the server does not tell.
 	ContextTokens int64
 	// Calls says whether it calls tools.
 	Calls Answer
@@ -69,8 +69,9 @@ func (e *Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", e.Status, http.StatusText(e.Status), e.Text))
 }
 
-// List returns the models of a server in its order, by the vendor's own list ("List Models" of Anthropic, "List models" of OpenAI,
-// models.list of Gemini) or by that of Ollama, which tells more than the compatible one. It follows no redirect, which would carry the key to another host.
+// List returns the models of a server in its order, by the vendor's own list ("List Models" of Anthropic, "List models"
+// of OpenAI, models.list of Gemini) or by that of Ollama, which tells more than the compatible one. It follows no
+// redirect, which would carry the key to another host.
 func List(ctx context.Context, client *http.Client, s Server) ([]Entry, error) {
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -221,8 +222,9 @@ func (a asker) gemini(ctx context.Context) ([]Entry, error) {
 	}
 }
 
-// compatible are the members of a model in the lists of servers that are compatible with OpenAI: OpenRouter (context_length,
-// supported_parameters), vLLM (max_model_len), llama.cpp (meta.n_ctx_train), LM Studio (max_context_length), Groq (context_window).
+// compatible are the members of a model in the lists of servers that are compatible with OpenAI: OpenRouter
+// (context_length, supported_parameters), vLLM (max_model_len), llama.cpp (meta.n_ctx_train), LM Studio
+// (max_context_length), Groq (context_window).
 type compatible struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name"`
@@ -247,7 +249,8 @@ func (a asker) openai(ctx context.Context) ([]Entry, error) {
 	var entries []Entry
 	server := ""
 	for _, m := range list.Data {
-		e := Entry{ID: m.ID, Title: m.Name, ContextTokens: cmp.Or(m.ContextLength, m.MaxModelLen, m.ContextWindow, m.MaxContext)}
+		e := Entry{ID: m.ID, Title: m.Name, ContextTokens: cmp.Or(m.ContextLength, m.MaxModelLen, m.ContextWindow,
+			m.MaxContext)}
 		if m.Name == m.ID {
 			e.Title = ""
 		}
@@ -285,8 +288,8 @@ func (a asker) bearer(h http.Header) {
 	}
 }
 
-// llamaCPP asks llama.cpp's server with how much context it was started, which is often less than its model could take; /props is in the README of
-// its server. What it does not tell stays as it was.
+// llamaCPP asks llama.cpp's server with how much context it was started, which is often less than its model could take;
+// /props is in the README of its server. What it does not tell stays as it was.
 func (a asker) llamaCPP(ctx context.Context, root string, entries []Entry) {
 	var props struct {
 		Settings struct {
@@ -310,10 +313,10 @@ func (a asker) llamaCPP(ctx context.Context, root string, entries []Entry) {
 	}
 }
 
-// ollama asks Ollama what its models can do, and with how much context those that are loaded run: by default that is far less
-// than the model could take ("Show model details" and "List running models" of Ollama's API). Of a model that is not
-// loaded it tells only how much the model could take, which is not the size that a request has, so that this stays unknown
-// unless the model file sets it.
+// ollama asks Ollama what its models can do, and with how much context those that are loaded run: by default that is
+// far less than the model could take ("Show model details" and "List running models" of Ollama's API). Of a model that
+// is not loaded it tells only how much the model could take, which is not the size that a request has, so that this
+// stays unknown unless the model file sets it.
 func (a asker) ollama(ctx context.Context, root string, entries []Entry) {
 	var running struct {
 		Models []struct {
@@ -362,8 +365,8 @@ func numCtx(parameters string) int64 {
 	return 0
 }
 
-// Best returns the model to take of a server where nobody names one: the first that chats and calls tools, else the first that
-// chats; "" where there is none.
+// Best returns the model to take of a server where nobody names one: the first that chats and calls tools, else the
+// first that chats; "" where there is none.
 func Best(entries []Entry) string {
 	chats := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
 		return e.Chats == No || strings.Contains(strings.ToLower(e.ID), "embed")

@@ -20,7 +20,8 @@ func (f *faultError) Error() string { return f.Message }
 type garbledError struct{ reason, message string }
 
 func (g *garbledError) Error() string {
-	return "the model's answer could not be read by the server (" + strings.TrimSuffix(g.reason+": "+g.message, ": ") + ")"
+	return "the model's answer could not be read by the server (" + strings.TrimSuffix(g.reason+": "+g.message, ": ") +
+		")"
 }
 
 // response is a GenerateContentResponse, as far as it is read.
@@ -133,7 +134,8 @@ func (a *answer) count(r *response) {
 	a.usage.Output = max(a.usage.Output, u.CandidatesTokenCount+u.ThoughtsTokenCount)
 }
 
-// part takes a part over. A signature ends the text that it stands at, and is kept before it, since it has to be sent back in that place.
+// part takes a part over. A signature ends the text that it stands at, and is kept before it, since it has to be sent
+// back in that place.
 func (a *answer) part(p *received, events []model.Event) []model.Event {
 	switch {
 	case p.FunctionCall != nil:
@@ -145,7 +147,8 @@ func (a *answer) part(p *received, events []model.Event) []model.Event {
 		if len(arguments) == 0 || string(arguments) == "null" {
 			arguments = json.RawMessage("{}")
 		}
-		a.parts = append(a.parts, model.Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: bytes.Clone(arguments)})
+		a.parts = append(a.parts,
+			model.Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Arguments: bytes.Clone(arguments)})
 		return append(events, model.CallDelta{Name: p.FunctionCall.Name})
 	case p.Thought:
 		if p.Text != "" {
@@ -199,7 +202,12 @@ func (a *answer) wrong() error {
 	case "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		return &garbledError{a.finish, a.message}
 	case "MISSING_THOUGHT_SIGNATURE":
-		return &faultError{transport.Fault{Type: "INVALID_ARGUMENT", Message: "the conversation lacks a thought signature; " + a.message}}
+		return &faultError{
+			transport.Fault{
+				Type:    "INVALID_ARGUMENT",
+				Message: "the conversation lacks a thought signature; " + a.message,
+			},
+		}
 	}
 	return nil
 }
@@ -230,7 +238,10 @@ func (a *answer) reason() string {
 // done makes the whole message.
 func (a *answer) done() model.Done {
 	a.close("")
-	done := model.Done{Message: model.Message{Role: model.RoleAssistant, Parts: a.parts}, Usage: a.usage, Stop: model.StopEnd}
+	done := model.Done{
+		Message: model.Message{Role: model.RoleAssistant, Parts: a.parts}, Usage: a.usage,
+		Stop: model.StopEnd,
+	}
 	switch {
 	case a.finish == "MAX_TOKENS" || a.finish == "length":
 		done.Stop = model.StopLength

@@ -1,7 +1,7 @@
 // Package gemini speaks the Gemini API's streamGenerateContent over net/http. Google's SDK is not used: it brings gRPC
 // and Google's cloud libraries along, and would encode the whole conversation for every request.
-// Source: "Generating content", "Function calling", "Thinking" and "Thought signatures" of the Gemini API documentation,
-// version v1beta.
+// Source: "Generating content", "Function calling", "Thinking" and "Thought signatures" of the Gemini API
+// documentation, version v1beta.
 package gemini
 
 import (
@@ -36,7 +36,8 @@ type Options struct {
 	Model string
 	// BaseURL is the server's address, which /v1beta is put behind unless it ends in a version; empty means VendorURL.
 	BaseURL string
-	// Key is sent as X-Goog-Api-Key; an empty one is sent to no one, and refused for VendorURL unless Headers authorise.
+	// Key is sent as X-Goog-Api-Key; an empty one is sent to no one, and refused for VendorURL unless Headers
+	// authorise.
 	Key string
 	// Headers are added to each request; a name that is there twice wins over the wire's own.
 	Headers map[string]string
@@ -69,9 +70,12 @@ func New(options Options) model.Model {
 	provider := cmp.Or(options.Name, "gemini")
 	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
 	g := &gemini{
-		name:      provider + "/" + options.Model,
-		url:       address(base, options.Model),
-		header:    http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {"agentls"}},
+		name: provider + "/" + options.Model,
+		url:  address(base, options.Model),
+		header: http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
+			"User-Agent": {"agentls"},
+		},
 		maxTokens: options.MaxTokens,
 		client:    transport.Client(options.HTTPClient),
 	}
@@ -113,8 +117,8 @@ func address(base, id string) string {
 	return base + "/" + kind + "/" + url.PathEscape(id) + ":streamGenerateContent?alt=sse"
 }
 
-// version returns the version of a model of the Gemini family by its id, and that of the newest for ids without one that the vendor keeps up to
-// date (gemini-flash-latest). It is 0 for all others.
+// version returns the version of a model of the Gemini family by its id, and that of the newest for ids without one
+// that the vendor keeps up to date (gemini-flash-latest). It is 0 for all others.
 func version(id string) (major, minor int) {
 	id = id[strings.LastIndexByte(id, '/')+1:]
 	if n, err := fmt.Sscanf(id, "gemini-%d.%d", &major, &minor); n > 0 {
@@ -125,8 +129,8 @@ func version(id string) (major, minor int) {
 	return 0, 0
 }
 
-// thinks reports whether a model may be asked for its thoughts: those that do not think refuse it ("Thinking" page). The smallest
-// of 2.5 thinks only with a budget.
+// thinks reports whether a model may be asked for its thoughts: those that do not think refuse it ("Thinking" page).
+// The smallest of 2.5 thinks only with a budget.
 func thinks(id string, major, minor int) bool {
 	for _, other := range []string{"image", "tts", "audio", "embedding", "live"} {
 		if strings.Contains(id, other) {
@@ -179,9 +183,11 @@ func (g *gemini) send(x *transport.Exchange, request *model.Request) (*http.Resp
 	return x.Send(post, g.client.Do)
 }
 
-// read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after the response with
-// the finish reason.
-func (g *gemini) read(x *transport.Exchange, request *model.Request, response *http.Response, yield func(model.Event, error) bool) {
+// read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after
+// the response with the finish reason.
+func (g *gemini) read(x *transport.Exchange, request *model.Request, response *http.Response,
+	yield func(model.Event, error) bool,
+) {
 	var answer answer
 	var failed error
 	for data, err := range transport.Events(response.Body) {

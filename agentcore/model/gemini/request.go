@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// body is the request body of streamGenerateContent ("Generating content": Request body). What is the same from turn to turn stands
-// before the contents.
+// body is the request body of streamGenerateContent ("Generating content": Request body). What is the same from turn to
+// turn stands before the contents.
 type body struct {
 	SystemInstruction *content         `json:"systemInstruction,omitempty"`
 	Tools             []tools          `json:"tools,omitempty"`
@@ -26,7 +26,8 @@ type tools struct {
 	FunctionDeclarations []declaration `json:"functionDeclarations"`
 }
 
-// declaration is a tool. Its schema is JSON Schema in parametersJsonSchema; the member parameters is of the vendor's own kind.
+// declaration is a tool. Its schema is JSON Schema in parametersJsonSchema; the member parameters is of the vendor's
+// own kind.
 type declaration struct {
 	Name                 string          `json:"name"`
 	Description          string          `json:"description"`
@@ -84,14 +85,18 @@ type functionResponse struct {
 		Output *string `json:"output,omitempty"`
 		Error  string  `json:"error,omitempty"`
 	} `json:"response"`
-	// Parts are images that the response is about ("Function calling": multimodal function responses), from version 3 on.
+	// Parts are images that the response is about ("Function calling": multimodal function responses), from version 3
+	// on.
 	Parts []part `json:"parts,omitempty"`
 }
 
 // params makes the request body without its contents.
 func (g *gemini) params(request *model.Request) body {
 	b := body{Contents: []content{}}
-	b.GenerationConfig = generationConfig{MaxOutputTokens: cmp.Or(request.MaxTokens, g.maxTokens), Temperature: request.Temperature}
+	b.GenerationConfig = generationConfig{
+		MaxOutputTokens: cmp.Or(request.MaxTokens, g.maxTokens),
+		Temperature:     request.Temperature,
+	}
 	if g.thinks {
 		b.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: true}
 	}
@@ -121,14 +126,15 @@ func (g *gemini) contents(conversation []model.Message) ([][]byte, error) {
 	return transport.Separate(list), nil // the vendor refuses a content without parts
 }
 
-// unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another model ("Thought
-// signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.
+// unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another
+// model ("Thought signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.
 const unsigned = "skip_thought_signature_validator"
 
 // encode turns a message into a content, as JSON; tool results are one of the user's.
 func (g *gemini) encode(message model.Message) ([]byte, error) {
 	c := content{Role: "user", Parts: parts(message.Parts, g.checks)}
-	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 && c.Parts[first].ThoughtSignature == "" {
+	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 &&
+		c.Parts[first].ThoughtSignature == "" {
 		c.Parts[first].ThoughtSignature = unsigned
 	}
 	if message.Role == model.RoleAssistant {
@@ -146,8 +152,8 @@ func (g *gemini) encode(message model.Message) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures must stand at the very part that they came
-// with: answer.done puts them before it.
+// parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures
+// must stand at the very part that they came with: answer.done puts them before it.
 func parts(list []model.Part, nested bool) []part {
 	var out, beside []part // images of results stand behind all of these
 	seal := ""

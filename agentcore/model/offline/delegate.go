@@ -16,7 +16,8 @@ import (
 const (
 	// tasksPerTurn bounds the children that one turn starts, tasksInAll those of one task.
 	tasksPerTurn, tasksInAll = 8, 64
-	// filesInFocus bounds the files of a task that is about something, filesExplained those that are explained for a question.
+	// filesInFocus bounds the files of a task that is about something, filesExplained those that are explained for a
+	// question.
 	filesInFocus, filesExplained = 8, 3
 )
 
@@ -31,11 +32,13 @@ type taskArguments struct {
 var (
 	depthLine  = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
 	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
-	everything = lazyregexp.New(`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
+	everything = lazyregexp.New(
+		`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
 	placeLine  = lazyregexp.New(`(?m)^([^\s:][^:\n]*):(\d+): `)
-	reportHead = lazyregexp.New(`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
-	totals     = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
-	fixed      = lazyregexp.New(`(\d+) with a fix`)
+	reportHead = lazyregexp.New(
+		`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
+	totals = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
+	fixed  = lazyregexp.New(`(\d+) with a fix`)
 )
 
 // quality are words that say what a review is to look at, and not which part of the workspace.
@@ -43,8 +46,9 @@ var quality = strings.Fields(`audit bug bugs careful carefully check clean corre
 	issue issues leak leaks lint mistake mistakes problem problems propose proposed quality race races repair resolve review reviewed safe safely secret
 	secrets security style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
 
-// delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one child for each
-// file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the task is a small one.
+// delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one
+// child for each file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the
+// task is a small one.
 func (t *task) delegate() (turn, bool) {
 	if !t.has("task") || t.depth != 0 || t.finding.message != "" || t.first > 0 {
 		return turn{}, false
@@ -121,10 +125,12 @@ func (t *task) divide(all bool) (turn, bool) {
 	switch {
 	case len(about) > 0 && len(files) > 0:
 		files = files[:min(len(files), filesInFocus)]
-		preface = fmt.Sprintf("About %s are, by rules, the files below. For the rest, ask for everything.\n", strings.Join(about, ", "))
+		preface = fmt.Sprintf("About %s are, by rules, the files below. For the rest, ask for everything.\n",
+			strings.Join(about, ", "))
 	default:
 		listed := t.listed()
-		files = slices.DeleteFunc(files, func(name string) bool { return len(listed) > 0 && !slices.Contains(listed, name) })
+		files = slices.DeleteFunc(files,
+			func(name string) bool { return len(listed) > 0 && !slices.Contains(listed, name) })
 		for _, name := range listed {
 			if !slices.Contains(files, name) {
 				files = append(files, name)
@@ -138,13 +144,14 @@ func (t *task) divide(all bool) (turn, bool) {
 	return t.fanOut(files[:len(files)-dropped], dropped, preface)
 }
 
-// fanOut has a child work on each file, some at a time, and sums up. It returns false where no child could be started, so that the
-// run does the work itself.
+// fanOut has a child work on each file, some at a time, and sums up. It returns false where no child could be started,
+// so that the run does the work itself.
 func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) {
 	agent, verb, prompt := "reviewer", "review", "Review %s."
 	switch t.intent {
 	case repair:
-		agent, verb, prompt = "general", "fix", "Fix what is certainly wrong in %s with small, safe edits, and leave the rest as it is."
+		agent, verb, prompt = "general", "fix",
+			"Fix what is certainly wrong in %s with small, safe edits, and leave the rest as it is."
 	case explain:
 		agent, verb, prompt = "general", "explain", "Explain %s."
 	}
@@ -153,7 +160,10 @@ func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) 
 	}
 	var asked, open []call
 	for _, name := range files {
-		made := t.child(taskArguments{Agent: agent, Prompt: fmt.Sprintf(prompt, "`"+name+"`"), Description: verb + " " + name, ContextFiles: []string{name}})
+		made := t.child(taskArguments{
+			Agent: agent, Prompt: fmt.Sprintf(prompt, "`"+name+"`"),
+			Description: verb + " " + name, ContextFiles: []string{name},
+		})
 		asked = append(asked, made)
 		if !t.wasMade(made) {
 			open = append(open, made)
@@ -184,7 +194,10 @@ func (t *task) noneStarted(asked []call) bool {
 
 // explorer is the call that has something looked for; false if there is no explorer.
 func (t *task) explorer(title, prompt string, how thoroughness) (call, bool) {
-	return t.child(taskArguments{Agent: "explore", Prompt: prompt, Description: title, Thoroughness: how.String()}), t.mayStart("explore")
+	return t.child(taskArguments{
+		Agent: "explore", Prompt: prompt, Description: title,
+		Thoroughness: how.String(),
+	}), t.mayStart("explore")
 }
 
 // topics are the words that the task is about.
@@ -240,7 +253,8 @@ func (t *task) reportOf(c call) (report, bool) {
 	for e := range t.made("task") {
 		match := reportHead().FindStringSubmatch(e.text)
 		switch {
-		case string(e.arguments) != string(arguments), match == nil && e.failed: // another one, or one that was not started
+		case string(e.arguments) != string(arguments), match == nil && e.failed:
+			// another one, or one that was not started
 		case match == nil:
 			return report{status: "completed", body: strings.TrimSpace(e.text)}, true
 		default:
@@ -270,7 +284,8 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 	for i, name := range files {
 		r, ok := t.reportOf(asked[i])
 		if !ok {
-			fmt.Fprintf(&details, "%s: not done, %s\n", name, cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
+			fmt.Fprintf(&details, "%s: not done, %s\n", name,
+				cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
 			continue
 		}
 		finished++
@@ -309,7 +324,8 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	b.WriteString(map[intent]string{review: "Reviewed ", repair: "Worked on ", explain: "Read "}[t.intent] + plural(finished, "file") + ", each by a child of its own")
+	b.WriteString(map[intent]string{review: "Reviewed ", repair: "Worked on ", explain: "Read "}[t.intent] +
+		plural(finished, "file") + ", each by a child of its own")
 	if t.intent == review {
 		b.WriteString(": " + countsOf(counts))
 		if fixes > 0 {

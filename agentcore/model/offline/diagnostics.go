@@ -92,7 +92,10 @@ func (c *checkers) parse(line string) (lint.Diagnostic, bool) {
 	if severity == "info" {
 		severity = lint.Information
 	}
-	return lint.Diagnostic{Line: number, EndLine: number, Severity: severity, Rule: code, Message: match[4], Source: source}, true
+	return lint.Diagnostic{
+		Line: number, EndLine: number, Severity: severity, Rule: code, Message: match[4],
+		Source: source,
+	}, true
 }
 
 // splitSource parts "go vet unreachable" into checker and code: names of checkers may have several words, so

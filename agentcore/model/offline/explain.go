@@ -14,7 +14,9 @@ import (
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
-const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its comments, the rules cannot say."
+const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its " +
+	"comments, the " +
+	"rules cannot say."
 
 // explain tells what files or a selection hold: what can be read off their structure.
 func (t *task) explain() turn {
@@ -22,11 +24,17 @@ func (t *task) explain() turn {
 		return t.explore()
 	}
 	if len(t.files) == 0 {
-		return turn{text: "There is no file to explain: open one and ask again, or name it, as in \"explain main.go\".\n\n" + noModel + "\n"}
+		return turn{
+			text: "There is no file to explain: open one and ask again, or name it, as in \"explain main.go\".\n\n" +
+				noModel + "\n",
+		}
 	}
 	files := t.files[:min(len(t.files), maxFiles)]
 	if !t.has("read") {
-		return turn{text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" + noModel + "\n"}
+		return turn{
+			text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" +
+				noModel + "\n",
+		}
 	}
 	if calls := t.reading(files, false); len(calls) > 0 && t.turns < maxTurns {
 		return turn{calls: calls}
@@ -43,7 +51,8 @@ func (t *task) explain() turn {
 		s := t.sourceOf(path)
 		text, lines := s.text()
 		if !s.read {
-			fmt.Fprintf(&b, "%s could not be read: %s\n", path, cmp.Or(withoutPrefix(s.problem), "the turns of this run were used up"))
+			fmt.Fprintf(&b, "%s could not be read: %s\n", path,
+				cmp.Or(withoutPrefix(s.problem), "the turns of this run were used up"))
 			continue
 		}
 		f := lint.NewFile(path, text)
@@ -169,7 +178,10 @@ func (o overview) function(b *strings.Builder, d *ast.FuncDecl) {
 	for _, part := range []struct {
 		n         int
 		one, many string
-	}{{branches, "branch", "branches"}, {loops, "loop", "loops"}, {starts, "goroutine", "goroutines"}, {returns, "return", "returns"}} {
+	}{{branches, "branch", "branches"}, {loops, "loop", "loops"}, {starts, "goroutine", "goroutines"}, {
+		returns,
+		"return", "returns",
+	}} {
 		switch {
 		case part.n == 1:
 			shape = append(shape, "1 "+part.one)
@@ -197,7 +209,8 @@ func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
 			if comment == nil {
 				comment = d.Doc
 			}
-			fmt.Fprintf(b, "- line %d: type %s, %s.%s\n", o.line(s.Pos()), s.Name.Name, o.kindOf(s.Type), sentence(comment))
+			fmt.Fprintf(b, "- line %d: type %s, %s.%s\n", o.line(s.Pos()), s.Name.Name, o.kindOf(s.Type),
+				sentence(comment))
 		case *ast.ValueSpec:
 			var names []string
 			for _, name := range s.Names {
@@ -207,7 +220,8 @@ func (o overview) general(b *strings.Builder, d *ast.GenDecl) {
 			if comment == nil && len(d.Specs) == 1 {
 				comment = d.Doc
 			}
-			fmt.Fprintf(b, "- line %d: %s %s.%s\n", o.line(s.Pos()), d.Tok, strings.Join(names, ", "), sentence(comment))
+			fmt.Fprintf(b, "- line %d: %s %s.%s\n", o.line(s.Pos()), d.Tok, strings.Join(names, ", "),
+				sentence(comment))
 		}
 	}
 }
@@ -245,7 +259,8 @@ func (o overview) definitions(b *strings.Builder) {
 		if match == nil && o.file.Language == lint.Shell {
 			match = shellFunction().FindStringSubmatch(line)
 		}
-		if match == nil || strings.HasPrefix(line, "      ") || o.file.Language.IsScript() && localVariable().MatchString(line) {
+		if match == nil || strings.HasPrefix(line, "      ") || o.file.Language.IsScript() &&
+			localVariable().MatchString(line) {
 			continue
 		}
 		if count++; count > most {
@@ -253,7 +268,8 @@ func (o overview) definitions(b *strings.Builder) {
 		}
 		comment := ""
 		if number > 1 {
-			if above := strings.TrimSpace(o.file.Line(number - 1)); strings.HasPrefix(above, "//") || strings.HasPrefix(above, "#") && !strings.HasPrefix(above, "#!") {
+			if above := strings.TrimSpace(o.file.Line(number - 1)); strings.HasPrefix(above, "//") ||
+				strings.HasPrefix(above, "#") && !strings.HasPrefix(above, "#!") {
 				comment = " " + strings.TrimSpace(strings.TrimLeft(above, "/#"))
 			}
 		}
@@ -280,7 +296,8 @@ func (o overview) headings(b *strings.Builder) {
 		if line := o.file.CodeLine(number); strings.HasPrefix(line, "#") {
 			found = true
 			level := len(line) - len(strings.TrimLeft(line, "#"))
-			fmt.Fprintf(b, "%s- line %d: %s\n", strings.Repeat("  ", level-1), number, strings.TrimSpace(o.file.Line(number)[level:]))
+			fmt.Fprintf(b, "%s- line %d: %s\n", strings.Repeat("  ", level-1), number,
+				strings.TrimSpace(o.file.Line(number)[level:]))
 		}
 	}
 	if !found {

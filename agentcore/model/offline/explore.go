@@ -29,8 +29,8 @@ func (t thoroughness) String() string { return [...]string{"quick", "medium", "v
 type reach struct {
 	// rounds are the turns with calls, words those that are looked for.
 	rounds, words int
-	// files are those that are read, places those of the answer, perFile those of one file, followed the definitions whose
-	// uses are looked for.
+	// files are those that are read, places those of the answer, perFile those of one file, followed the definitions
+	// whose uses are looked for.
 	files, places, perFile, followed int
 	// widen looks for looser readings of words that are nowhere.
 	widen bool
@@ -44,8 +44,9 @@ var reaches = [...]reach{
 
 var (
 	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
-	thoroughWord = lazyregexp.New(`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
-	quickWord    = lazyregexp.New(`(?i)\bquick(?:ly)?\b`)
+	thoroughWord = lazyregexp.New(
+		`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
+	quickWord = lazyregexp.New(`(?i)\bquick(?:ly)?\b`)
 )
 
 // thoroughness is what the task asks for, medium where it does not say.
@@ -97,8 +98,8 @@ func (t *task) explore() turn {
 	return turn{text: t.exploreText(found, bounds)}
 }
 
-// definitionsOf is the pattern of lines that define a name with one of the terms in it. It is a search of its own, since
-// those lines would be lost among the uses of a common word.
+// definitionsOf is the pattern of lines that define a name with one of the terms in it. It is a search of its own,
+// since those lines would be lost among the uses of a common word.
 func definitionsOf(terms []term) string {
 	var sources []string
 	for _, term := range terms {
@@ -138,15 +139,16 @@ func (t *task) searching(terms []term) []call {
 	return slices.DeleteFunc(calls, t.wasMade)
 }
 
-// following are the calls that build on what was found: looser searches for what was not, reads of the best places, and from
-// the third round on the uses of the best definitions.
+// following are the calls that build on what was found: looser searches for what was not, reads of the best places, and
+// from the third round on the uses of the best definitions.
 func (t *task) following(found *evidence, bounds reach) []call {
 	const uses, both, commonest = 60, 200, 3
 	var calls []call
 	if t.offers("grep") {
 		// Of words that are everywhere, only the first lines were shown.
 		if common := found.common; len(common) > 1 {
-			calls = append(calls, call{"grep", grepArguments{Pattern: together(common[:min(len(common), commonest)]), Limit: both}})
+			calls = append(calls,
+				call{"grep", grepArguments{Pattern: together(common[:min(len(common), commonest)]), Limit: both}})
 		}
 		for _, term := range found.terms {
 			if term.loose {
@@ -175,7 +177,8 @@ func (e *evidence) followed(n int) []string {
 		if len(names) == n {
 			break
 		}
-		if p.name != "" && !p.minor && len(p.name) > 2 && !slices.Contains(names, p.name) && e.termsIn(p.name) != 0 && remoteness(p.path) == 0 {
+		if p.name != "" && !p.minor && len(p.name) > 2 && !slices.Contains(names, p.name) && e.termsIn(p.name) != 0 &&
+			remoteness(p.path) == 0 {
 			names = append(names, p.name)
 		}
 	}
@@ -186,7 +189,8 @@ func (e *evidence) followed(n int) []string {
 func (e *evidence) loosened(t *task) []term {
 	var loose []term
 	for _, one := range e.terms {
-		if len(t.namedFiles([]term{one})) > 0 || slices.ContainsFunc(e.places, func(p place) bool { return one.expression.MatchString(p.text) }) {
+		if len(t.namedFiles([]term{one})) > 0 ||
+			slices.ContainsFunc(e.places, func(p place) bool { return one.expression.MatchString(p.text) }) {
 			continue
 		}
 		if wider, ok := one.widened(); ok {
@@ -253,7 +257,9 @@ func (t *task) exploreText(found *evidence, bounds reach) string {
 		fmt.Fprintf(&b, "\nBy name: %s\n", strings.Join(named[:min(len(named), bounds.places)], ", "))
 	}
 	b.WriteString("\n" + found.lookedFor())
-	fmt.Fprintf(&b, "\nA %s search: %s, %s read. The places are ranked by rules: definitions before uses, rare words before common ones, sources before tests. What they mean together, the rules cannot say.\n%s\n",
+	fmt.Fprintf(&b,
+		"\nA %s search: %s, %s read. The places are ranked by rules: definitions before uses, rare words before "+
+			"common ones, sources before tests. What they mean together, the rules cannot say.\n%s\n",
 		t.thoroughness(), plural(t.turns, "round"), plural(len(sources), "file"), noModel)
 	return strings.TrimLeft(b.String(), "\n")
 }
@@ -309,7 +315,8 @@ func (t *task) usedIn(p place) string {
 			continue
 		}
 		for use := range grepped(e.text) {
-			if name, _ := outline.Defines(use.text); name == p.name || use.path == p.path && use.line == p.line || isRemark(use) {
+			if name, _ := outline.Defines(use.text); name == p.name || use.path == p.path && use.line == p.line ||
+				isRemark(use) {
 				continue
 			}
 			uses = append(uses, use)

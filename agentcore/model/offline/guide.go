@@ -38,7 +38,8 @@ type part struct {
 	score         int
 }
 
-// guide answers a question about agentls by the parts of its documentation that have most of the question's words, rare words first.
+// guide answers a question about agentls by the parts of its documentation that have most of the question's words, rare
+// words first.
 func (t *task) guide(text string) turn {
 	parts := documented(text)
 	var found []string
@@ -68,7 +69,8 @@ func (t *task) guide(text string) turn {
 		}
 	}
 	if len(found) == 0 {
-		return turn{text: "agentls's documentation has none of these words. It is about: " + strings.Join(headings, ", ") + ".\n\n" + noModel + "\n"}
+		return turn{text: "agentls's documentation has none of these words. It is about: " + strings.Join(headings,
+			", ") + ".\n\n" + noModel + "\n"}
 	}
 	order := make([]int, len(parts))
 	for i := range order {

@@ -7,7 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// TestGuide: an agent that brings agentls's documentation along answers from it, by whole paragraphs, and calls nothing.
+// TestGuide: an agent that brings agentls's documentation along answers from it, by whole paragraphs, and calls
+// nothing.
 func TestGuide(t *testing.T) {
 	const system = "You explain agentls.\n\n<skill name=\"agentls\">\n(from builtin)\n\n# agentls\n\nA server for agents, with trust.\n\n" +
 		"## Agents\n\nA definition is Markdown:\n\n```markdown\n---\nname: x\n\n---\n```\n\n- `tools`: what it may use\n\n" +

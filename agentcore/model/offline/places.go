@@ -56,7 +56,10 @@ var (
 
 // evidence gathers the lines that grep found, each once, the best first.
 func (t *task) evidence(terms []term) *evidence {
-	found := &evidence{terms: terms, wantsUses: usesWord().MatchString(t.words), wantsTests: testsWord().MatchString(t.words)}
+	found := &evidence{
+		terms: terms, wantsUses: usesWord().MatchString(t.words),
+		wantsTests: testsWord().MatchString(t.words),
+	}
 	seen := map[string]int{}
 	common := map[string]bool{} // patterns with more matches than were shown
 	for e := range t.made("grep") {
@@ -92,7 +95,8 @@ func grepped(text string) func(func(place) bool) {
 			case match != nil && current != "":
 				p.line, _ = strconv.Atoi(match[1]) // digits only
 				p.text = match[2]
-			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") || besideLine().MatchString(line):
+			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") ||
+				besideLine().MatchString(line):
 				continue
 			default:
 				whole := wholeLine().FindStringSubmatch(line)
@@ -186,8 +190,8 @@ func (e *evidence) sum(bits uint32) float64 {
 	return total
 }
 
-// score rates a line by itself: definitions of what is looked for over uses, lines with several of the words over others,
-// sources over tests and over what others wrote.
+// score rates a line by itself: definitions of what is looked for over uses, lines with several of the words over
+// others, sources over tests and over what others wrote.
 func (e *evidence) score(p place) float64 {
 	const defined, inLine, begins, ends, wholeName, inBase, inFolder, comment, remote = 10, 4, 2, 1, 4, 3, 1, 6, 8
 	points := 0.0
@@ -239,7 +243,8 @@ func (e *evidence) score(p place) float64 {
 // isRemark reports whether a line is a comment or prose.
 func isRemark(p place) bool {
 	text := strings.TrimSpace(p.text)
-	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") || strings.HasPrefix(text, "/*") || lint.LanguageOf(p.path) == lint.Prose
+	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "*") ||
+		strings.HasPrefix(text, "/*") || lint.LanguageOf(p.path) == lint.Prose
 }
 
 // beginsWord reports whether a word, or a part of a name in camel case, begins at the byte offset.
@@ -261,7 +266,8 @@ func (e *evidence) best(n, perFile int) []place {
 			break
 		}
 		lines := files[p.path]
-		if len(lines) == perFile || slices.ContainsFunc(lines, func(line int) bool { return max(line-p.line, p.line-line) <= apart }) {
+		if len(lines) == perFile ||
+			slices.ContainsFunc(lines, func(line int) bool { return max(line-p.line, p.line-line) <= apart }) {
 			continue
 		}
 		files[p.path] = append(lines, p.line)
@@ -316,12 +322,16 @@ func anyCase(word string) string {
 // remoteness orders paths: sources, then tests and what programs wrote, then what others wrote.
 func remoteness(name string) int {
 	lower := "/" + strings.ToLower(name)
-	for _, folder := range []string{"/vendor/", "/node_modules/", "/third_party/", "/dist/", "/build/", "/.venv/", "/site-packages/"} {
+	for _, folder := range []string{
+		"/vendor/", "/node_modules/", "/third_party/", "/dist/", "/build/", "/.venv/",
+		"/site-packages/",
+	} {
 		if strings.Contains(lower, folder) {
 			return 2
 		}
 	}
-	if base := path.Base(lower); lint.IsTest(name) || strings.Contains(base, "_gen.") || strings.Contains(base, ".pb.") || strings.Contains(base, "generated") ||
+	if base := path.Base(lower); lint.IsTest(name) || strings.Contains(base, "_gen.") ||
+		strings.Contains(base, ".pb.") || strings.Contains(base, "generated") ||
 		testFolder().MatchString(lower) {
 		return 1
 	}

@@ -97,7 +97,8 @@ func indentation(line string) int {
 	return width
 }
 
-// lines are the place's line with its number, and what was read around it: the comment above a definition and how it goes on.
+// lines are the place's line with its number, and what was read around it: the comment above a definition and how it
+// goes on.
 func (q quoted) lines() string {
 	const comments, behind, longest = 3, 2, 160
 	first, last := q.line, q.line

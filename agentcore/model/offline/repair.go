@@ -29,7 +29,8 @@ func (t *task) repair() turn {
 			fmt.Fprintf(&text, "%s could not be read: %s\n", path, withoutPrefix(r.source.problem))
 			continue
 		}
-		fixable := slices.DeleteFunc(r.findings, func(found lint.Diagnostic) bool { return found.Fix == nil || !t.isMeant(found) })
+		fixable := slices.DeleteFunc(r.findings,
+			func(found lint.Diagnostic) bool { return found.Fix == nil || !t.isMeant(found) })
 		if len(fixable) == 0 {
 			text.WriteString(t.cannot(path))
 			continue
@@ -66,7 +67,9 @@ func (t *task) cannot(path string) string {
 	if t.finding.message == "" {
 		return fmt.Sprintf("%s: the offline rules found nothing that they can fix safely.\n", path)
 	}
-	return fmt.Sprintf("%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
+	return fmt.Sprintf(
+		"%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set "+
+			"ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
 		path, t.finding.line, t.finding.message)
 }
 

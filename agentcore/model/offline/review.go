@@ -53,7 +53,10 @@ func (t *task) review() turn {
 func (t *task) targets() ([]string, *turn) {
 	if len(t.files) > 0 {
 		if !t.has("read") {
-			return nil, &turn{text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" + noModel + "\n"}
+			return nil, &turn{
+				text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" +
+					noModel + "\n",
+			}
 		}
 		return t.files, nil
 	}
@@ -63,7 +66,10 @@ func (t *task) targets() ([]string, *turn) {
 	}
 	files := t.listed()
 	if len(files) == 0 {
-		return nil, &turn{text: "There is no file to look at: open one and ask again, or name it, as in \"review main.go\".\n\n" + noModel + "\n"}
+		return nil, &turn{
+			text: "There is no file to look at: open one and ask again, or name it, as in \"review main.go\".\n\n" +
+				noModel + "\n",
+		}
 	}
 	return files, nil
 }
@@ -88,13 +94,16 @@ func (t *task) judge(path string) reviewed {
 		own = f.Check()
 	}
 	r.findings = lint.Combine(r.checkers.found, own)
-	r.findings = slices.DeleteFunc(r.findings, func(found lint.Diagnostic) bool { return !t.within(found.Line, found.EndLine) })
+	r.findings = slices.DeleteFunc(r.findings,
+		func(found lint.Diagnostic) bool { return !t.within(found.Line, found.EndLine) })
 	var more []lint.Diagnostic
 	if surplus := len(r.findings) - maxFindings; surplus > 0 {
 		r.findings = mostSevere(r.findings, maxFindings)
 		more = []lint.Diagnostic{{
 			Line: max(t.first, 1), Severity: lint.Information, Rule: "more-findings", Source: lint.Source,
-			Message: fmt.Sprintf("%d more findings of this file, less severe, are not shown: mend some of those that are, and review it again.", surplus),
+			Message: fmt.Sprintf(
+				"%d more findings of this file, less severe, are not shown: mend some of those that are, and review "+
+					"it again.", surplus),
 		}}
 	}
 	f.Fix(r.findings)
@@ -106,7 +115,8 @@ func (t *task) judge(path string) reviewed {
 func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
 	order := map[lint.Severity]int{lint.Error: 0, lint.Warning: 1, lint.Information: 2, lint.Hint: 3}
 	ranked := slices.Clone(found)
-	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return cmp.Compare(order[a.Severity], order[b.Severity]) })
+	slices.SortStableFunc(ranked,
+		func(a, b lint.Diagnostic) int { return cmp.Compare(order[a.Severity], order[b.Severity]) })
 	ranked = ranked[:n]
 	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 	return ranked
@@ -138,7 +148,8 @@ func (t *task) reports(done []reviewed) []call {
 				continue
 			}
 			arguments := findingArguments{
-				Path: r.path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule, Message: found.Message, Source: found.Source,
+				Path: r.path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
+				Message: found.Message, Source: found.Source,
 			}
 			if found.EndLine > found.Line {
 				arguments.EndLine = found.EndLine
@@ -182,7 +193,8 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 			name = fmt.Sprintf("%s, lines %d-%d", r.path, t.first, t.last)
 		}
 		if !r.source.read {
-			fmt.Fprintf(&b, "%s could not be read: %s\n", r.path, cmp.Or(withoutPrefix(r.source.problem), "the turns of this run were used up"))
+			fmt.Fprintf(&b, "%s could not be read: %s\n", r.path,
+				cmp.Or(withoutPrefix(r.source.problem), "the turns of this run were used up"))
 			continue
 		}
 		fixable := 0
@@ -205,7 +217,8 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 		for _, found := range r.findings {
 			failed, reported := unreported[findingKey(r.path, found.Line, found.Rule, found.Message)]
 			if !reported || failed {
-				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.Line, found.Severity, found.Message, strings.TrimSpace(found.Source+" "+found.Rule))
+				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.Line, found.Severity, found.Message,
+					strings.TrimSpace(found.Source+" "+found.Rule))
 			}
 		}
 	}
@@ -214,7 +227,8 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 	}
 	var used, missing, withheld []string
 	for _, r := range done {
-		used, missing, withheld = append(used, r.checkers.used...), append(missing, r.checkers.missing...), append(withheld, r.checkers.withheld...)
+		used, missing, withheld = append(used, r.checkers.used...), append(missing, r.checkers.missing...),
+			append(withheld, r.checkers.withheld...)
 	}
 	tellUse(&b, append(used, "the rules of agentls"), missing, withheld)
 	b.WriteString(noModel + "\n")

@@ -37,7 +37,8 @@ func (t *task) survey(bounds reach) turn {
 			calls = append(calls, call{"glob", globArguments{Pattern: surveyed}})
 		}
 		if t.offers("grep") {
-			calls = append(calls, call{"grep", grepArguments{Pattern: `^` + outline.Definers + `\s+[\w$(]`, Limit: 1000}})
+			calls = append(calls,
+				call{"grep", grepArguments{Pattern: `^` + outline.Definers + `\s+[\w$(]`, Limit: 1000}})
 		}
 	}
 	files := t.surveyedFiles()
@@ -51,7 +52,10 @@ func (t *task) survey(bounds reach) turn {
 		return turn{calls: calls}
 	}
 	if len(files) == 0 {
-		return turn{text: "There are no sources in this workspace that the rules know. Name an identifier, a file or a word to look for.\n\n" + noModel + "\n"}
+		return turn{
+			text: "There are no sources in this workspace that the rules know. Name an identifier, a file or a word " +
+				"to look for.\n\n" + noModel + "\n",
+		}
 	}
 	var b strings.Builder
 	for _, file := range files[:min(len(files), 2*bounds.places)] {
@@ -60,7 +64,8 @@ func (t *task) survey(bounds reach) turn {
 	if more := len(files) - 2*bounds.places; more > 0 {
 		fmt.Fprintf(&b, "(and %s)\n", plural(more, "file"))
 	}
-	fmt.Fprintf(&b, "\nA %s survey of %s, those that define most first; the task names nothing to look for.\n%s\n", t.thoroughness(), plural(len(files), "file"), noModel)
+	fmt.Fprintf(&b, "\nA %s survey of %s, those that define most first; the task names nothing to look for.\n%s\n",
+		t.thoroughness(), plural(len(files), "file"), noModel)
 	return turn{text: b.String()}
 }
 
@@ -95,7 +100,8 @@ func (t *task) surveyedFiles() []contents {
 		}
 	}
 	slices.SortStableFunc(files, func(a, b contents) int {
-		return cmp.Or(cmp.Compare(remoteness(a.path), remoteness(b.path)), cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.path, b.path))
+		return cmp.Or(cmp.Compare(remoteness(a.path), remoteness(b.path)), cmp.Compare(b.weight(), a.weight()),
+			cmp.Compare(a.path, b.path))
 	})
 	// The best file of each folder comes before the second of any, so that a large folder does not hide the others.
 	folders := map[string]int{}
@@ -114,7 +120,8 @@ func (t *task) surveyedFiles() []contents {
 func (c contents) weight() int {
 	const entry, deepest = 20, 2
 	base := strings.ToLower(path.Base(c.path))
-	if slices.ContainsFunc(entries, func(beginning string) bool { return strings.HasPrefix(base, beginning) }) && strings.Count(c.path, "/") <= deepest {
+	if slices.ContainsFunc(entries, func(beginning string) bool { return strings.HasPrefix(base, beginning) }) &&
+		strings.Count(c.path, "/") <= deepest {
 		return len(c.names) + entry
 	}
 	return len(c.names)
@@ -148,7 +155,8 @@ func (t *task) heading(name string) string {
 			marks = "#\"'"
 		}
 		text := strings.TrimSpace(strings.TrimLeft(line, marks))
-		if text == "" || text == line && lint.LanguageOf(name) != lint.Prose || strings.HasPrefix(line, "#!") || strings.Contains(text, "go:build") {
+		if text == "" || text == line && lint.LanguageOf(name) != lint.Prose || strings.HasPrefix(line, "#!") ||
+			strings.Contains(text, "go:build") {
 			continue
 		}
 		if end := strings.Index(text, ". "); end > 0 {

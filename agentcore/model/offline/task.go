@@ -50,7 +50,8 @@ type task struct {
 	today string
 	// exchanges are the calls made for this task so far, with their results.
 	exchanges []exchange
-	// turns is how many assistant messages with calls were needed for them; those that only start children do not count.
+	// turns is how many assistant messages with calls were needed for them; those that only start children do not
+	// count.
 	turns int
 	// depth is that of the run, -1 where the prompt does not say.
 	depth   int
@@ -73,7 +74,8 @@ func answer(request *model.Request) turn {
 	if next, ok := t.delegate(); ok {
 		return next
 	}
-	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review && t.intent != repair {
+	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review &&
+		t.intent != repair {
 		return t.guide(text)
 	}
 	switch t.intent {
@@ -167,8 +169,8 @@ func understand(request *model.Request) task {
 	return t
 }
 
-// withoutBlocks takes the engine's words out of a task: what a child or a pass is told of its place, and the definition's reminder. How thorough
-// it shall be stays.
+// withoutBlocks takes the engine's words out of a task: what a child or a pass is told of its place, and the
+// definition's reminder. How thorough it shall be stays.
 func withoutBlocks(words string) string {
 	kept := ""
 	for _, block := range taskBlock().FindAllStringSubmatch(words, -1) {
@@ -225,7 +227,8 @@ func (t *task) gather(messages []model.Message) {
 			}
 			delete(open, result.ID)
 			made.text = result.Text
-			made.failed = result.Error || strings.HasPrefix(result.Text, "error: ") || strings.HasPrefix(result.Text, "denied: ")
+			made.failed = result.Error || strings.HasPrefix(result.Text, "error: ") ||
+				strings.HasPrefix(result.Text, "denied: ")
 			t.exchanges = append(t.exchanges, made)
 		}
 	}
@@ -268,11 +271,17 @@ var intentWords = []struct {
 	expression func() *regexp.Regexp
 	intent     intent
 }{
-	{lazyregexp.New(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
+	{
+		lazyregexp.New(
+			`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review,
+	},
 	{lazyregexp.New(`\bwhat(?:'s| is) wrong\b`), review},
 	{lazyregexp.New(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
 	{lazyregexp.New(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
-	{lazyregexp.New(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain},
+	{
+		lazyregexp.New(
+			`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain,
+	},
 	{lazyregexp.New(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
 }
 

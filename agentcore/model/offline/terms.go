@@ -52,12 +52,13 @@ var (
 	codeBase   = lazyregexp.New(`(?i)\bcode[ -]base\b`)
 )
 
-// terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that is not a
-// way of asking.
+// terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that
+// is not a way of asking.
 func (t *task) terms(limit int) []term {
 	var found []term
 	add := func(word, stem string, spellings ...string) {
-		if len(found) == limit || slices.ContainsFunc(found, func(f term) bool { return strings.EqualFold(f.stem, stem) }) {
+		if len(found) == limit ||
+			slices.ContainsFunc(found, func(f term) bool { return strings.EqualFold(f.stem, stem) }) {
 			return
 		}
 		if made, ok := newTerm(word, stem, spellings...); ok {
@@ -69,7 +70,8 @@ func (t *task) terms(limit int) []term {
 			add(match[1], match[1], spellings(match[1])...)
 		}
 	}
-	names := plainName().FindAllString(codeBase().ReplaceAllString(quotedName().ReplaceAllString(t.words, ""), "codebase"), -1)
+	names := plainName().FindAllString(codeBase().ReplaceAllString(quotedName().ReplaceAllString(t.words, ""),
+		"codebase"), -1)
 	for _, name := range names {
 		if len(parts(name)) > 1 && name != strings.ToUpper(name) {
 			add(name, name, spellings(name)...)
@@ -77,7 +79,8 @@ func (t *task) terms(limit int) []term {
 	}
 	for _, name := range names {
 		// "F" or "DB" is a name of code; a short word of prose is not.
-		if len(name) <= 2 && name != "A" && name == strings.ToUpper(name) && !slices.Contains(asking, strings.ToLower(name)) {
+		if len(name) <= 2 && name != "A" && name == strings.ToUpper(name) &&
+			!slices.Contains(asking, strings.ToLower(name)) {
 			add(name, name, `\b`+name+`\b`)
 		}
 	}
@@ -89,8 +92,8 @@ func (t *task) terms(limit int) []term {
 	return found
 }
 
-// spellings are the expressions for a word: the same name may be written in another style, as readConfig, read_config or
-// read-config, and prose uses long forms of what code shortens.
+// spellings are the expressions for a word: the same name may be written in another style, as readConfig, read_config
+// or read-config, and prose uses long forms of what code shortens.
 func spellings(word string) []string {
 	pieces := parts(word)
 	for i := range pieces {
@@ -165,8 +168,8 @@ var kin = [][]string{
 	{"connect", "conn", "dial"},
 }
 
-// widened is a looser reading of a term that was nowhere: the parts of a name, words that are used for the same thing, and the
-// beginning of a long word; false if there is none.
+// widened is a looser reading of a term that was nowhere: the parts of a name, words that are used for the same thing,
+// and the beginning of a long word; false if there is none.
 func (t term) widened() (term, bool) {
 	var others []string
 	word := strings.ToLower(t.stem)
@@ -216,7 +219,8 @@ func parts(name string) []string {
 		case r == '_' || r == '-' || r == '.':
 			cut(i)
 			start = i + 1
-		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+		case i > start && unicode.IsUpper(r) &&
+			(unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
 			cut(i)
 			start = i
 		}
@@ -246,7 +250,8 @@ func stem(word string) string {
 		if ending == "ies" || ending == "ied" {
 			return rest + "y"
 		}
-		if last := len(rest) - 1; verb && rest[last] == rest[last-1] && !strings.ContainsRune("aeiouls", rune(rest[last])) {
+		if last := len(rest) - 1; verb && rest[last] == rest[last-1] &&
+			!strings.ContainsRune("aeiouls", rune(rest[last])) {
 			rest = rest[:last]
 		}
 		return rest
@@ -254,7 +259,8 @@ func stem(word string) string {
 	return word
 }
 
-// What is left of a short verb: one that ends in e, such as sav(ed), and one that does not, such as ask(ed) and fix(ed).
+// What is left of a short verb: one that ends in e, such as sav(ed), and one that does not, such as ask(ed) and
+// fix(ed).
 var (
 	silentE   = lazyregexp.New(`^[^aeiou][aeiou][^aeiouwxy]$`)
 	plainVerb = lazyregexp.New(`^(?:[aeiou][^aeiou]{2}|[^aeiou][aeiou][wxy])$`)

@@ -196,7 +196,8 @@ func (a *answer) done() model.Done {
 		if c.signature != "" {
 			done.Message.Parts = append(done.Message.Parts, model.Reasoning{Signature: signedByGoogle + c.signature})
 		}
-		done.Message.Parts = append(done.Message.Parts, model.Call{ID: c.id, Name: c.name, Arguments: json.RawMessage(raw)})
+		done.Message.Parts = append(done.Message.Parts,
+			model.Call{ID: c.id, Name: c.name, Arguments: json.RawMessage(raw)})
 	}
 	switch {
 	case a.finish == "length":

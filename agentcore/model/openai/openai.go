@@ -1,5 +1,5 @@
-// Package openai speaks OpenAI's Chat Completions and Responses, streamed, through the vendor's SDK, with the vendor and with
-// the many servers that are compatible with it more or less.
+// Package openai speaks OpenAI's Chat Completions and Responses, streamed, through the vendor's SDK, with the vendor
+// and with the many servers that are compatible with it more or less.
 // Source: "Chat Completions", "Responses" and the "Streaming events" of both in the OpenAI API reference.
 package openai
 
@@ -72,17 +72,18 @@ type chat struct {
 	takesReasoning atomic.Bool
 }
 
-// wantReasoning tells the vendors that refuse calls, and what follows on them, without the reasoning that led to them, by what their
-// base URLs hold ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
+// wantReasoning tells the vendors that refuse calls, and what follows on them, without the reasoning that led to them,
+// by what their base URLs hold ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
 var wantReasoning = []string{"//api.deepseek.com", "//api.moonshot."}
 
-// New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each Stream.
-// The model is safe for concurrent use.
+// New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each
+// Stream. The model is safe for concurrent use.
 func New(options Options) model.Model {
 	at, set := connect(options)
 	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
 	c := &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
-	c.wantsReasoning = slices.ContainsFunc(wantReasoning, func(host string) bool { return strings.Contains(options.BaseURL, host) })
+	c.wantsReasoning = slices.ContainsFunc(wantReasoning,
+		func(host string) bool { return strings.Contains(options.BaseURL, host) })
 	return c
 }
 
@@ -90,7 +91,10 @@ func New(options Options) model.Model {
 func connect(options Options) (endpoint, []option.RequestOption) {
 	provider := cmp.Or(options.Name, "openai")
 	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
-	e := endpoint{name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens, vendor: base == VendorURL}
+	e := endpoint{
+		name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens,
+		vendor: base == VendorURL,
+	}
 	e.upstream = transport.Upstream{
 		Name:    e.name,
 		Secrets: transport.Secrets(options.Key, options.Headers),
@@ -145,7 +149,8 @@ func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[mod
 			}
 			return x.Send(r, next)
 		}
-		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send), option.WithResponseInto(&response))
+		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send),
+			option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			yield(nil, x.Failed(err))
 			return
@@ -156,7 +161,9 @@ func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[mod
 
 // read turns the server's chunks into our events. The SDK's own stream type is not used for it: it takes
 // "error": null in a chunk for an error.
-func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder, yield func(model.Event, error) bool) {
+func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
+	yield func(model.Event, error) bool,
+) {
 	var answer answer
 	finish := func() {
 		done := answer.done()

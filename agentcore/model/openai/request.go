@@ -45,9 +45,13 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 		params.PromptCacheKey = param.NewOpt(request.Run)
 	}
 	for _, tool := range request.Tools {
-		params.Tools = append(params.Tools, sdk.ChatCompletionToolUnionParam{OfFunction: &sdk.ChatCompletionFunctionToolParam{
-			Function: param.Override[shared.FunctionDefinitionParam](definition{tool.Name, tool.Description, tool.Schema}),
-		}})
+		params.Tools = append(params.Tools,
+			sdk.ChatCompletionToolUnionParam{OfFunction: &sdk.ChatCompletionFunctionToolParam{
+				Function: param.Override[shared.FunctionDefinitionParam](definition{
+					tool.Name, tool.Description,
+					tool.Schema,
+				}),
+			}})
 	}
 	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
 		params.ToolChoice = sdk.ChatCompletionToolChoiceOptionUnionParam{
@@ -57,8 +61,9 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	return params
 }
 
-// messages turns a conversation into the vendor's, as JSON: the system prompt is the first message, each tool result one
-// of its own, and prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
+// messages turns a conversation into the vendor's, as JSON: the system prompt is the first message, each tool result
+// one of its own, and prose a plain string, which every server takes. The API has no place for reasoning; see
+// encodeAssistant.
 func (c *chat) messages(request *model.Request) ([][]byte, error) {
 	list, err := c.encodings.List(request.Messages, c.encode)
 	if err != nil {
@@ -88,8 +93,9 @@ func (c *chat) encode(message model.Message) ([]byte, error) {
 	}
 }
 
-// encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a message of the user, on
-// the vendor's own server; others may have a model that does not see, and would refuse the request.
+// encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a
+// message of the user, on the vendor's own server; others may have a model that does not see, and would refuse the
+// request.
 func (c *chat) encodeResults(message model.Message) ([]byte, error) {
 	var list [][]byte
 	var seen []sdk.ChatCompletionContentPartUnionParam
@@ -103,7 +109,8 @@ func (c *chat) encodeResults(message model.Message) ([]byte, error) {
 			text += result.Unseen()
 		} else {
 			for _, image := range result.Images {
-				seen = append(seen, sdk.TextContentPart(fmt.Sprintf("The image of the result of %s (%s):", result.Name, result.ID)),
+				seen = append(seen,
+					sdk.TextContentPart(fmt.Sprintf("The image of the result of %s (%s):", result.Name, result.ID)),
 					sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: image.DataURL()}))
 			}
 		}
@@ -144,8 +151,9 @@ type toolCall struct {
 	ExtraContent *extraContent `json:"extra_content,omitempty"`
 }
 
-// encodeAssistant turns a message of the model into the vendor's. Servers whose models think between calls want the reasoning back
-// with the calls that it led to, in the member that they have sent it in, and Google its signature; nobody else is sent either.
+// encodeAssistant turns a message of the model into the vendor's. Servers whose models think between calls want the
+// reasoning back with the calls that it led to, in the member that they have sent it in, and Google its signature;
+// nobody else is sent either.
 func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
 	a := assistant{Role: "assistant"}
 	reasoning, signature := "", ""

@@ -22,13 +22,13 @@ type responder struct {
 	endpoint
 	service   responses.ResponseService
 	encodings transport.Encodings
-	// unsummed and unsealed: the server has refused summaries of the reasoning (it wants the organisation verified), or sealed reasoning
-	// (the model does not reason).
+	// unsummed and unsealed: the server has refused summaries of the reasoning (it wants the organisation verified), or
+	// sealed reasoning (the model does not reason).
 	unsummed, unsealed atomic.Bool
 }
 
-// NewResponses is New for the Responses interface. Nothing is stored by the server: the whole conversation is sent each time, with
-// the model's reasoning as the server has sealed it.
+// NewResponses is New for the Responses interface. Nothing is stored by the server: the whole conversation is sent each
+// time, with the model's reasoning as the server has sealed it.
 func NewResponses(options Options) model.Model {
 	at, set := connect(options)
 	// The service is made by itself, as in New.
@@ -49,8 +49,11 @@ func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq
 	}
 }
 
-// exchange sends the request once and yields the answer. It reports whether to do so again, before anything was yielded.
-func (r *responder) exchange(ctx context.Context, request *model.Request, yield func(model.Event, error) bool) (again bool) {
+// exchange sends the request once and yields the answer. It reports whether to do so again, before anything was
+// yielded.
+func (r *responder) exchange(ctx context.Context, request *model.Request,
+	yield func(model.Event, error) bool,
+) (again bool) {
 	x := r.upstream.Begin(ctx)
 	defer x.End()
 	input, err := r.input(request.Messages)
@@ -65,7 +68,8 @@ func (r *responder) exchange(ctx context.Context, request *model.Request, yield 
 		}
 		return x.Send(r, next)
 	}
-	stream := r.service.NewStreaming(x.Context, r.params(request), option.WithMiddleware(send), option.WithResponseInto(&response))
+	stream := r.service.NewStreaming(x.Context, r.params(request), option.WithMiddleware(send),
+		option.WithResponseInto(&response))
 	if err := stream.Err(); err != nil {
 		err = x.Failed(err)
 		if r.learns(err) {
@@ -95,7 +99,9 @@ func (r *responder) learns(err error) bool {
 }
 
 // read turns the server's events into ours.
-func (r *responder) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder, yield func(model.Event, error) bool) {
+func (r *responder) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
+	yield func(model.Event, error) bool,
+) {
 	var output output
 	for decoder.Next() {
 		data := bytes.TrimSpace(decoder.Event().Data)

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// streamed is what is read of an event of the stream ("Streaming events" of Responses): one type for all, since most members
-// are the same.
+// streamed is what is read of an event of the stream ("Streaming events" of Responses): one type for all, since most
+// members are the same.
 type streamed struct {
 	Type        string          `json:"type"`
 	OutputIndex *int64          `json:"output_index"`
@@ -193,8 +193,8 @@ func (i *outputItem) call(name string) []model.Event {
 	return []model.Event{model.CallDelta{Name: name}}
 }
 
-// find returns the item that an event is about, begun anew where its beginning was left out; nil where items of that type are
-// not read.
+// find returns the item that an event is about, begun anew where its beginning was left out; nil where items of that
+// type are not read.
 func (o *output) find(e *streamed, kind string) *outputItem {
 	if i := o.last(e.OutputIndex, kind); i != nil && (!i.whole || e.Item.ID == "" || e.Item.ID == i.id) {
 		return i
@@ -327,7 +327,8 @@ func (o *output) done() model.Done {
 			if strings.TrimSpace(arguments) == "" {
 				arguments = "{}"
 			}
-			done.Message.Parts = append(done.Message.Parts, model.Call{ID: cmp.Or(i.callID, i.id), Name: i.name, Arguments: json.RawMessage(arguments)})
+			done.Message.Parts = append(done.Message.Parts,
+				model.Call{ID: cmp.Or(i.callID, i.id), Name: i.name, Arguments: json.RawMessage(arguments)})
 		}
 	}
 	switch {

@@ -15,7 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// toolParam is a tool of Responses with its schema as it was written. Without strict the server would demand a schema of its own kind.
+// toolParam is a tool of Responses with its schema as it was written. Without strict the server would demand a schema
+// of its own kind.
 type toolParam struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -69,7 +70,10 @@ func (r *responder) params(request *model.Request) responses.ResponseNewParams {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		params.Tools = append(params.Tools, responses.ToolUnionParam{
-			OfFunction: new(param.Override[responses.FunctionToolParam](toolParam{Type: "function", Name: tool.Name, Description: tool.Description, Parameters: schema})),
+			OfFunction: new(param.Override[responses.FunctionToolParam](toolParam{
+				Type: "function", Name: tool.Name,
+				Description: tool.Description, Parameters: schema,
+			})),
 		})
 	}
 	if request.NoCalls && len(request.Tools) > 0 {
@@ -146,7 +150,11 @@ func items(message model.Message) []item {
 				thoughts = append(thoughts, thought)
 			}
 		case model.Call:
-			out = append(append(out, thoughts...), item{Type: "function_call", CallID: part.ID, Name: part.Name, Arguments: string(model.Object(part.Arguments))})
+			out = append(append(out, thoughts...),
+				item{
+					Type: "function_call", CallID: part.ID, Name: part.Name,
+					Arguments: string(model.Object(part.Arguments)),
+				})
 			thoughts = nil
 		case model.Result:
 			result := item{Type: "function_call_output", CallID: part.ID, Output: part.Text}

@@ -305,7 +305,8 @@ func TestResponsesRequest(t *testing.T) {
 	}
 }
 
-// TestReasoningGoesBack sends an answer back and expects its sealed reasoning before what it led to, and none that led to nothing.
+// TestReasoningGoesBack sends an answer back and expects its sealed reasoning before what it led to, and none that led
+// to nothing.
 func TestReasoningGoesBack(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(fullResponse, 0))
 	m := responsesWire().New(server.URL, server.Client, 0)

@@ -43,30 +43,37 @@ func (c *conversation) continues(request *model.Request) error {
 	}
 	var errs []error
 	if request.System != c.system {
-		errs = append(errs, fmt.Errorf("the system prompt is not that of the request before: %s", difference(c.system, request.System)))
+		errs = append(errs, fmt.Errorf("the system prompt is not that of the request before: %s",
+			difference(c.system, request.System)))
 	}
 	// A turn that may not call says so with NoCalls and keeps the tools; any change costs the provider's cache. Only a
 	// request that neither offers tools nor says NoCalls, such as that for a summary, stands outside.
-	if (len(request.Tools) > 0 || request.NoCalls) && len(c.tools) > 0 && !slices.EqualFunc(request.Tools, c.tools, sameTool) {
-		errs = append(errs, fmt.Errorf("the tools are not those of the request before: %s, then %s", toolNames(c.tools), toolNames(request.Tools)))
+	if (len(request.Tools) > 0 || request.NoCalls) && len(c.tools) > 0 &&
+		!slices.EqualFunc(request.Tools, c.tools, sameTool) {
+		errs = append(errs, fmt.Errorf("the tools are not those of the request before: %s, then %s", toolNames(c.tools),
+			toolNames(request.Tools)))
 	}
-	if at := slices.IndexFunc(request.Messages, model.Message.Summary); at >= 0 && (digest(request.Messages[at]) != c.summary || len(request.Messages) < len(c.messages)) {
+	if at := slices.IndexFunc(request.Messages, model.Message.Summary); at >= 0 &&
+		(digest(request.Messages[at]) != c.summary || len(request.Messages) < len(c.messages)) {
 		return errors.Join(append(errs, c.shortened(request, at))...)
 	}
 	if len(request.Messages) < len(c.messages) {
-		return errors.Join(append(errs, fmt.Errorf("it has %d messages, the request before had %d", len(request.Messages), len(c.messages)))...)
+		return errors.Join(append(errs,
+			fmt.Errorf("it has %d messages, the request before had %d", len(request.Messages), len(c.messages)))...)
 	}
 	for i, before := range c.messages {
 		if digest(request.Messages[i]) != before {
-			errs = append(errs, fmt.Errorf("message %d (%s) is not what it was in the request before; it is %q now", i+1, request.Messages[i].Role, start(textOf(request.Messages[i]))))
+			errs = append(errs, fmt.Errorf("message %d (%s) is not what it was in the request before; it is %q now",
+				i+1, request.Messages[i].Role, start(textOf(request.Messages[i]))))
 			break
 		}
 	}
 	return errors.Join(append(errs, c.keepsAnswer(request, 0))...)
 }
 
-// shortened checks a request that a summary shortened: it begins as the former ones did, what stands in front of the summary was there
-// before in that order, and what is behind it is the end of the conversation. Texts of results may be shorter.
+// shortened checks a request that a summary shortened: it begins as the former ones did, what stands in front of the
+// summary was there before in that order, and what is behind it is the end of the conversation. Texts of results may be
+// shorter.
 func (c *conversation) shortened(request *model.Request, at int) error {
 	if digest(request.Messages[0]) != c.messages[0] {
 		return fmt.Errorf("the conversation was shortened and begins with %q now", start(textOf(request.Messages[0])))
@@ -75,7 +82,9 @@ func (c *conversation) shortened(request *model.Request, at int) error {
 	for i, message := range request.Messages[:at] {
 		found := slices.Index(c.messages[from:], digest(message))
 		if found < 0 {
-			return fmt.Errorf("message %d (%s, %q) stands in front of the summary, and was not there in the request before", i+1, message.Role, start(textOf(message)))
+			return fmt.Errorf(
+				"message %d (%s, %q) stands in front of the summary, and was not there in the request before", i+1,
+				message.Role, start(textOf(message)))
 		}
 		from += found + 1
 	}
@@ -93,7 +102,8 @@ func (c *conversation) shortened(request *model.Request, at int) error {
 			return err
 		}
 	}
-	return fmt.Errorf("what is behind the summary, from %q on, is not the end of the conversation", start(textOf(request.Messages[at])))
+	return fmt.Errorf("what is behind the summary, from %q on, is not the end of the conversation",
+		start(textOf(request.Messages[at])))
 }
 
 // keepsAnswer checks that what the script answered is in the next request, which lacks so many messages in front of it.
@@ -109,9 +119,12 @@ func (c *conversation) keepsAnswer(request *model.Request, lacks int) error {
 	}
 	got := request.Messages[c.answered.after-lacks]
 	sameCall := func(a, b model.Call) bool { return a.ID == b.ID && a.Name == b.Name }
-	if got.Role != model.RoleAssistant || got.Text() != c.answered.text || !slices.EqualFunc(got.Calls(), c.answered.calls, sameCall) {
-		return fmt.Errorf("message %d should be the last answer (%q, %d calls), and is a message of role %s (%q, %d calls)",
-			c.answered.after-lacks+1, start(c.answered.text), len(c.answered.calls), got.Role, start(textOf(got)), len(got.Calls()))
+	if got.Role != model.RoleAssistant || got.Text() != c.answered.text ||
+		!slices.EqualFunc(got.Calls(), c.answered.calls, sameCall) {
+		return fmt.Errorf(
+			"message %d should be the last answer (%q, %d calls), and is a message of role %s (%q, %d calls)",
+			c.answered.after-lacks+1, start(c.answered.text), len(c.answered.calls), got.Role, start(textOf(got)),
+			len(got.Calls()))
 	}
 	return nil
 }

@@ -94,7 +94,8 @@ func NoCalls() Expect {
 func Only(name string) Expect {
 	return func(request *model.Request) error {
 		if request.Only != name || request.NoCalls && name != "" {
-			return fmt.Errorf("calls of %q alone should be allowed; it is %q, and no calls is %v", name, request.Only, request.NoCalls)
+			return fmt.Errorf("calls of %q alone should be allowed; it is %q, and no calls is %v", name, request.Only,
+				request.NoCalls)
 		}
 		return nil
 	}
@@ -120,7 +121,8 @@ func Result(tool, text string) Expect {
 				}
 			}
 		}
-		return fmt.Errorf("a result of %s with %q should be in the last message; it is %q", tool, text, start(last(request)))
+		return fmt.Errorf("a result of %s with %q should be in the last message; it is %q", tool, text,
+			start(last(request)))
 	}
 }
 

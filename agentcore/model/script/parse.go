@@ -167,7 +167,8 @@ func (l logicalLine) step() (Step, error) {
 			arguments = "{}"
 		}
 		if l.word == "call" && !json.Valid([]byte(arguments)) {
-			return nil, fmt.Errorf("call %s: the arguments are no valid JSON (rawcall takes anything): %s", name, start(arguments))
+			return nil, fmt.Errorf("call %s: the arguments are no valid JSON (rawcall takes anything): %s", name,
+				start(arguments))
 		}
 		return Call{Name: name, Arguments: arguments}, nil
 	case "error":
@@ -308,7 +309,8 @@ func parseError(rest string) (Step, error) {
 	kind, rest := cutWord(rest)
 	failure := Error{Kind: model.ErrorKind(kind)}
 	switch failure.Kind {
-	case model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol, model.ErrAuth, model.ErrNotFound, model.ErrInvalid, model.ErrContext:
+	case model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol, model.ErrAuth,
+		model.ErrNotFound, model.ErrInvalid, model.ErrContext:
 	default:
 		return nil, fmt.Errorf("error: no such kind %q", kind)
 	}

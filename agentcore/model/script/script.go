@@ -29,8 +29,8 @@ type Turn struct {
 	// Times is how many requests the turn answers, one after the other: 0 means 1, Any no fixed number.
 	Times int
 	// Fresh allows the request to begin anew: its prefix is not compared with the former request of the
-	// run. A conversation that was shortened by a summary needs it only where the script gets it over a wire, which does not
-	// tell summaries.
+	// run. A conversation that was shortened by a summary needs it only where the script gets it over a wire, which
+	// does not tell summaries.
 	Fresh bool
 	// Expect is checked on the request. What does not hold is reported by Check; the turn answers all the same.
 	Expect []Expect
@@ -98,13 +98,13 @@ type gate struct {
 // begins with a user message and does not end with an assistant one, no two assistant messages follow each
 // other, each tool call has exactly one result directly behind it, no call id comes twice), and that it
 // continues the former request of the same Run: the same system prompt, the same tools (with NoCalls too) or none
-// at all, the same messages, then the message that the script answered. Where a new summary stands for messages (model.Text.Summary), the
-// rest is as it was. Lax switches both off.
+// at all, the same messages, then the message that the script answered. Where a new summary stands for messages
+// (model.Text.Summary), the rest is as it was. Lax switches both off.
 type Script struct {
 	// Lax switches the checks of the conversation off. Set it before the first request.
 	Lax bool
-	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. A request is not refused for
-	// its size: answer an Error of kind ErrContext.
+	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. A request is not
+	// refused for its size: answer an Error of kind ErrContext.
 	Context int64
 
 	name  string
@@ -182,9 +182,13 @@ func (s *Script) take(request *model.Request) (*Turn, *conversation, error) {
 		run.remember(request)
 	}
 	if index < 0 {
-		detail := fmt.Sprintf("no turn is left for this request; it begins %q and ends %q", start(firstUser(request)), start(last(request)))
+		detail := fmt.Sprintf("no turn is left for this request; it begins %q and ends %q", start(firstUser(request)),
+			start(last(request)))
 		s.fail(label, errors.New(detail))
-		return nil, nil, &model.Error{Kind: model.ErrInvalid, Provider: s.name, Detail: "the script has " + detail, Hint: "Add a turn to the script."}
+		return nil, nil, &model.Error{
+			Kind: model.ErrInvalid, Provider: s.name, Detail: "the script has " + detail,
+			Hint: "Add a turn to the script.",
+		}
 	}
 	s.used[index]++
 	turn := s.turns[index]
@@ -196,7 +200,9 @@ func (s *Script) take(request *model.Request) (*Turn, *conversation, error) {
 	for _, name := range slices.Sorted(maps.Keys(turn.Capture)) {
 		match := turn.Capture[name].FindStringSubmatch(last(request))
 		if match == nil {
-			s.fail(fmt.Sprintf("%s, turn %d", label, index+1), fmt.Errorf("capture %s: the last message has nothing like %s; it is %q", name, turn.Capture[name], start(last(request))))
+			s.fail(fmt.Sprintf("%s, turn %d", label, index+1),
+				fmt.Errorf("capture %s: the last message has nothing like %s; it is %q", name, turn.Capture[name],
+					start(last(request))))
 			continue
 		}
 		run.captured[name] = match[min(1, len(match)-1)]
@@ -215,7 +221,9 @@ func (s *Script) take(request *model.Request) (*Turn, *conversation, error) {
 }
 
 // play streams a turn.
-func (s *Script) play(ctx context.Context, request *model.Request, turn *Turn, run *conversation, yield func(model.Event, error) bool) {
+func (s *Script) play(ctx context.Context, request *model.Request, turn *Turn, run *conversation,
+	yield func(model.Event, error) bool,
+) {
 	message := model.Message{Role: model.RoleAssistant}
 	for _, step := range turn.Answer {
 		if err := ctx.Err(); err != nil {
@@ -241,7 +249,8 @@ func (s *Script) play(ctx context.Context, request *model.Request, turn *Turn, r
 			if !yield(model.CallDelta{Name: step.Name}, nil) {
 				return
 			}
-			message.Parts = append(message.Parts, model.Call{ID: step.ID, Name: step.Name, Arguments: json.RawMessage(step.Arguments)})
+			message.Parts = append(message.Parts,
+				model.Call{ID: step.ID, Name: step.Name, Arguments: json.RawMessage(step.Arguments)})
 		case Error:
 			failure := model.Error(step)
 			if failure.Provider == "" {
@@ -347,7 +356,8 @@ func (s *Script) Check() error {
 	all := slices.Clone(s.failures)
 	for i, turn := range s.turns {
 		if want := max(1, turn.Times); turn.Times != Any && s.used[i] < want {
-			all = append(all, fmt.Errorf("%s: turn %d (match %q) was used %d of %d times", s.name, i+1, turn.Match, s.used[i], want))
+			all = append(all, fmt.Errorf("%s: turn %d (match %q) was used %d of %d times", s.name, i+1, turn.Match,
+				s.used[i], want))
 		}
 	}
 	return errors.Join(all...)

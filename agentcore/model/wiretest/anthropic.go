@@ -85,7 +85,8 @@ func decodeAnthropic(raw []byte) (*model.Request, error) {
 		if err := json.Unmarshal(tool.InputSchema, &schema); err != nil || schema.Type != "object" || tool.Name == "" {
 			return nil, fmt.Errorf("tools.%d: a name and a schema of type object are required", i)
 		}
-		out.Tools = append(out.Tools, model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.InputSchema})
+		out.Tools = append(out.Tools,
+			model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.InputSchema})
 	}
 	calls := names{}
 	for i, message := range in.Messages {
@@ -135,7 +136,8 @@ func addBlock(out *model.Request, calls names, role string, block *anthropicBloc
 		}
 		add(out, model.RoleTool, result)
 	default:
-		return fmt.Errorf("a block of type %q that is not complete, or does not belong in a message of role %s", block.Type, role)
+		return fmt.Errorf("a block of type %q that is not complete, or does not belong in a message of role %s",
+			block.Type, role)
 	}
 	return nil
 }
@@ -153,7 +155,8 @@ func (a *anthropicAnswer) encode(event model.Event) string {
 	if !a.begun {
 		a.begun = true
 		// The counts of the input are known only at the end here; message_delta repeats them, as the vendor's does.
-		b.WriteString(named("message_start", `"message":{"id":"msg_1","type":"message","role":"assistant","model":"scripted","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}`))
+		b.WriteString(named("message_start",
+			`"message":{"id":"msg_1","type":"message","role":"assistant","model":"scripted","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":0,"output_tokens":0}}`))
 		b.WriteString(named("ping", ""))
 	}
 	switch event := event.(type) {
@@ -166,15 +169,21 @@ func (a *anthropicAnswer) encode(event model.Event) string {
 	case model.Done:
 		b.WriteString(a.end())
 		for _, call := range event.Message.Calls() {
-			b.WriteString(a.begin("tool_use", `{"type":"tool_use","id":`+quote(call.ID)+`,"name":`+quote(call.Name)+`,"input":{}}`))
+			b.WriteString(a.begin("tool_use",
+				`{"type":"tool_use","id":`+quote(call.ID)+`,"name":`+quote(call.Name)+`,"input":{}}`))
 			for _, half := range halves(string(call.Arguments)) {
 				b.WriteString(a.delta(`{"type":"input_json_delta","partial_json":` + quote(half) + `}`))
 			}
 			b.WriteString(a.end())
 		}
-		stop := map[model.Stop]string{model.StopEnd: "end_turn", model.StopCalls: "tool_use", model.StopLength: "max_tokens", model.StopRefused: "refusal"}[event.Stop]
-		b.WriteString(named("message_delta", fmt.Sprintf(`"delta":{"stop_reason":%s,"stop_sequence":null},"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":%d}`,
-			quote(stop), event.Usage.Input, event.Usage.Cached, event.Usage.Output)))
+		stop := map[model.Stop]string{
+			model.StopEnd: "end_turn", model.StopCalls: "tool_use",
+			model.StopLength: "max_tokens", model.StopRefused: "refusal",
+		}[event.Stop]
+		b.WriteString(named("message_delta",
+			fmt.Sprintf(
+				`"delta":{"stop_reason":%s,"stop_sequence":null},"usage":{"input_tokens":%d,"cache_creation_input_tokens":0,"cache_read_input_tokens":%d,"output_tokens":%d}`,
+				quote(stop), event.Usage.Input, event.Usage.Cached, event.Usage.Output)))
 		b.WriteString(named("message_stop", ""))
 	}
 	return b.String()

@@ -77,7 +77,8 @@ func decodeGemini(raw []byte) (*model.Request, error) {
 			if tool.Name == "" {
 				return nil, errors.New("GenerateContentRequest.tools: a function needs a name")
 			}
-			out.Tools = append(out.Tools, model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.ParametersJSONSchema})
+			out.Tools = append(out.Tools,
+				model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.ParametersJSONSchema})
 		}
 	}
 	if len(in.Contents) == 0 {
@@ -87,14 +88,17 @@ func decodeGemini(raw []byte) (*model.Request, error) {
 	waiting := 0 // calls without a result
 	for i, content := range in.Contents {
 		if len(content.Parts) == 0 || content.Role != "user" && content.Role != "model" {
-			return nil, fmt.Errorf("GenerateContentRequest.contents[%d]: parts must not be empty, and the role is user or model", i)
+			return nil,
+				fmt.Errorf(
+					"GenerateContentRequest.contents[%d]: parts must not be empty, and the role is user or model", i)
 		}
 		made, answered := 0, 0
 		for j := range content.Parts {
 			part := &content.Parts[j]
 			if part.FunctionCall != nil {
 				if made++; made == 1 && part.ThoughtSignature == "" {
-					return nil, fmt.Errorf("function call %s in the content %d is missing a thought_signature", part.FunctionCall.Name, i)
+					return nil, fmt.Errorf("function call %s in the content %d is missing a thought_signature",
+						part.FunctionCall.Name, i)
 				}
 			}
 			if part.FunctionResponse != nil {
@@ -105,7 +109,10 @@ func decodeGemini(raw []byte) (*model.Request, error) {
 			}
 		}
 		if answered != waiting {
-			return nil, errors.New("the number of function response parts must equal that of the function call parts of the function call turn")
+			return nil,
+				errors.New(
+					"the number of function response parts must equal that of the function call parts of the " +
+						"function call turn")
 		}
 		waiting = made
 	}
@@ -128,7 +135,10 @@ func addGemini(out *model.Request, calls names, role string, part *geminiPart) e
 		add(out, model.RoleUser, model.Text{Text: *part.Text})
 	case part.FunctionCall != nil && answers && strings.HasPrefix(string(part.FunctionCall.Args), "{"):
 		calls[part.FunctionCall.ID] = part.FunctionCall.Name
-		add(out, model.RoleAssistant, model.Call{ID: part.FunctionCall.ID, Name: part.FunctionCall.Name, Arguments: part.FunctionCall.Args})
+		add(out, model.RoleAssistant, model.Call{
+			ID: part.FunctionCall.ID, Name: part.FunctionCall.Name,
+			Arguments: part.FunctionCall.Args,
+		})
 	case part.FunctionResponse != nil && !answers:
 		r := part.FunctionResponse
 		result, err := calls.result(r.ID, r.Response.Output+r.Response.Error, r.Response.Error != "")
@@ -161,7 +171,8 @@ func (a *geminiAnswer) encode(event model.Event) string {
 			if !json.Valid(arguments) { // the vendor sends objects only
 				arguments = json.RawMessage(`{"broken":` + quote(string(arguments)) + `}`)
 			}
-			part := fmt.Sprintf(`{"functionCall": {"id": %s,"name": %s,"args": %s}`, quote(call.ID), quote(call.Name), arguments)
+			part := fmt.Sprintf(`{"functionCall": {"id": %s,"name": %s,"args": %s}`, quote(call.ID),
+				quote(call.Name), arguments)
 			if i == 0 {
 				part += `,"thoughtSignature": "c2VhbA=="`
 			}
@@ -176,7 +187,9 @@ func (a *geminiAnswer) encode(event model.Event) string {
 		}
 		usage := event.Usage
 		return geminiResponse(strings.Join(parts, ","), fmt.Sprintf(`,"finishReason": "%s"`, stop)) +
-			fmt.Sprintf("data: {\"usageMetadata\": {\"promptTokenCount\": %d,\"cachedContentTokenCount\": %d,\"candidatesTokenCount\": %d,\"totalTokenCount\": %d}}\r\n\r\n",
+			fmt.Sprintf(
+				"data: {\"usageMetadata\": {\"promptTokenCount\": %d,\"cachedContentTokenCount\": "+
+					"%d,\"candidatesTokenCount\": %d,\"totalTokenCount\": %d}}\r\n\r\n",
 				usage.Input+usage.Cached, usage.Cached, usage.Output, usage.Input+usage.Cached+usage.Output)
 	}
 	return ""
@@ -184,7 +197,8 @@ func (a *geminiAnswer) encode(event model.Event) string {
 
 // geminiResponse writes a response with one candidate.
 func geminiResponse(parts, members string) string {
-	return `data: {"candidates": [{"content": {"parts": [` + parts + `],"role": "model"}` + members + `,"index": 0}],"modelVersion": "scripted"}` + "\r\n\r\n"
+	return `data: {"candidates": [{"content": {"parts": [` + parts + `],"role": "model"}` + members +
+		`,"index": 0}],"modelVersion": "scripted"}` + "\r\n\r\n"
 }
 
 // geminiError is what the vendor answers for a failure ("Troubleshooting": Error codes).

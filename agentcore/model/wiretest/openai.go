@@ -62,12 +62,18 @@ func decodeOpenAI(raw []byte) (*model.Request, error) {
 	case in.ToolChoice != "" && len(in.Tools) == 0:
 		return nil, errors.New("'tool_choice' is only allowed when 'tools' are specified")
 	}
-	out := &model.Request{MaxTokens: max(in.MaxTokens, in.MaxCompletionTokens), Temperature: in.Temperature, NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey}
+	out := &model.Request{
+		MaxTokens: max(in.MaxTokens, in.MaxCompletionTokens), Temperature: in.Temperature,
+		NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey,
+	}
 	for i, tool := range in.Tools {
 		if tool.Type != "function" || tool.Function.Name == "" {
 			return nil, fmt.Errorf("tools[%d]: a function with a name is required", i)
 		}
-		out.Tools = append(out.Tools, model.Tool{Name: tool.Function.Name, Description: tool.Function.Description, Schema: tool.Function.Parameters})
+		out.Tools = append(out.Tools, model.Tool{
+			Name: tool.Function.Name, Description: tool.Function.Description,
+			Schema: tool.Function.Parameters,
+		})
 	}
 	calls := names{}
 	for i, message := range in.Messages {
@@ -111,7 +117,8 @@ func addMessage(out *model.Request, calls names, index int, message *openAIMessa
 				return fmt.Errorf("the call %q has no id, no type, or arguments that are no JSON", call.ID)
 			}
 			calls[call.ID] = call.Function.Name
-			parts = append(parts, model.Call{ID: call.ID, Name: call.Function.Name, Arguments: json.RawMessage(call.Function.Arguments)})
+			parts = append(parts,
+				model.Call{ID: call.ID, Name: call.Function.Name, Arguments: json.RawMessage(call.Function.Arguments)})
 		}
 		out.Messages = append(out.Messages, model.Message{Role: model.RoleAssistant, Parts: parts})
 	case "tool":
@@ -142,15 +149,25 @@ func (a *openAIAnswer) encode(event model.Event) string {
 		b.WriteString(openAIChunk(`{"reasoning_content":`+quote(event.Text)+`}`, "null"))
 	case model.Done:
 		for i, call := range event.Message.Calls() {
-			b.WriteString(openAIChunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, i, quote(call.ID), quote(call.Name)), "null"))
+			b.WriteString(
+				openAIChunk(
+					fmt.Sprintf(
+						`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`,
+						i,
+						quote(call.ID), quote(call.Name)), "null"))
 			for _, half := range halves(string(call.Arguments)) {
-				b.WriteString(openAIChunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, quote(half)), "null"))
+				b.WriteString(openAIChunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i,
+					quote(half)), "null"))
 			}
 		}
-		stop := map[model.Stop]string{model.StopEnd: "stop", model.StopCalls: "tool_calls", model.StopLength: "length", model.StopRefused: "content_filter"}[event.Stop]
+		stop := map[model.Stop]string{
+			model.StopEnd: "stop", model.StopCalls: "tool_calls", model.StopLength: "length",
+			model.StopRefused: "content_filter",
+		}[event.Stop]
 		b.WriteString(openAIChunk(`{}`, quote(stop)))
 		usage := event.Usage
-		fmt.Fprintf(&b, "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"scripted\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"total_tokens\":%d,\"prompt_tokens_details\":{\"cached_tokens\":%d}}}\n\ndata: [DONE]\n\n",
+		fmt.Fprintf(&b,
+			"data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"scripted\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"total_tokens\":%d,\"prompt_tokens_details\":{\"cached_tokens\":%d}}}\n\ndata: [DONE]\n\n",
 			usage.Input+usage.Cached, usage.Output, usage.Input+usage.Cached+usage.Output, usage.Cached)
 	}
 	return b.String()
@@ -178,5 +195,6 @@ func openAIError(failure *model.Error) (int, string) {
 	case model.ErrContext:
 		code = `"context_length_exceeded"`
 	}
-	return status, `{"error":{"message":` + quote(failure.Detail) + `,"type":` + quote(kind) + `,"param":null,"code":` + code + `}}`
+	return status, `{"error":{"message":` + quote(failure.Detail) + `,"type":` + quote(kind) +
+		`,"param":null,"code":` + code + `}}`
 }

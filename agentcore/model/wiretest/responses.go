@@ -65,12 +65,17 @@ func decodeResponses(raw []byte) (*model.Request, error) {
 	case in.ToolChoice != "" && len(in.Tools) == 0:
 		return nil, errors.New("tool choice 'none' must be specified with 'tools' parameter")
 	}
-	out := &model.Request{System: in.Instructions, MaxTokens: in.MaxOutputTokens, Temperature: in.Temperature, NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey}
+	out := &model.Request{
+		System: in.Instructions, MaxTokens: in.MaxOutputTokens, Temperature: in.Temperature,
+		NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey,
+	}
 	for i, tool := range in.Tools {
 		if tool.Type != "function" || tool.Name == "" || tool.Strict == nil || *tool.Strict {
-			return nil, fmt.Errorf("tools[%d]: a function with a name is required, and its schema is none of strict mode", i)
+			return nil,
+				fmt.Errorf("tools[%d]: a function with a name is required, and its schema is none of strict mode", i)
 		}
-		out.Tools = append(out.Tools, model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Parameters})
+		out.Tools = append(out.Tools,
+			model.Tool{Name: tool.Name, Description: tool.Description, Schema: tool.Parameters})
 	}
 	calls := names{}
 	for i := range in.Input {
@@ -79,7 +84,10 @@ func decodeResponses(raw []byte) (*model.Request, error) {
 		}
 	}
 	for id := range calls {
-		if !slices.ContainsFunc(in.Input, func(item responsesItem) bool { return item.Type == "function_call_output" && item.CallID == id }) {
+		if !slices.ContainsFunc(in.Input, func(item responsesItem) bool {
+			return item.Type == "function_call_output" &&
+				item.CallID == id
+		}) {
 			return nil, fmt.Errorf("no tool output found for function call %s", id)
 		}
 	}
@@ -98,7 +106,8 @@ func addItem(out *model.Request, calls names, items []responsesItem) error {
 	case item.Type == "message" && item.Role == "assistant" && item.Content != nil:
 		add(out, model.RoleAssistant, model.Text{Text: *item.Content})
 	case item.Type == "reasoning" && item.ID != "" && item.Summary != nil:
-		if len(items) == 1 || items[1].Type != "reasoning" && items[1].Type != "function_call" && items[1].Role != "assistant" {
+		if len(items) == 1 || items[1].Type != "reasoning" && items[1].Type != "function_call" &&
+			items[1].Role != "assistant" {
 			return fmt.Errorf("item '%s' of type 'reasoning' was provided without its required following item", item.ID)
 		}
 		var text strings.Builder
@@ -108,7 +117,8 @@ func addItem(out *model.Request, calls names, items []responsesItem) error {
 		add(out, model.RoleAssistant, model.Reasoning{Text: text.String(), Signature: item.EncryptedContent})
 	case item.Type == "function_call" && item.CallID != "" && item.Name != "" && json.Valid([]byte(item.Arguments)):
 		calls[item.CallID] = item.Name
-		add(out, model.RoleAssistant, model.Call{ID: item.CallID, Name: item.Name, Arguments: json.RawMessage(item.Arguments)})
+		add(out, model.RoleAssistant,
+			model.Call{ID: item.CallID, Name: item.Name, Arguments: json.RawMessage(item.Arguments)})
 	case item.Type == "function_call_output" && item.Output != nil:
 		result, err := calls.result(item.CallID, *item.Output, false)
 		if err != nil {
@@ -133,7 +143,8 @@ func (a *responsesAnswer) encode(event model.Event) string {
 	var b strings.Builder
 	if !a.begun {
 		a.begun = true
-		b.WriteString(named("response.created", `"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}`))
+		b.WriteString(named("response.created",
+			`"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}`))
 	}
 	switch event := event.(type) {
 	case model.TextDelta:
@@ -161,8 +172,11 @@ func (a *responsesAnswer) encode(event model.Event) string {
 			kind, status, reason = "response.incomplete", "incomplete", `{"reason":"content_filter"}`
 		}
 		usage := event.Usage
-		b.WriteString(named(kind, fmt.Sprintf(`"response":{"id":"resp_1","object":"response","status":%s,"error":null,"incomplete_details":%s,"output":[],"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"total_tokens":%d}}`,
-			quote(status), reason, usage.Input+usage.Cached, usage.Cached, usage.Output, usage.Input+usage.Cached+usage.Output)))
+		b.WriteString(named(kind,
+			fmt.Sprintf(
+				`"response":{"id":"resp_1","object":"response","status":%s,"error":null,"incomplete_details":%s,"output":[],"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"total_tokens":%d}}`,
+				quote(status), reason, usage.Input+usage.Cached, usage.Cached, usage.Output,
+				usage.Input+usage.Cached+usage.Output)))
 	}
 	return b.String()
 }
@@ -174,12 +188,15 @@ func (a *responsesAnswer) begin(kind, members string) string {
 	}
 	before := a.end()
 	a.kind, a.text = kind, ""
-	return before + named("response.output_item.added", fmt.Sprintf(`"output_index":%d,"item":{"id":"item_%d","type":%s,%s}`, a.index, a.index, quote(kind), members))
+	return before + named("response.output_item.added",
+		fmt.Sprintf(`"output_index":%d,"item":{"id":"item_%d","type":%s,%s}`, a.index, a.index, quote(kind), members))
 }
 
 func (a *responsesAnswer) delta(kind, text string) string {
 	a.text += text
-	return named("response."+kind+".delta", fmt.Sprintf(`"item_id":"item_%d","output_index":%d,"content_index":0,"delta":%s`, a.index, a.index, quote(text)))
+	return named("response."+kind+".delta",
+		fmt.Sprintf(`"item_id":"item_%d","output_index":%d,"content_index":0,"delta":%s`, a.index,
+			a.index, quote(text)))
 }
 
 // end closes the open item, if any.
@@ -189,11 +206,13 @@ func (a *responsesAnswer) end() string {
 	case "":
 		return ""
 	case "message":
-		members = `"status":"completed","role":"assistant","content":[{"type":"output_text","text":` + quote(a.text) + `,"annotations":[]}]`
+		members = `"status":"completed","role":"assistant","content":[{"type":"output_text","text":` + quote(a.text) +
+			`,"annotations":[]}]`
 	case "reasoning":
 		members = `"summary":[{"type":"summary_text","text":` + quote(a.text) + `}],"encrypted_content":"c2VhbA=="`
 	}
-	out := named("response.output_item.done", fmt.Sprintf(`"output_index":%d,"item":{"id":"item_%d","type":%s,%s}`, a.index, a.index, quote(a.kind), members))
+	out := named("response.output_item.done", fmt.Sprintf(`"output_index":%d,"item":{"id":"item_%d","type":%s,%s}`,
+		a.index, a.index, quote(a.kind), members))
 	a.kind = ""
 	a.index++
 	return out

@@ -73,7 +73,10 @@ func serve(t testing.TB, s *script.Script, handler http.Handler) *httptest.Serve
 // A *model.Error becomes what the vendor answers with, before the answer as well as within it; ErrNetwork cuts the
 // connection, and ErrProtocol answers with a page.
 func AnthropicHandler(m model.Model) http.Handler {
-	return &handler{m, "/v1/messages", decodeAnthropic, func() encoder { return &anthropicAnswer{open: -1} }, anthropicError}
+	return &handler{
+		m, "/v1/messages", decodeAnthropic, func() encoder { return &anthropicAnswer{open: -1} },
+		anthropicError,
+	}
 }
 
 // OpenAIHandler serves a model at /v1/chat/completions, as AnthropicHandler does. Requests to a server that is not the
@@ -83,7 +86,8 @@ func OpenAIHandler(m model.Model) http.Handler {
 	return &handler{m, "/v1/chat/completions", decodeOpenAI, func() encoder { return &openAIAnswer{} }, openAIError}
 }
 
-// ResponsesHandler serves a model at /v1/responses, as OpenAIHandler does. Reasoning is sealed, and comes back with its text and its seal.
+// ResponsesHandler serves a model at /v1/responses, as OpenAIHandler does. Reasoning is sealed, and comes back with its
+// text and its seal.
 func ResponsesHandler(m model.Model) http.Handler {
 	return &handler{m, "/v1/responses", decodeResponses, func() encoder { return &responsesAnswer{} }, responsesError}
 }
@@ -91,7 +95,10 @@ func ResponsesHandler(m model.Model) http.Handler {
 // GeminiHandler serves a model at /v1beta/models/*:streamGenerateContent, as OpenAIHandler does. The first call of an
 // answer has a signature, without which the conversation is refused; it comes as Reasoning before the call.
 func GeminiHandler(m model.Model) http.Handler {
-	return &handler{m, "/v1beta/models/*:streamGenerateContent", decodeGemini, func() encoder { return &geminiAnswer{} }, geminiError}
+	return &handler{
+		m, "/v1beta/models/*:streamGenerateContent", decodeGemini,
+		func() encoder { return &geminiAnswer{} }, geminiError,
+	}
 }
 
 // encoder writes the events of one answer as the vendor's stream.

@@ -11,14 +11,16 @@ import (
 	"github.com/agentls/agentls/agentcore/network"
 )
 
-// parse reads what is allowed. The error names the entry that is wrong, or says that there are too many of the loopback.
+// parse reads what is allowed. The error names the entry that is wrong, or says that there are too many of the
+// loopback.
 func parse(allow []string) (network.Allowed, error) {
 	allowed, err := network.Parse(allow)
 	if err != nil {
 		return network.Allowed{}, err
 	}
 	if n := len(loopback(allowed)); n > maxLoopback {
-		return network.Allowed{}, fmt.Errorf("%d addresses of the loopback are allowed, and %d can be at most", n, maxLoopback)
+		return network.Allowed{}, fmt.Errorf("%d addresses of the loopback are allowed, and %d can be at most",
+			n, maxLoopback)
 	}
 	return allowed, nil
 }
@@ -38,7 +40,8 @@ func loopback(allowed network.Allowed) []door {
 			continue // network.Parse has joined it
 		}
 		if host == "localhost" {
-			doors = append(doors, door{net.JoinHostPort("127.0.0.1", port), address}, door{net.JoinHostPort("::1", port), address})
+			doors = append(doors, door{net.JoinHostPort("127.0.0.1", port), address},
+				door{net.JoinHostPort("::1", port), address})
 		} else if a, err := netip.ParseAddr(host); err == nil && a.IsLoopback() {
 			doors = append(doors, door{address, address})
 		}
@@ -70,8 +73,8 @@ func proxyAddress(doors []door) string {
 	}
 }
 
-// proxyEnviron are the variables by which programs find the proxy. What listens in the sandbox itself, or was allowed on
-// the loopback, is reached without it.
+// proxyEnviron are the variables by which programs find the proxy. What listens in the sandbox itself, or was allowed
+// on the loopback, is reached without it.
 func proxyEnviron(address string) []string {
 	var env []string
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {

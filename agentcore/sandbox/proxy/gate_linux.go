@@ -10,10 +10,10 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
-// Gate makes the way from sandboxes to the allowed hosts and no others: each "host", which stands for its ports 80 and 443, or
-// "host:port". What is named on the loopback of the machine is there in the sandbox, too, at the same address. Names are looked
-// up outside, and lead nowhere where they lead to an address that is not public and not named itself. The error names the entry
-// that is wrong. The result may be called from any goroutine.
+// Gate makes the way from sandboxes to the allowed hosts and no others: each "host", which stands for its ports 80 and
+// 443, or "host:port". What is named on the loopback of the machine is there in the sandbox, too, at the same address.
+// Names are looked up outside, and lead nowhere where they lead to an address that is not public and not named itself.
+// The error names the entry that is wrong. The result may be called from any goroutine.
 func Gate(allow []string) (func() sandbox.Gate, error) {
 	allowed, err := parse(allow)
 	if err != nil {
@@ -26,17 +26,20 @@ func Gate(allow []string) (func() sandbox.Gate, error) {
 		listen = append(listen, d.inside)
 	}
 	return func() sandbox.Gate {
-		return sandbox.Gate{Listen: listen, Env: proxyEnviron(own), Serve: func(socket *os.File) (func() []string, error) {
-			p := newProxy(allowed)
-			if err := p.attend(socket, doors); err != nil {
-				p.close()
-				return nil, err
-			}
-			return func() []string {
-				p.close()
-				return p.notes()
-			}, nil
-		}}
+		return sandbox.Gate{
+			Listen: listen, Env: proxyEnviron(own),
+			Serve: func(socket *os.File) (func() []string, error) {
+				p := newProxy(allowed)
+				if err := p.attend(socket, doors); err != nil {
+					p.close()
+					return nil, err
+				}
+				return func() []string {
+					p.close()
+					return p.notes()
+				}, nil
+			},
+		}
 	}, nil
 }
 

@@ -127,7 +127,8 @@ until (exec 3<>/dev/tcp/127.0.0.1/8931) 2>/dev/null; do :; done`); !strings.HasP
 	}
 }
 
-// TestLowPorts has a host of the loopback without a port, which stands for 80 and 443; the command gets no right from it.
+// TestLowPorts has a host of the loopback without a port, which stands for 80 and 443; the command gets no right from
+// it.
 func TestLowPorts(t *testing.T) {
 	b := open(t, "localhost")
 	r := sh(t, b, `for p in 80 443 81; do (exec 3<>/dev/tcp/127.0.0.1/$p) 2>/dev/null && echo $p; done; grep CapEff /proc/self/status`)

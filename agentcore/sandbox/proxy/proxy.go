@@ -1,5 +1,5 @@
-// Package proxy is the way from a sandbox to single hosts: an HTTP proxy, in this process, on sockets that listen in the
-// network of the sandbox.
+// Package proxy is the way from a sandbox to single hosts: an HTTP proxy, in this process, on sockets that listen in
+// the network of the sandbox.
 package proxy
 
 import (
@@ -32,9 +32,10 @@ const (
 	toldHosts = 10
 )
 
-// proxy is the one way out of a sandbox whose command may reach single hosts. It takes HTTP requests in absolute form and CONNECT (RFC 9112, 3.2.2 and 3.2.3). Every request is
-// checked by its target alone. Connections to loopback addresses that were allowed arrive without a request, since few
-// programs ask a proxy for those. It ends with its command.
+// proxy is the one way out of a sandbox whose command may reach single hosts. It takes HTTP requests in absolute form
+// and CONNECT (RFC 9112, 3.2.2 and 3.2.3). Every request is checked by its target alone. Connections to loopback
+// addresses that were allowed arrive without a request, since few programs ask a proxy for those. It ends with its
+// command.
 type proxy struct {
 	allowed network.Allowed
 	// resolve finds the addresses of a name; nil asks the system.
@@ -69,7 +70,11 @@ func newProxy(allowed network.Allowed) *proxy {
 		ErrorHandler:  p.fail,
 		ErrorLog:      silent,
 		Transport: &http.Transport{
-			DialContext:            func(ctx context.Context, _, address string) (net.Conn, error) { return p.dial(ctx, address) },
+			DialContext: func(ctx context.Context, _, address string) (net.Conn,
+				error,
+			) {
+				return p.dial(ctx, address)
+			},
 			DisableCompression:     true,
 			DisableKeepAlives:      true,
 			MaxResponseHeaderBytes: proxyHeader,
@@ -209,7 +214,9 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Scheme != "http" || r.URL.Host == "" {
-		http.Error(w, "agentls: this is a proxy for the hosts that a command may reach: send the whole http:// address, or CONNECT", http.StatusBadRequest)
+		http.Error(w,
+			"agentls: this is a proxy for the hosts that a command may reach: send the whole http:// address, "+
+				"or CONNECT", http.StatusBadRequest)
 		return
 	}
 	address := net.JoinHostPort(r.URL.Hostname(), cmp.Or(r.URL.Port(), "80"))
@@ -224,7 +231,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *proxy) fail(w http.ResponseWriter, _ *http.Request, err error) {
 	if r, ok := errors.AsType[*network.Refusal](err); ok {
 		p.note(r)
-		http.Error(w, fmt.Sprintf("agentls: the sandbox of this command does not reach every host: %v; %s", r, r.Hint()), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("agentls: the sandbox of this command does not reach every host: %v; %s", r,
+			r.Hint()), http.StatusForbidden)
 		return
 	}
 	http.Error(w, "agentls: the host could not be reached: "+err.Error(), http.StatusBadGateway)
@@ -257,8 +265,8 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	p.join(c, buffered, up)
 }
 
-// join copies both ways between a connection, which is read by from, and one to the outside, until both are at their ends.
-// It closes up.
+// join copies both ways between a connection, which is read by from, and one to the outside, until both are at their
+// ends. It closes up.
 func (p *proxy) join(c net.Conn, from io.Reader, up net.Conn) {
 	if !p.use(up) {
 		up.Close()
@@ -285,7 +293,8 @@ func pour(to net.Conn, from io.Reader) {
 	}
 }
 
-// dial connects with a host that is allowed, by an address that was checked. The error is a *network.Refusal where it is not allowed.
+// dial connects with a host that is allowed, by an address that was checked. The error is a *network.Refusal where it
+// is not allowed.
 func (p *proxy) dial(ctx context.Context, address string) (net.Conn, error) {
 	if !p.allowed.Has(address) {
 		return nil, &network.Refusal{Address: address}

@@ -317,8 +317,8 @@ func (s *slotted) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestProxyPassesUpgrades switches a connection to another protocol, which a command may do with a host that it reaches, and
-// ends it with the proxy.
+// TestProxyPassesUpgrades switches a connection to another protocol, which a command may do with a host that it
+// reaches, and ends it with the proxy.
 func TestProxyPassesUpgrades(t *testing.T) {
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, buffered, err := http.NewResponseController(w).Hijack()

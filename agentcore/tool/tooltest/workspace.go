@@ -34,7 +34,8 @@ func (w *Workspace) open(files map[string]string) {
 	for name, text := range files {
 		w.write(w.Path(name), text)
 	}
-	if w.view, err = workspace.Open([]workspace.Root{{Path: w.root, Name: "project"}}, workspace.Options{}); err != nil {
+	if w.view, err = workspace.Open([]workspace.Root{{Path: w.root, Name: "project"}},
+		workspace.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.session = w.view.NewProposal(workspace.ProposalOptions{ID: event.NewProposalID()})

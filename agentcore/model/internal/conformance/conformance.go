@@ -182,7 +182,11 @@ func Conversation() *model.Request {
 			model.UserText("also say why"),
 		},
 		Tools: []model.Tool{
-			{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"],"additionalProperties":false}`)},
+			{
+				Name: "read", Description: "Reads a file.",
+				Schema: json.RawMessage(
+					`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"],"additionalProperties":false}`),
+			},
 			{Name: "list", Schema: json.RawMessage(`{"type":"object","properties":{}}`)},
 		},
 		Run: "run-1",

@@ -50,7 +50,8 @@ func check(t *testing.T, err error, want want) {
 		t.Fatalf("the error is a %T: %v", err, err)
 	}
 	if e.Kind != want.kind || e.Status != want.status || e.RetryAfter != want.after || e.Provider != "prov/m" {
-		t.Errorf("kind %s, status %d, retry after %s, provider %s; want kind %s, status %d, retry after %s (%v)", e.Kind, e.Status, e.RetryAfter, e.Provider, want.kind, want.status, want.after, e)
+		t.Errorf("kind %s, status %d, retry after %s, provider %s; want kind %s, status %d, retry after %s (%v)",
+			e.Kind, e.Status, e.RetryAfter, e.Provider, want.kind, want.status, want.after, e)
 	}
 	if !strings.Contains(e.Detail, want.detail) {
 		t.Errorf("the detail is %q, want %q in it", e.Detail, want.detail)
@@ -119,35 +120,127 @@ func statuses(t *testing.T, wire Wire) {
 		body   string
 		want   want
 	}{
-		{"seconds", 429, http.Header{"Retry-After": {"7"}}, wire.ErrorBody("rate_limit_error", "slow down"), want{model.ErrRateLimit, 429, 7 * time.Second, "slow down"}},
-		{"date", 429, http.Header{"Retry-After": {date.Add(90 * time.Second).Format(http.TimeFormat)}, "Date": {date.Format(http.TimeFormat)}}, "", want{model.ErrRateLimit, 429, 90 * time.Second, "Too Many"}},
-		{"date in the past", 503, http.Header{"Retry-After": {date.Format(http.TimeFormat)}, "Date": {date.Add(time.Hour).Format(http.TimeFormat)}}, "", want{model.ErrOverloaded, 503, 0, "Service Unavailable"}},
+		{
+			"seconds", 429,
+			http.Header{"Retry-After": {"7"}},
+			wire.ErrorBody("rate_limit_error", "slow down"),
+			want{model.ErrRateLimit, 429, 7 * time.Second, "slow down"},
+		},
+		{"date", 429, http.Header{
+			"Retry-After": {date.Add(90 * time.Second).Format(http.TimeFormat)},
+			"Date":        {date.Format(http.TimeFormat)},
+		}, "", want{model.ErrRateLimit, 429, 90 * time.Second, "Too Many"}},
+		{
+			"date in the past", 503,
+			http.Header{
+				"Retry-After": {date.Format(http.TimeFormat)},
+				"Date":        {date.Add(time.Hour).Format(http.TimeFormat)},
+			},
+			"",
+			want{
+				model.ErrOverloaded, 503, 0,
+				"Service Unavailable",
+			},
+		},
 		{"nonsense", 429, http.Header{"Retry-After": {"NaN"}}, "", want{model.ErrRateLimit, 429, 0, ""}},
 		{"endless", 429, http.Header{"Retry-After": {"1e300"}}, "", want{model.ErrRateLimit, 429, 24 * time.Hour, ""}},
-		{"milliseconds", 429, http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}}, "", want{model.ErrRateLimit, 429, 1500 * time.Millisecond, ""}},
-		{"529", 529, nil, wire.ErrorBody("overloaded_error", "Overloaded"), want{model.ErrOverloaded, 529, 0, "Overloaded"}},
+		{
+			"milliseconds", 429,
+			http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}},
+			"",
+			want{model.ErrRateLimit, 429, 1500 * time.Millisecond, ""},
+		},
+		{
+			"529", 529, nil, wire.ErrorBody("overloaded_error", "Overloaded"),
+			want{model.ErrOverloaded, 529, 0, "Overloaded"},
+		},
 		{"500", 500, nil, wire.ErrorBody("api_error", "oops"), want{model.ErrServer, 500, 0, "oops"}},
-		{"502 page", 502, http.Header{"Content-Type": {"text/html"}}, "<html><head><title>502 Bad Gateway</title></head><body>x</body></html>", want{model.ErrServer, 502, 0, "502 Bad Gateway"}},
-		{"400", 400, nil, wire.ErrorBody("invalid_request_error", "tools: bad\nschema "+long), want{model.ErrInvalid, 400, 0, "tools: bad schema ä"}},
-		{"overflow", 400, nil, wire.ErrorBody("invalid_request_error", wire.Overflow), want{model.ErrContext, 400, 0, wire.Overflow}},
+		{
+			"502 page", 502,
+			http.Header{"Content-Type": {"text/html"}},
+			"<html><head><title>502 Bad Gateway</title></head><body>x</body></html>",
+			want{model.ErrServer, 502, 0, "502 Bad Gateway"},
+		},
+		{
+			"400", 400, nil, wire.ErrorBody("invalid_request_error", "tools: bad\nschema "+long),
+			want{model.ErrInvalid, 400, 0, "tools: bad schema ä"},
+		},
+		{
+			"overflow", 400, nil, wire.ErrorBody("invalid_request_error", wire.Overflow),
+			want{model.ErrContext, 400, 0, wire.Overflow},
+		},
 		{"413", 413, nil, "too big", want{model.ErrContext, 413, 0, "too big"}},
-		{"401", 401, nil, wire.ErrorBody("authentication_error", "invalid key "+Key+", really"), want{model.ErrAuth, 401, 0, "invalid key [key], really"}},
+		{
+			"401", 401, nil, wire.ErrorBody("authentication_error", "invalid key "+Key+", really"),
+			want{model.ErrAuth, 401, 0, "invalid key [key], really"},
+		},
 		{"403", 403, nil, "", want{model.ErrAuth, 403, 0, "Forbidden"}},
 		{"404", 404, nil, wire.ErrorBody("not_found_error", "model: m"), want{model.ErrNotFound, 404, 0, "model: m"}},
 		{"408", 408, nil, "", want{model.ErrNetwork, 408, 0, "Request Timeout"}},
-		{"no money", 429, nil, wire.ErrorBody("insufficient_quota", "You exceeded your current quota"), want{model.ErrAuth, 429, 0, "quota"}},
-		{"plain string", 500, nil, `{"error":"model runner crashed"}`, want{model.ErrServer, 500, 0, "model runner crashed"}},
+		{
+			"no money", 429, nil, wire.ErrorBody("insufficient_quota", "You exceeded your current quota"),
+			want{model.ErrAuth, 429, 0, "quota"},
+		},
+		{
+			"plain string", 500, nil, `{"error":"model runner crashed"}`,
+			want{model.ErrServer, 500, 0, "model runner crashed"},
+		},
 		{"detail", 422, nil, `{"detail":[{"msg":"extra field"}]}`, want{model.ErrInvalid, 422, 0, "extra field"}},
-		{"redirect", 307, http.Header{"Location": {"https://elsewhere.example/"}}, "", want{model.ErrInvalid, 307, 0, "elsewhere.example"}},
-		{"page with 200", 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, "<!doctype html><p>Please <b>log in</b>", want{model.ErrProtocol, 0, 0, "log in"}},
-		{"hidden page", 200, http.Header{"Content-Type": {"text/plain"}}, "<!doctype html>\n<p>Please log in\n", want{model.ErrProtocol, 0, 0, "Please log in"}},
-		{"text with 200", 200, http.Header{"Content-Type": {"text/plain"}}, "upstream failed\n", want{model.ErrProtocol, 0, 0, "upstream failed"}},
-		{"JSON with 200", 200, http.Header{"Content-Type": {"application/json"}}, `{"id":"x","content":"not streamed"}`, want{model.ErrProtocol, 0, 0, "not streamed"}},
-		{"error with 200", 200, http.Header{"Content-Type": {"application/json"}}, `{"error":{"type":"overloaded_error","message":"busy"}}`, want{model.ErrOverloaded, 0, 0, "busy"}},
+		{
+			"redirect", 307,
+			http.Header{"Location": {"https://elsewhere.example/"}},
+			"",
+			want{model.ErrInvalid, 307, 0, "elsewhere.example"},
+		},
+		{
+			"page with 200", 200,
+			http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+			"<!doctype html><p>Please <b>log in</b>",
+			want{model.ErrProtocol, 0, 0, "log in"},
+		},
+		{
+			"hidden page", 200,
+			http.Header{"Content-Type": {"text/plain"}},
+			"<!doctype html>\n<p>Please log in\n",
+			want{model.ErrProtocol, 0, 0, "Please log in"},
+		},
+		{
+			"text with 200", 200,
+			http.Header{"Content-Type": {"text/plain"}},
+			"upstream failed\n",
+			want{model.ErrProtocol, 0, 0, "upstream failed"},
+		},
+		{
+			"JSON with 200", 200,
+			http.Header{"Content-Type": {"application/json"}},
+			`{"id":"x","content":"not streamed"}`,
+			want{model.ErrProtocol, 0, 0, "not streamed"},
+		},
+		{
+			"error with 200", 200,
+			http.Header{"Content-Type": {"application/json"}},
+			`{"error":{"type":"overloaded_error","message":"busy"}}`,
+			want{model.ErrOverloaded, 0, 0, "busy"},
+		},
 		{"empty", 200, http.Header{"Content-Type": {"text/event-stream"}}, "", want{model.ErrNetwork, 0, 0, "cut off"}},
-		{"only comments", 200, http.Header{"Content-Type": {"text/event-stream"}}, ": keep-alive\n\n: keep-alive\n\n", want{model.ErrNetwork, 0, 0, "cut off"}},
-		{"broken JSON", 200, http.Header{"Content-Type": {"text/event-stream"}}, "event: x\ndata: {\"type\":\n\n", want{model.ErrProtocol, 0, 0, "invalid JSON"}},
-		{"endless line", 200, http.Header{"Content-Type": {"text/event-stream"}}, "data: " + strings.Repeat("x", 33<<20), want{model.ErrProtocol, 0, 0, "too long"}},
+		{
+			"only comments", 200,
+			http.Header{"Content-Type": {"text/event-stream"}},
+			": keep-alive\n\n: keep-alive\n\n",
+			want{model.ErrNetwork, 0, 0, "cut off"},
+		},
+		{
+			"broken JSON", 200,
+			http.Header{"Content-Type": {"text/event-stream"}},
+			"event: x\ndata: {\"type\":\n\n",
+			want{model.ErrProtocol, 0, 0, "invalid JSON"},
+		},
+		{
+			"endless line", 200,
+			http.Header{"Content-Type": {"text/event-stream"}},
+			"data: " + strings.Repeat("x", 33<<20),
+			want{model.ErrProtocol, 0, 0, "too long"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -276,7 +369,8 @@ func cancels(t *testing.T, wire Wire) {
 		server := Serve(t, SSE(wire.Stream, 0))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if a := AskContext(t, ctx, wire.New(server.URL, server.Client, 0), Request()); !errors.Is(a.Err, context.Canceled) {
+		if a := AskContext(t, ctx, wire.New(server.URL, server.Client, 0), Request()); !errors.Is(a.Err,
+			context.Canceled) {
 			t.Errorf("it ended with %v", a.Err)
 		}
 	})
@@ -284,7 +378,10 @@ func cancels(t *testing.T, wire Wire) {
 
 // silence has the server go quiet before and within the answer.
 func silence(t *testing.T, wire Wire) {
-	for name, before := range map[string]string{"before the answer": "", "in the answer": wire.Stream[:strings.Index(wire.Stream, wire.Last)]} {
+	for name, before := range map[string]string{
+		"before the answer": "",
+		"in the answer":     wire.Stream[:strings.Index(wire.Stream, wire.Last)],
+	} {
 		t.Run(name, func(t *testing.T) {
 			server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if before != "" {

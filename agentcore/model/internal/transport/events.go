@@ -11,9 +11,9 @@ import (
 // maxLine bounds a line of an event stream, in bytes.
 const maxLine = 32 << 20
 
-// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6), for wires without an SDK. What stands before the end of
-// the stream without an empty line behind it is no event. The data is the consumer's until it asks for the next.
-// The error is bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
+// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6), for wires without an SDK. What stands
+// before the end of the stream without an empty line behind it is no event. The data is the consumer's until it asks
+// for the next. The error is bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
 func Events(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -49,7 +49,8 @@ func Events(r io.Reader) iter.Seq2[[]byte, error] {
 }
 
 // splitLine makes a split function for lines that end with LF, CR LF or CR, and leaves out a last one without an
-// end. An end of CR alone ends the line at once, and the LF that may follow is skipped: waiting for it would hold an event back.
+// end. An end of CR alone ends the line at once, and the LF that may follow is skipped: waiting for it would hold an
+// event back.
 func splitLine() bufio.SplitFunc {
 	cr := false   // the last line ended with CR
 	searched := 0 // the first bytes of the data have no end of a line: long lines are not searched again for each read

@@ -62,13 +62,19 @@ func ParseFault(raw []byte) (fault Fault, ok bool) {
 	if text := plain(outer.Error); text != "" {
 		var inner members
 		if json.Unmarshal(outer.Error, &inner) == nil {
-			fault = Fault{Type: cmp.Or(plain(inner.Type), plain(inner.Status)), Code: plain(inner.Code), Message: cmp.Or(plain(inner.Message), plain(inner.Detail), text)}
+			fault = Fault{
+				Type: cmp.Or(plain(inner.Type), plain(inner.Status)), Code: plain(inner.Code),
+				Message: cmp.Or(plain(inner.Message), plain(inner.Detail), text),
+			}
 			fault.After = cmp.Or(delayIn(inner.Details), delaySaid(fault.Message))
 			return fault, true
 		}
 		return Fault{Message: text, After: delaySaid(text)}, true
 	}
-	fault = Fault{Type: plain(outer.Type), Code: plain(outer.Code), Message: cmp.Or(plain(outer.Message), plain(outer.Detail))}
+	fault = Fault{
+		Type: plain(outer.Type), Code: plain(outer.Code),
+		Message: cmp.Or(plain(outer.Message), plain(outer.Detail)),
+	}
 	fault.After = delaySaid(fault.Message)
 	return fault, fault.Message != ""
 }
@@ -119,17 +125,20 @@ func plain(raw json.RawMessage) string {
 }
 
 // overflow matches what vendors and servers say when a conversation is too long for the model.
-var overflow = regexp.MustCompile(`(?i)context[_ -]length[_ -]exceeded|maximum context length|prompt is too long|exceeds? (the )?(model'?s? )?(maximum |available )?context|` +
-	`exceed_context_size|context (window|size|limit) (is )?exceed|longer than the model'?s context|input (is )?too long|too many (input )?tokens|reduce the length of (the|your) (messages|prompt|input)|` +
-	`exceeds the maximum number of (input )?tokens|token count .* exceeds the maximum|request_too_large`)
+var overflow = regexp.MustCompile(
+	`(?i)context[_ -]length[_ -]exceeded|maximum context length|prompt is too long|exceeds? (the )?(model'?s? )?(maximum |available )?context|` +
+		`exceed_context_size|context (window|size|limit) (is )?exceed|longer than the model'?s context|input (is )?too long|too many (input )?tokens|reduce the length of (the|your) (messages|prompt|input)|` +
+		`exceeds the maximum number of (input )?tokens|token count .* exceeds the maximum|request_too_large`)
 
 // billing matches a refusal for want of money, which no waiting helps.
-var billing = regexp.MustCompile(`(?i)insufficient_quota|insufficient[_ ]balance|credit balance is too low|exceeded your current quota|billing_error|billing_hard_limit`)
+var billing = regexp.MustCompile(
+	`(?i)insufficient_quota|insufficient[_ ]balance|credit balance is too low|exceeded your current quota|billing_error|billing_hard_limit`)
 
 // badKey matches a refusal of the key with the status of a bad request, as Google sends it.
 var badKey = regexp.MustCompile(`API_KEY_INVALID|API key not valid|API key expired`)
 
-// unpaid reports whether the fault is want of money. Google says the same words of quotas for each minute, by the type RESOURCE_EXHAUSTED.
+// unpaid reports whether the fault is want of money. Google says the same words of quotas for each minute, by the type
+// RESOURCE_EXHAUSTED.
 func (f Fault) unpaid() bool {
 	return f.Type != "RESOURCE_EXHAUSTED" && billing.MatchString(f.Type+" "+f.Code+" "+f.Message)
 }
@@ -170,14 +179,16 @@ func (f Fault) Sort(status int) model.ErrorKind {
 	}
 	kinds := map[string]model.ErrorKind{
 		"overloaded_error": model.ErrOverloaded, "server_overloaded": model.ErrOverloaded,
-		"rate_limit_error": model.ErrRateLimit, "rate_limit_exceeded": model.ErrRateLimit, "tokens": model.ErrRateLimit, "requests": model.ErrRateLimit,
+		"rate_limit_error": model.ErrRateLimit, "rate_limit_exceeded": model.ErrRateLimit, "tokens": model.ErrRateLimit,
+		"requests":             model.ErrRateLimit,
 		"authentication_error": model.ErrAuth, "permission_error": model.ErrAuth, "invalid_api_key": model.ErrAuth,
 		"not_found_error": model.ErrNotFound, "model_not_found": model.ErrNotFound,
 		"invalid_request_error": model.ErrInvalid, "BadRequestError": model.ErrInvalid,
 		"timeout_error": model.ErrNetwork, "invalid_prompt": model.ErrInvalid,
 		// google.rpc.Code
-		"RESOURCE_EXHAUSTED": model.ErrRateLimit, "UNAVAILABLE": model.ErrOverloaded, "DEADLINE_EXCEEDED": model.ErrNetwork,
-		"UNAUTHENTICATED": model.ErrAuth, "PERMISSION_DENIED": model.ErrAuth, "NOT_FOUND": model.ErrNotFound,
+		"RESOURCE_EXHAUSTED": model.ErrRateLimit, "UNAVAILABLE": model.ErrOverloaded,
+		"DEADLINE_EXCEEDED": model.ErrNetwork,
+		"UNAUTHENTICATED":   model.ErrAuth, "PERMISSION_DENIED": model.ErrAuth, "NOT_FOUND": model.ErrNotFound,
 		"INVALID_ARGUMENT": model.ErrInvalid, "FAILED_PRECONDITION": model.ErrInvalid,
 	}
 	for _, word := range []string{f.Code, f.Type} {
@@ -212,7 +223,8 @@ func (x *Exchange) Cut(missing string) *model.Error {
 	if x.body != nil && !looksLikeStream(x.body.head) {
 		return x.Protocol(nil, "the answer is no event stream; it begins: %s", x.body.head)
 	}
-	return x.failure(model.ErrNetwork, "the answer was cut off before its end ("+missing+" did not come)", io.ErrUnexpectedEOF)
+	return x.failure(model.ErrNetwork, "the answer was cut off before its end ("+missing+" did not come)",
+		io.ErrUnexpectedEOF)
 }
 
 // Failed turns what went wrong into the error to yield: the context's own error where the caller gave up,
@@ -253,7 +265,9 @@ func (x *Exchange) refused(response *http.Response) error {
 		return x.Failed(err)
 	}
 	if response.StatusCode < 400 {
-		failure := x.failure(model.ErrInvalid, "the server redirects to "+response.Header.Get("Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
+		failure := x.failure(model.ErrInvalid,
+			"the server redirects to "+response.Header.Get(
+				"Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
 		failure.Status = response.StatusCode
 		failure.Hint = "name the final address; " + x.upstream.URLHint
 		return failure
@@ -316,7 +330,10 @@ func looksLikeStream(head []byte) bool {
 
 // failure makes an error with the hint of its kind.
 func (x *Exchange) failure(kind model.ErrorKind, detail string, cause error) *model.Error {
-	return &model.Error{Kind: kind, Provider: x.upstream.Name, Detail: x.upstream.clean(detail), Hint: x.upstream.hint(kind), Cause: cause}
+	return &model.Error{
+		Kind: kind, Provider: x.upstream.Name, Detail: x.upstream.clean(detail),
+		Hint: x.upstream.hint(kind), Cause: cause,
+	}
 }
 
 // Refuse makes an error for a request that is not sent at all.
@@ -324,13 +341,15 @@ func (u *Upstream) Refuse(kind model.ErrorKind, detail string, cause error) *mod
 	return &model.Error{Kind: kind, Provider: u.Name, Detail: u.clean(detail), Hint: u.hint(kind), Cause: cause}
 }
 
-// KeyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the configuration
-// names another, that of any other provider only where the configuration says.
+// KeyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the
+// configuration names another, that of any other provider only where the configuration says.
 func KeyHint(provider, vendor, variable string) string {
 	if provider != vendor {
-		return "check the key of the provider " + provider + ": it is in the variable that key_env in [providers." + provider + "] names"
+		return "check the key of the provider " + provider + ": it is in the variable that key_env in [providers." +
+			provider + "] names"
 	}
-	return "check the key of the provider " + provider + ": set " + variable + ", or key_env in [providers." + provider + "]"
+	return "check the key of the provider " + provider + ": set " + variable + ", or key_env in [providers." +
+		provider + "]"
 }
 
 func (u *Upstream) hint(kind model.ErrorKind) string {
@@ -348,7 +367,9 @@ func (u *Upstream) hint(kind model.ErrorKind) string {
 	case model.ErrNotFound:
 		return "check the model's name; " + u.URLHint
 	case model.ErrContext:
-		return "the conversation is too long for the model: start a new one, name fewer files, or choose a model with a larger context"
+		return "the conversation is too long for the model: start a new one, name fewer files, or choose a " +
+			"model with " +
+			"a larger context"
 	}
 	return "the provider refused the request as it is: check the model's name and settings"
 }
@@ -378,7 +399,8 @@ func (u *Upstream) clean(text string) string {
 }
 
 // retryAfter reads how long to wait: Retry-After in milliseconds, in seconds or as a date (RFC 9110, section
-// 10.2.3; a date counts from the server's own clock), else the vendor's headers. It is never negative and at most a day.
+// 10.2.3; a date counts from the server's own clock), else the vendor's headers. It is never negative and at most a
+// day.
 func (u *Upstream) retryAfter(header http.Header, now time.Time) time.Duration {
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = date

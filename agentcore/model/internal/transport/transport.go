@@ -86,7 +86,9 @@ func (u *Upstream) Begin(ctx context.Context) *Exchange {
 
 // Send is the middleware for a vendor's SDK. It sends the request, turns every answer that is no stream
 // into a *model.Error, and watches the body.
-func (x *Exchange) Send(request *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+func (x *Exchange) Send(request *http.Request,
+	next func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
 	response, err := next(request)
 	if err != nil {
 		return nil, err
@@ -152,7 +154,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CheckBase returns an error of url.Parse, or one that says what is missing, for a base URL that nothing can be sent to.
+// CheckBase returns an error of url.Parse, or one that says what is missing, for a base URL that nothing can be sent
+// to.
 func CheckBase(base string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	if err != nil {
