@@ -135,11 +135,9 @@ func Good() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "sample", Description: "Asks the client's model."},
 		func(ctx context.Context, r *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
 			//lint:ignore SA1019 servers of the versions that are spoken ask for it
-			_, err := r.Session.CreateMessage(ctx,
-				&mcp.CreateMessageParams{
-					MaxTokens: 10,
-					Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hello"}}},
-				})
+			hello := []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hello"}}}
+			//lint:ignore SA1019 servers of the versions that are spoken ask for it
+			_, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10, Messages: hello})
 			return said(fmt.Sprint("sampling: ", err)), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Description: "Asks the user."},
