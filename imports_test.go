@@ -149,6 +149,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/process":           "ends what it starts without a sandbox",
 		"agentcore/beside":            "a panic beside a run is raised in the run",
 		"agentcore/fault":             "refuses",
 		"agentcore/feed":              "publishes what is stored",
@@ -204,6 +205,9 @@ var imports = map[string]because{
 	},
 	"agentcore/config/configtest": {
 		"agentcore/config": "what it reads",
+	},
+	"agentcore/process": {
+		"golang.org/x/sys": "names of signals",
 	},
 	"agentcore/feed": {
 		"agentcore/event": "what is read",
@@ -317,6 +321,7 @@ var imports = map[string]because{
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/sandbox": {
+		"agentcore/process":                   "ends a command with its children",
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},
@@ -347,6 +352,7 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/process":    "ends checkers with their children",
 		"agentcore/beside":     "a panic of a checker is raised in its call",
 		"agentcore/outline":    "symbols without a language server",
 		"agentcore/spelling":   "did you mean",

@@ -55,14 +55,14 @@ type commands struct {
 // background is a command in the background.
 type background struct {
 	command tool.Command
-	process process
+	process watched
 
 	mu   sync.Mutex
 	read int64 // of its output, in bytes
 }
 
-// process is a command that somebody may look at while it runs.
-type process interface {
+// watched is a command that somebody may look at while it runs.
+type watched interface {
 	// Output returns what came after the first bytes, and how many there are by now.
 	Output(since int64) (output []byte, size int64)
 	// Kill ends it and does not wait.
@@ -414,7 +414,7 @@ func (c *commands) start(ctx context.Context, command tool.Command) (id string, 
 	if alive >= maxBackground {
 		return "", fmt.Errorf("%d commands are in the background already; end one with bash_kill first", alive)
 	}
-	var p process
+	var p watched
 	if c.run.rights.unsandboxed() {
 		p, err = c.startDirect(c.run.ctx, command)
 	} else {

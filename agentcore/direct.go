@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -78,7 +79,7 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 	p.cmd.Dir = dir
 	p.cmd.Env = append(e.redactor.Environ(os.Environ()), runVariable(c.run.id), own, "PWD="+dir)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = p.output, p.output, directDelay
-	ownGroup(p.cmd)
+	process.OwnGroup(p.cmd)
 	started := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a command: %w", err), p.output.discard())
@@ -107,7 +108,7 @@ func (p *direct) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		killGroup(p.cmd)
+		_ = process.KillGroup(p.cmd)
 		// What cannot be looked for is looked for again when the run ends, which tells.
 		_ = sandbox.EndStrays(p.variable)
 	}
@@ -123,13 +124,13 @@ func (p *direct) expire() {
 // end collects what came of the command, whose first process is gone, and ends what it left running in its group.
 func (p *direct) end(err error, limit time.Duration) {
 	p.mu.Lock()
-	killGroup(p.cmd)
+	_ = process.KillGroup(p.cmd)
 	p.ended = true
 	r := &p.result
 	r.TimedOut = p.late
 	p.mu.Unlock()
 	r.Level = sandbox.None
-	r.Exit, r.Signal = howEnded(p.cmd.ProcessState)
+	r.Exit, r.Signal = process.ExitCode(p.cmd.ProcessState)
 	r.Notes = append(r.Notes,
 		"it ran without a sandbox, on the disk as it is saved: unsaved and proposed text was not there, and what it "+
 			"changed is changed")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
@@ -30,7 +31,7 @@ func startHook(argv []string, dir string, env []string, variable string, input [
 	p := &hookProcess{cmd: exec.Command(program, argv[1:]...), variable: variable}
 	p.cmd.Dir, p.cmd.Env, p.cmd.WaitDelay = dir, append(env, "PWD="+dir), directDelay
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(input), &p.stdout, &p.stderr
-	ownGroup(p.cmd)
+	process.OwnGroup(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		return nil, err // it names the program
 	}
@@ -60,7 +61,7 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 	if err != nil {
 		exit.Failure = err
 	} else {
-		exit.Code, exit.Signal = howEnded(state)
+		exit.Code, exit.Signal = process.ExitCode(state)
 	}
 	if exit.Signal != "" && ctx.Err() == context.DeadlineExceeded {
 		exit.TimedOut = limit
@@ -76,7 +77,7 @@ func (p *hookProcess) wait(ctx context.Context, limit time.Duration) hook.Exit {
 
 // kill ends the hook's group, whose leader may be gone, and what has left it.
 func (p *hookProcess) kill() {
-	killGroup(p.cmd)
+	_ = process.KillGroup(p.cmd)
 	// What cannot be looked for is looked for again when the run ends, which tells.
 	_ = sandbox.EndStrays(p.variable)
 }

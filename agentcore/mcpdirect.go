@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/filelock"
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
@@ -100,7 +101,7 @@ func (s *mcpStarter) direct() (*mcp.Process, error) {
 		return nil, errors.Join(err, release())
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.childIn, p.childOut, words
-	ownGroup(cmd)
+	process.OwnGroup(cmd)
 	err = cmd.Start()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		err = mcp.Permanent(err)
@@ -109,7 +110,7 @@ func (s *mcpStarter) direct() (*mcp.Process, error) {
 		return nil, errors.Join(err, release())
 	}
 	kill := func() {
-		killGroup(cmd)
+		_ = process.KillGroup(cmd)
 		// What cannot be looked for is looked for again by the next process.
 		_ = sandbox.EndStrays(own)
 	}
@@ -119,7 +120,7 @@ func (s *mcpStarter) direct() (*mcp.Process, error) {
 		if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
 			err = nil
 		}
-		exit, signal := howEnded(cmd.ProcessState)
+		exit, signal := process.ExitCode(cmd.ProcessState)
 		said, _ := words.text()
 		return s.howItEnded(exit, signal, said, errors.Join(err, release()))
 	}}, nil

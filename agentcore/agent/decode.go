@@ -535,3 +535,115 @@ func (p *decoder) promptHint() string {
 	}
 	return "write it below the frontmatter"
 }
+
+// decode reads the keys of the definition: those of the format first, then native ones.
+func (p *decoder) decode(special map[string]foreignKey) {
+	written := map[string]*node{}
+	for _, pair := range p.root.pairs {
+		if written[pair.key] != nil {
+			p.report(fault{
+				start: pair.start, end: pair.end, severity: warning, key: pair.key,
+				message: fmt.Sprintf("%s is written twice; the last one counts", pair.key),
+				hint:    "take one of them out",
+			})
+		}
+		written[pair.key] = pair.value
+	}
+	for _, pair := range p.root.pairs {
+		if written[pair.key] != pair.value {
+			continue
+		}
+		if own, ok := special[pair.key]; ok {
+			p.foreignValue(pair, own)
+			continue
+		}
+		if setters[pair.key] == nil && p.connection(pair.key, pair) {
+			continue
+		}
+		if setters[pair.key] == nil || len(special) > 0 && !p.mayBeNative(pair) {
+			p.unknownKey(pair, special, written)
+			continue
+		}
+		setters[pair.key](p, pair.value)
+	}
+}
+
+// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same;
+// one that is misspelt for what bounds the agent is an error.
+func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
+	name := unknown.key
+	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
+	f := fault{start: unknown.start, end: unknown.end, key: name}
+	meant, same := p.meant(name, special)
+	switch near := spelling.Nearest(name, topKeys()); {
+	case meant != "" && same:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q; it is read as %s", short(name), meant)
+		f.hint, f.fix = "write "+meant, at.replace(name, meant)
+		p.report(f)
+		if own, ok := special[meant]; ok {
+			p.foreignValue(pair{key: meant, start: unknown.start, end: unknown.end, value: unknown.value}, own)
+		} else {
+			setters[meant](p, unknown.value)
+		}
+		return
+	case meant != "":
+		f.severity, f.message = failure, fmt.Sprintf("there is no key %q, and without %s the agent may do more",
+			short(name), meant)
+		f.hint, f.fix = "did you mean "+meant+"?", at.replace(name, meant)
+	case len(special) > 0:
+		f.severity, f.message = information, "agentls does not know the key "+name
+		f.hint = p.keyHint(name, special)
+	default:
+		f.severity, f.message = warning, fmt.Sprintf("there is no key %q", short(name))
+		f.hint = "it is left out; the keys are " + strings.Join(topKeys(), ", ")
+		if near == "" {
+			break
+		}
+		f.hint, f.fix = "did you mean "+near+"?", at.replace(name, near)
+		if foldKey(near) == foldKey(name) && written[near] == nil {
+			defer setters[near](p, unknown.value) // only written in another way
+		}
+	}
+	p.report(f)
+}
+
+// foreignValue reads a key of another tool's format.
+func (p *decoder) foreignValue(pair pair, own foreignKey) {
+	switch {
+	case p.shape != nil && pair.value.kind == null: // programs write so what is not there
+	case own.set != nil:
+		own.set(p, pair.value)
+	case own.native == "":
+		p.report(fault{
+			start: pair.start, end: pair.end, severity: information, key: pair.key,
+			message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here",
+		})
+	default:
+		setters[own.native](p, pair.value)
+	}
+}
+
+// mayBeNative tells whether a key of a foreign file is one of ours, which people may add. Words that others use
+// in a sense of their own are not taken.
+func (p *decoder) mayBeNative(pair pair) bool {
+	switch pair.key {
+	case "category", "mode", "context", "prompt", "prompt_file", "permissions", "rules", "id", "order", "icon",
+		"budget", "variables", "visible":
+		return false
+	}
+	return setters[pair.key] != nil
+}
+
+func (p *decoder) keyHint(word string, special map[string]foreignKey) string {
+	var known []string
+	for k := range special {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	if near := spelling.Nearest(word, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "it changes nothing here"
+}
+
+func foldKey(s string) string { return separators.Replace(strings.ToLower(s)) }

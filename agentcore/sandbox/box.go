@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 // Box is the sandbox of one run: what its commands leave for each other, and its processes. Its methods may be called
@@ -318,7 +320,7 @@ func (b *Box) result(s status, output *spool) (Result, error) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the whole output could not be kept: %v", ferr))
 	}
 	if s.Signal > 0 {
-		r.Exit, r.Signal = 128+s.Signal, signalName(s.Signal)
+		r.Exit, r.Signal = 128+s.Signal, process.SignalName(s.Signal)
 	}
 	switch {
 	case s.Limit != "":

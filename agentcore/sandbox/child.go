@@ -5,6 +5,8 @@ import (
 	"io"
 	"os/exec"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 // status is what the process in the sandbox says, as lines of JSON on the status pipe.
@@ -56,7 +58,7 @@ func startBare(argv, env []string, dir string, stdin io.Reader, output *spool) (
 		Path: path, Args: argv, Env: env, Dir: dir, Stdin: stdin, Stdout: output.stdout(),
 		Stderr: output.stderr(), WaitDelay: waitDelay,
 	}
-	ownGroup(cmd)
+	process.OwnGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -65,14 +67,14 @@ func startBare(argv, env []string, dir string, stdin io.Reader, output *spool) (
 	return b, nil
 }
 
-func (b *bare) kill() { killGroup(b.cmd) }
+func (b *bare) kill() { _ = process.KillGroup(b.cmd) }
 
 func (b *bare) began() <-chan struct{} { return b.started }
 
 func (b *bare) wait() (status, error) {
 	err := b.cmd.Wait()
 	// What the command left running would go on changing files while they are collected.
-	killGroup(b.cmd)
+	_ = process.KillGroup(b.cmd)
 	if serr := EndStrays(b.variable); err == nil {
 		err = serr
 	}
@@ -80,6 +82,6 @@ func (b *bare) wait() (status, error) {
 		err = nil
 	}
 	s := status{Started: true, Done: true}
-	s.Exit, s.Signal = howEnded(b.cmd.ProcessState)
+	s.Exit, s.Signal = process.Ended(b.cmd.ProcessState)
 	return s, err
 }

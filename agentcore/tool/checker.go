@@ -235,7 +235,7 @@ func (s *subject) find(programs, roots []string) bool {
 
 // filter runs the program with the text on its standard input, far from any project.
 func (s *subject) filter(ctx context.Context, args ...string) (output, error) {
-	return process{
+	return program{
 		program: s.program, args: args, dir: neutralDir(), stdin: s.file.Text,
 		limit: s.limit, run: s.host.Author("").Run,
 	}.output(ctx)

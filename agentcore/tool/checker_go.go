@@ -178,7 +178,7 @@ func (o *overlay) inModule(path string) bool {
 // goFolders returns where the user keeps the go command's caches, which `go env -w` may have moved. It is
 // asked outside the project; nothing else of that file is used.
 func goFolders(ctx context.Context, s *subject) ([]string, error) {
-	out, err := process{
+	out, err := program{
 		program: s.program, args: []string{"env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH"}, dir: neutralDir(),
 		env: []string{"GOTOOLCHAIN=local", "GOWORK=off"}, limit: s.limit, run: s.host.Author("").Run,
 	}.output(ctx)
@@ -248,7 +248,7 @@ type vet struct {
 }
 
 func (v *vet) run(ctx context.Context, args ...string) (output, error) {
-	return process{
+	return program{
 		program: v.program, args: append(args, "."), dir: filepath.Dir(v.file.Path), limit: v.limit,
 		run: v.host.Author("").Run,
 		env: append(slices.Clone(v.env), "GOENV=off", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off", "GOVCS=*:off",

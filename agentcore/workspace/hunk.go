@@ -8,26 +8,80 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// pile holds the hunks of one session in one file that are not settled: those that count, sorted and
-// apart from each other, and those in conflict. It belongs to the view's lock.
-type pile struct {
-	hunks []*hunk
-	// undos are accepted hunks, in the order in which they were accepted.
-	undos []*undo
-	// The text that the hunks make of base, once somebody asked for it.
-	base, made *text
-	valid      bool
+// Hunk is one piece of a proposal: lines of the text that the editor shows, and what would replace them.
+type Hunk struct {
+	ID    event.HunkID
+	Path  string
+	State event.ProposalState
+	// StartLine and EndLine are lines of the shown text, 0-based, the end exclusive; they follow
+	// the user's typing. Before and After are whole lines with their line endings.
+	StartLine, EndLine int
+	Before, After      string
+	// Create says that the hunk makes the file, Delete that it takes it away.
+	Create, Delete bool
+	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are
+	// hunks of their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that
+	// was accepted keeps the old path.
+	MoveTo string
+	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
+	Author Author
+	// Fixes are the findings whose fixes went into the hunk, sorted. Who stores hunks stores that with the findings.
+	Fixes []event.FindingID
+	// Shared says that other runs than the author's wrote into the hunk, too.
+	Shared bool
+	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
+	Detail string
+	// Current is what stands at the lines now, for a conflict.
+	Current string
+	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
+	// for hunks that were settled before.
+	Stamp Stamp
+	// Place is what [Proposal.Restore] finds the hunk by in another process.
+	Place Place
 }
 
-// expectation is a text that the editor would show if it took hunks, and the changes that lead there.
-type expectation struct {
-	session *Proposal
-	// undo says that the hunks are accepted ones which the text would lack.
-	undo    bool
-	ids     []event.HunkID
-	text    string
-	changes []change
+// Waits reports whether the hunk waits for the user.
+func (h Hunk) Waits() bool { return h.State == event.StateOpen || h.State == event.StateConflict }
+
+// Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
+type Place struct {
+	// StartLine and EndLine are 0-based, the end exclusive.
+	StartLine, EndLine int
+	// Above and Below are the few whole lines around it.
+	Above, Below string
 }
+
+// placeLines is how many lines a Place has above and below.
+const placeLines = 3
+
+// hunk replaces the lines [start, end) of a base text. Those of a layer are immutable and have no id;
+// those of a session belong to its view's lock.
+type hunk struct {
+	start, end     int
+	before, after  string
+	create, delete bool
+	// moveTo is set for the hunk of a session that moves the file; it has no lines.
+	moveTo  string
+	authors []Author
+
+	id     event.HunkID
+	state  event.ProposalState
+	detail string
+	// pending is an accepted hunk whose text has not been seen yet: it still counts as proposed.
+	pending bool
+	// A conflict covers the lines [start, end), which held home when the hunk still fitted, with before at
+	// line homeAt of it.
+	home   string
+	homeAt int
+	// gone is set while there is no such file; the lines are then those of the text that was.
+	gone bool
+	// notify is set where people should hear of the hunk.
+	notify bool
+	// reverse is the undo of a hunk that was accepted.
+	reverse *hunk
+}
+
+func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }
 
 // live reports whether the hunk is part of the session layer's text.
 func (h *hunk) live() bool { return (h.state == event.StateOpen || h.pending) && !h.gone }
@@ -65,30 +119,6 @@ func (p *pile) text(base *text) *text {
 		p.base, p.made, p.valid = base, p.patch(base).text(), true
 	}
 	return p.made
-}
-
-// taken finds the hunks whose edits the next text has exactly, and nothing else: those that Edits returned
-// last, or any single one. It needs no guess about how the texts are aligned.
-func (a *anchor) taken(from, next *text) *expectation {
-	for i := range a.expected {
-		if a.expected[i].text == next.s {
-			return &a.expected[i]
-		}
-	}
-	for s, p := range a.piles {
-		for _, h := range p.hunks {
-			if h.edits() && !h.create && !h.delete && next.is(from, h) {
-				return &expectation{session: s, ids: []event.HunkID{h.id}, changes: []change{h.change()}}
-			}
-		}
-	}
-	for s, p := range a.piles {
-		if back := p.takenBack(from, next); back != nil {
-			back.session = s
-			return back
-		}
-	}
-	return nil
 }
 
 // is reports whether the text is another one with a hunk applied to it.

@@ -4,38 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/agentls/agentls/agentcore/event"
 )
-
-// hunk replaces the lines [start, end) of a base text. Those of a layer are immutable and have no id;
-// those of a session belong to its view's lock.
-type hunk struct {
-	start, end     int
-	before, after  string
-	create, delete bool
-	// moveTo is set for the hunk of a session that moves the file; it has no lines.
-	moveTo  string
-	authors []Author
-
-	id     event.HunkID
-	state  event.ProposalState
-	detail string
-	// pending is an accepted hunk whose text has not been seen yet: it still counts as proposed.
-	pending bool
-	// A conflict covers the lines [start, end), which held home when the hunk still fitted, with before at
-	// line homeAt of it.
-	home   string
-	homeAt int
-	// gone is set while there is no such file; the lines are then those of the text that was.
-	gone bool
-	// notify is set where people should hear of the hunk.
-	notify bool
-	// reverse is the undo of a hunk that was accepted.
-	reverse *hunk
-}
-
-func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }
 
 // patch is a base text and sorted hunks that do not overlap. It is a value; nobody changes it.
 type patch struct {

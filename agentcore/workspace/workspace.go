@@ -128,52 +128,6 @@ type FileEdit struct {
 	Reasons []string
 }
 
-// Hunk is one piece of a proposal: lines of the text that the editor shows, and what would replace them.
-type Hunk struct {
-	ID    event.HunkID
-	Path  string
-	State event.ProposalState
-	// StartLine and EndLine are lines of the shown text, 0-based, the end exclusive; they follow
-	// the user's typing. Before and After are whole lines with their line endings.
-	StartLine, EndLine int
-	Before, After      string
-	// Create says that the hunk makes the file, Delete that it takes it away.
-	Create, Delete bool
-	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are
-	// hunks of their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that
-	// was accepted keeps the old path.
-	MoveTo string
-	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
-	Author Author
-	// Fixes are the findings whose fixes went into the hunk, sorted. Who stores hunks stores that with the findings.
-	Fixes []event.FindingID
-	// Shared says that other runs than the author's wrote into the hunk, too.
-	Shared bool
-	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
-	Detail string
-	// Current is what stands at the lines now, for a conflict.
-	Current string
-	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
-	// for hunks that were settled before.
-	Stamp Stamp
-	// Place is what [Proposal.Restore] finds the hunk by in another process.
-	Place Place
-}
-
-// Waits reports whether the hunk waits for the user.
-func (h Hunk) Waits() bool { return h.State == event.StateOpen || h.State == event.StateConflict }
-
-// Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
-type Place struct {
-	// StartLine and EndLine are 0-based, the end exclusive.
-	StartLine, EndLine int
-	// Above and Below are the few whole lines around it.
-	Above, Below string
-}
-
-// placeLines is how many lines a Place has above and below.
-const placeLines = 3
-
 // HunkFailure is a hunk that could not be taken, and why, in a sentence for people.
 type HunkFailure struct {
 	ID     event.HunkID

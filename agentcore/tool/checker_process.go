@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const (
@@ -22,9 +23,9 @@ const (
 	processGrace = 2 * time.Second
 )
 
-// process is one run of a checker's program. It executes nothing but the named file, gets an environment
+// program is one run of a checker's program. It executes nothing but the named file, gets an environment
 // from an allow-list and, unless stdin is set, an empty standard input. It ends with its whole process group.
-type process struct {
+type program struct {
 	program string // absolute
 	args    []string
 	dir     string
@@ -47,7 +48,7 @@ var passedOn = []string{
 	"SystemRoot", "SYSTEMROOT", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "PATHEXT", "ComSpec",
 }
 
-func (p process) output(ctx context.Context) (output, error) {
+func (p program) output(ctx context.Context) (output, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, p.program, p.args...)
@@ -64,13 +65,13 @@ func (p process) output(ctx context.Context) (output, error) {
 	}
 	var stdout, stderr bounded
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd) }
+	process.OwnGroup(cmd)
+	cmd.Cancel = func() error { return process.KillGroup(cmd) }
 	cmd.WaitDelay = processGrace
 	err := cmd.Run()
 	if cmd.Process != nil {
 		// What the program left running in its group ends with it; that nothing is left is the usual case.
-		_ = killGroup(cmd)
+		_ = process.KillGroup(cmd)
 	}
 	name := filepath.Base(p.program)
 	var exit *exec.ExitError
