@@ -544,3 +544,30 @@ func TestDisallowedEditing(t *testing.T) {
 	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "careful", Prompt: "Go."})
 }
+
+// Children are listed in the order of the calls that started them, however long each took to prepare.
+func TestChildrenAreListedInTheOrderOfTheirCalls(t *testing.T) {
+	const n = 32
+	var calls []script.Step
+	turns := []script.Turn{{}}
+	for i := range n {
+		prompt := fmt.Sprintf("Part %02d.", i)
+		calls = append(calls, task("mine", prompt, ""))
+		turns = append(turns, script.Turn{Match: prompt, Answer: []script.Step{script.Text("Done.")}})
+	}
+	turns[0] = script.Turn{Match: "Go.", Answer: calls}
+	turns = append(turns, script.Turn{Match: "Go.", Answer: []script.Step{script.Text("All done.")}})
+	w := newWorld(t, nil)
+	w.with(script.New("test", turns...), nil, own("mine"))
+	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	if got := w.wait(run); got.Output != "All done." {
+		t.Fatalf("got %+v", got)
+	}
+	var titles, want []string
+	for i, child := range w.children(run) {
+		titles, want = append(titles, child.Title), append(want, fmt.Sprintf("Part %02d.", i))
+	}
+	if len(titles) != n || !slices.Equal(titles, want) {
+		t.Errorf("the children are %q", titles)
+	}
+}

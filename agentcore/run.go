@@ -174,7 +174,6 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg,
 			skills:  skills,
 			request: request, task: request.task, former: request.former, inherited: request.inherited,
-			created: time.Now().UTC(),
 		},
 		conversation: conversation{touched: map[string]bool{}},
 		shared:       shared{status: event.StatusPending},
@@ -273,6 +272,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		r.cancel(errShutdown)
 		return nil, errShutdown
 	}
+	r.created = time.Now().UTC() // children are launched in the order of their calls, and listed by this
 	e.runs[r.id] = r
 	e.wait.Add(1)
 	e.mu.Unlock()
