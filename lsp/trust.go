@@ -348,13 +348,17 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	}
 	answer, err := s.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
 		answerNotNow, answerNever)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		s.logger.Warn("the user could not be asked about a folder", "error", err)
-	case answer == answerTrust:
+	if err != nil {
+		if ctx.Err() == nil {
+			s.logger.Warn("the user could not be asked about a folder", "error", err)
+		}
+		return // there is no answer that could be kept
+	}
+	switch answer {
+	case answerTrust:
 		err = s.engine.TrustFolder(ctx, root, folder.Actors)
 		s.reloader.touch()
-	case answer == answerNever:
+	case answerNever:
 		err = s.engine.NeverTrust(ctx, root)
 	}
 	if err != nil && ctx.Err() == nil {

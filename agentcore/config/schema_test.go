@@ -138,7 +138,7 @@ func TestStructDocs(t *testing.T) {
 		if s, ok := spec.Type.(*ast.StructType); ok {
 			for _, f := range s.Fields.List {
 				for _, name := range f.Names {
-					docs[spec.Name.Name+"."+name.Name] = strings.TrimSpace(f.Doc.Text())
+					docs[spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ") // lines end anywhere
 				}
 			}
 		}
@@ -148,7 +148,7 @@ func TestStructDocs(t *testing.T) {
 	check := func(f *field, owner any) {
 		name := structField(owner, f.at(owner))
 		used[name] = true
-		if docs[name] != f.doc {
+		if docs[name] != strings.Join(strings.Fields(f.doc), " ") {
 			t.Errorf("the comment of %s is %q, the table of keys says %q", name, docs[name], f.doc)
 		}
 	}

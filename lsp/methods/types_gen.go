@@ -1282,7 +1282,8 @@ type Explanation struct {
 }
 
 // NoParams: no members.
-type NoParams struct{}
+type NoParams struct {
+}
 
 // ModelsParams are the params of `agent/models`: for which run the choice is shown.
 type ModelsParams struct {
