@@ -102,6 +102,11 @@ func (h *Reader) Run(ctx context.Context, id event.RunID) (store.Run, error) {
 	if err := h.flush(ctx); err != nil {
 		return store.Run{}, err
 	}
+	return h.run(ctx, id)
+}
+
+// run is Run for those who have waited already.
+func (h *Reader) run(ctx context.Context, id event.RunID) (store.Run, error) {
 	row, err := h.store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && row.Role == RoleHidden {
 		return store.Run{}, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")

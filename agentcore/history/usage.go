@@ -18,7 +18,7 @@ func (h *Reader) Usage(ctx context.Context, filter store.UsageFilter) (store.Usa
 		}
 	}
 	if filter.Run != "" {
-		if _, err := h.Run(ctx, filter.Run); err != nil {
+		if _, err := h.run(ctx, filter.Run); err != nil {
 			return store.UsageReport{}, err
 		}
 	}
