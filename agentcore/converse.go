@@ -191,8 +191,7 @@ func (r *run) followCalls(done model.Done) (ended bool, err error) {
 	results = append(results,
 		uncalled(calls[len(made):],
 			"this call was not made: your answer was cut off in the middle of it, at the length that one "+
-				"answer may have. "+
-				"Send it again in smaller pieces, each in an answer of its own")...)
+				"answer may have. Send it again in smaller pieces, each in an answer of its own")...)
 	r.append(model.Message{Role: model.RoleTool, Parts: results})
 	if r.handedOver() {
 		if more, err := r.goOn(""); !more || err != nil {

@@ -300,8 +300,7 @@ func (r *run) startServers() error {
 		if r.parent != nil && len(own) == 0 && len(one.catalog.Tools) > 0 && r.bringsServer(servers[i].name) {
 			r.tellOfServer(servers[i],
 				"is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a "+
-					"question that "+
-					"nobody is asked for a subagent",
+					"question that nobody is asked for a subagent",
 				fmt.Sprintf("allow it by a rule with tool = \"%s%s__*\", or set subagent_ask = \"bubble\"",
 					mcp.Prefix, servers[i].name))
 		}

@@ -177,8 +177,7 @@ func (r *run) planDecided(path, text string, reply tool.Reply) (string, error) {
 		return told, nil
 	case planContinue:
 		return "The user wants you to keep planning. Make the plan better or smaller, ask if you do not " +
-			"know how, and " +
-			"call plan_exit again.", nil
+			"know how, and call plan_exit again.", nil
 	case planReject:
 		return "The user rejected the plan. Change nothing, and end now: say what you would need to know for a " +
 			"better one.", nil

@@ -389,8 +389,7 @@ func (e *Engine) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 				result.Text, result.Error = row.Output, row.Status != event.CallOK
 			case tool.LeavesDoubt(row.Effect):
 				result.Text = "error: the run was cut off while this call was made, and what came of it is " +
-					"not known. " +
-					"Look at what is there before you make it again."
+					"not known. Look at what is there before you make it again."
 			}
 		}
 		m.Parts = append(m.Parts, result)

@@ -171,9 +171,9 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := &run{
 		spec: spec{
-			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, config: cfg,
-			skills:  skills,
-			request: request, task: request.task, former: request.former, inherited: request.inherited,
+			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition,
+			config: cfg, skills: skills, request: request, task: request.task, former: request.former,
+			inherited: request.inherited,
 		},
 		conversation: conversation{touched: map[string]bool{}},
 		shared:       shared{status: event.StatusPending},

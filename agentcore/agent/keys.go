@@ -52,8 +52,7 @@ var nativeKeys = []KeyInfo{
 	{
 		Name: "model", Type: "string", Names: "model",
 		Doc: "`provider/model`, a preset, `inherit` for the parent's, or a table of inline settings. " +
-			"Absent means the " +
-			"configuration's choice.",
+			"Absent means the configuration's choice.",
 	},
 	{Name: "model.provider", Type: "string", Doc: "The provider."},
 	{Name: "model.model", Type: "string", Doc: "The model's name at the provider."},

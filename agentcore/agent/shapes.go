@@ -230,8 +230,7 @@ func (p *decoder) connection(key string, pair pair) bool {
 		return false
 	case "key":
 		hint = "take it out of the file; put it into the environment, as ANTHROPIC_API_KEY or what key_env of " +
-			"[providers.NAME] in " +
-			"your config.toml names"
+			"[providers.NAME] in your config.toml names"
 	}
 	p.report(fault{
 		start: pair.start, end: pair.end, severity: warning, key: key, hint: hint,

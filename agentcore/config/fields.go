@@ -120,9 +120,8 @@ var surfaceFields = []field{
 	{
 		key: "statusline",
 		doc: "Status line: a template such as \"{{agent}}: {{activity}}\", or ! and a command for the " +
-			"shell that gets " +
-			"the session as JSON on its standard input; the first line that it prints is shown. Without the ! it is " +
-			"shown as text. Empty: the built-in one.",
+			"shell that gets the session as JSON on its standard input; the first line that it prints is shown. " +
+			"Without the ! it is shown as text. Empty: the built-in one.",
 		at: in(func(c *Config) any { return &c.Statusline }),
 		// It may be a command, which would run in no sandbox.
 		wider: never,
@@ -135,8 +134,7 @@ var recordFields = []field{
 		key: "session_titles", def: TitlesAuto,
 		enum: []string{string(TitlesAuto), string(TitlesModel), string(TitlesRules)},
 		doc: "Who names and sums up sessions: a model in the background, rules, or auto: a model where " +
-			"small_model is " +
-			"set or its price is known.",
+			"small_model is set or its price is known.",
 		at: in(func(c *Config) any { return &c.SessionTitles }),
 		wider: func(below, project *Config) bool {
 			return below.SessionTitles != TitlesModel && project.SessionTitles != TitlesRules &&
@@ -318,8 +316,7 @@ var providerFields = []field{
 		key: "key_env", check: checkVariable,
 		doc: "Name of the environment variable, or of the line in keys.env beside config.toml, that holds the key; " +
 			"keyring:NAME for one in the system's keyring (service agentls). Default: the vendor's, with " +
-			"the vendor's " +
-			"own base URL only. Empty: no key is sent.",
+			"the vendor's own base URL only. Empty: no key is sent.",
 		at: in(func(p *Provider) any { return &p.KeyEnv }),
 	},
 	{

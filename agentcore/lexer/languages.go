@@ -90,8 +90,7 @@ var languages = []struct {
 }{
 	{
 		"c cpp objc objective-c objective-cpp objcpp cuda-cpp java csharp proto proto3 protobuf jsonc " +
-			"json5 glsl hlsl " +
-			"wgsl verilog systemverilog solidity thrift groovy",
+			"json5 glsl hlsl wgsl verilog systemverilog solidity thrift groovy",
 		"c h cc cpp cxx hh hpp hxx ino m mm cu java cs proto jsonc json5 glsl vert frag hlsl wgsl v sv sol thrift " +
 			"groovy gradle",
 		Syntax{

@@ -25,8 +25,7 @@ var goRules = []Rule{
 	{
 		Name: "empty-error-check", Languages: Go, Severity: Warning, check: inGo(goEmptyErrorChecks),
 		Message: "The error is tested and then nothing is done about it. Handle or return it, or say in a " +
-			"comment why " +
-			"it does not matter.",
+			"comment why it does not matter.",
 		same: []string{"SA9003", "empty branch"},
 	},
 	{
@@ -53,8 +52,7 @@ var goRules = []Rule{
 	{
 		Name: "unclosed-body", Languages: Go, Severity: Warning, check: shipped(inGo(goUnclosedBodies)),
 		Message: "The body of this response is never closed, so its connection leaks. Close it when the " +
-			"error is nil: " +
-			"defer response.Body.Close().",
+			"error is nil: defer response.Body.Close().",
 		same: []string{"bodyclose"},
 	},
 	{

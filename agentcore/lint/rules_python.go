@@ -19,8 +19,7 @@ var pythonRules = []Rule{
 	{
 		Name: "swallowed-exception", Languages: Python, Severity: Warning, check: pySwallowed,
 		Message: "All exceptions are caught here and nothing is done about them, so that mistakes go " +
-			"unnoticed. Catch " +
-			"what is expected, or at least log it.",
+			"unnoticed. Catch what is expected, or at least log it.",
 		same: []string{"S110", "BLE001", "try-except-pass"},
 	},
 	{

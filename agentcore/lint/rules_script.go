@@ -49,8 +49,7 @@ var scriptRules = []Rule{
 	{
 		Name: "async-promise-executor", Languages: scripts, Severity: Warning, check: lines(asyncExecutor, "Promise"),
 		Message: "An error thrown in an async executor rejects nothing, so that the promise stays open for " +
-			"ever. Make " +
-			"the executor a plain function.",
+			"ever. Make the executor a plain function.",
 		same: []string{"no-async-promise-executor"},
 	},
 	{

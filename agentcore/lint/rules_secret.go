@@ -19,8 +19,7 @@ var secretRules = []Rule{
 	{
 		Name: privateKey, Languages: all, Severity: Error, check: shipped(privateKeys),
 		Message: "A private key stands in this file. Whoever reads the file has it: replace the key, and " +
-			"keep the new " +
-			"one out of the sources.",
+			"keep the new one out of the sources.",
 	},
 }
 

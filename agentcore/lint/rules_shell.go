@@ -11,8 +11,7 @@ var shellRules = []Rule{
 	{
 		Name: "dangerous-rm", Languages: Shell, Severity: Warning, check: shRemove,
 		Message: "If this variable is empty or has blanks in it, rm deletes something else. Quote it, and " +
-			"let it fail " +
-			"when it is empty: \"${NAME:?}\".",
+			"let it fail when it is empty: \"${NAME:?}\".",
 		same: []string{"SC2115"},
 	},
 	{

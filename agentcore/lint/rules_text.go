@@ -17,8 +17,7 @@ var textRules = []Rule{
 	{
 		Name: "bidi-control", Languages: code | Data, Severity: Error, check: bidiControls,
 		Message: "This line holds invisible characters that change the direction of text, so that it reads " +
-			"other than " +
-			"it runs. Remove them, or write them as escapes.",
+			"other than it runs. Remove them, or write them as escapes.",
 	},
 	{
 		Name: "todo", Languages: code, Severity: Hint, check: todos,

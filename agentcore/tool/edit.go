@@ -35,8 +35,7 @@ func editTool() Tool {
 	return New(Definition[editArguments, Workspace]{
 		Name: "edit",
 		Description: "Propose replacing a text in a file; you see it as done. old_string must occur exactly once, " +
-			"so include " +
-			"neighbouring lines, or set replace_all.",
+			"so include neighbouring lines, or set replace_all.",
 		Effect:  Proposes,
 		Access:  func(a editArguments) Access { return onPath(a.Path) },
 		Subject: ByPath,
@@ -125,8 +124,7 @@ func replaceAll(text string, edits []textEdit) (edited, error) {
 		e := &MatchError{
 			text: fmt.Sprintf(
 				"none of the %d edits was made, since not all fit; each is matched after the ones before "+
-					"it:\n- %s\nMend "+
-					"them and send all again", len(edits), strings.Join(shown, "\n- ")),
+					"it:\n- %s\nMend them and send all again", len(edits), strings.Join(shown, "\n- ")),
 		}
 		if cause := AsMatchError(failed); cause != nil {
 			e.Kind, e.Lines = cause.Kind, cause.Lines

@@ -39,8 +39,7 @@ func Replace(text, old, new string, all bool) (Replacement, error) {
 		return Replacement{}, &MatchError{
 			Kind: NoChange,
 			text: "old_string and new_string are the same, so nothing would change; give another " +
-				"new_string, or leave " +
-				"the edit out",
+				"new_string, or leave the edit out",
 		}
 	}
 	if text == "" && allBlank(contents(old)) {

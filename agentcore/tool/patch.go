@@ -28,10 +28,9 @@ func patchTool() Tool {
 	return New(Definition[patchArguments, Workspace]{
 		Name: "patch",
 		Description: "Propose changes of several places or files, all or none. Between *** Begin Patch and *** " +
-			"End Patch: " +
-			"*** Update File: path (below it perhaps *** Move to: path), *** Add File: path (+ before each line), " +
-			"*** Delete File: path. An update has chunks in order: @@, then lines that begin with a space (stays), " +
-			"- (goes) or " +
+			"End Patch: *** Update File: path (below it perhaps *** Move to: path), *** Add File: path (+ before " +
+			"each line), *** Delete File: path. An update has chunks in order: @@, then lines that begin with a " +
+			"space (stays), - (goes) or " +
 			"+ (comes), three of context around. Where they fit several places, name a line above: @@ func parse. " +
 			"*** End of File ends a chunk at the end.",
 		Effect:  Proposes,

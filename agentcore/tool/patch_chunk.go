@@ -182,14 +182,12 @@ func (t *patchedText) insertion(c *chunk, above int) (spot, error) {
 		return spot{},
 			fmt.Errorf(
 				"line %d, behind which lines are to come, is not in the file, which has %s; put a line of the "+
-					"file around "+
-					"them as context", c.hint, count(len(t.lines), "line", "lines"))
+					"file around them as context", c.hint, count(len(t.lines), "line", "lines"))
 	case c.hint > 0:
 		return spot{},
 			fmt.Errorf(
 				"it has only lines that come, and its header does not say where; add a line of the file " +
-					"above or below " +
-					"them as context, with a space before it")
+					"above or below them as context, with a space before it")
 	}
 	place := spot{start: len(t.lines)}
 	if !c.atEnd && len(t.lines) > 0 {

@@ -93,8 +93,7 @@ func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (s
 func unadaptable(at int) error {
 	return &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with "+
 		"another indentation, and it is not certain how the lines of new_string are to be indented there; "+
-		"read the place "+
-		"again, and copy whole lines with their indentation into old_string", at+1)}
+		"read the place again, and copy whole lines with their indentation into old_string", at+1)}
 }
 
 // framed decides in whose indentation the lines of new stand, in that of old or already in that of the file. It returns

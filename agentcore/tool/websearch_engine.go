@@ -86,8 +86,7 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 		return nil,
 			fmt.Errorf(
 				"the search engine %s does not answer as it should: %w; the user sees to websearch in the "+
-					"configuration "+
-					"of agentls", e.Kind, err)
+					"configuration of agentls", e.Kind, err)
 	}
 	var list []searched
 	for _, r := range all {

@@ -15,8 +15,7 @@ import (
 )
 
 const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its " +
-	"comments, the " +
-	"rules cannot say."
+	"comments, the rules cannot say."
 
 // explain tells what files or a selection hold: what can be read off their structure.
 func (t *task) explain() turn {

@@ -368,8 +368,7 @@ func (u *Upstream) hint(kind model.ErrorKind) string {
 		return "check the model's name; " + u.URLHint
 	case model.ErrContext:
 		return "the conversation is too long for the model: start a new one, name fewer files, or choose a " +
-			"model with " +
-			"a larger context"
+			"model with a larger context"
 	}
 	return "the provider refused the request as it is: check the model's name and settings"
 }
