@@ -24,13 +24,9 @@ func asking() []script.Turn {
 	return append([]script.Turn{ask}, improve...)
 }
 
-// improvedAsking has a run start that asks, answers it by a request, and waits for the end of the run. It returns the
-// params that accept its edit.
-func (r *rude) improvedAsking() string {
+// answerQuestion waits until the user sees the question of asking, and answers it by a request.
+func (r *rude) answerQuestion() {
 	r.t.Helper()
-	r.open("a.go", "package one\n")
-	var started struct{ Run string }
-	r.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":"Improve it.","context":{"uri":%q}}`, r.uri("a.go")), &started)
 	r.until("the question as a diagnostic", func(p packet) bool {
 		return p.Method == "textDocument/publishDiagnostics" && strings.Contains(string(p.Params), "Shall it stay?")
 	})
@@ -42,6 +38,16 @@ func (r *rude) improvedAsking() string {
 		r.t.Fatalf("there are %d open questions", len(list.Asks))
 	}
 	r.call("agent/ask/answer", fmt.Sprintf(`{"ask":%q,"decision":"allow","answers":["Yes"]}`, list.Asks[0].ID), nil)
+}
+
+// improvedAsking has a run start that asks, answers it by a request, and waits for the end of the run. It returns the
+// params that accept its edit.
+func (r *rude) improvedAsking() string {
+	r.t.Helper()
+	r.open("a.go", "package one\n")
+	var started struct{ Run string }
+	r.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":"Improve it.","context":{"uri":%q}}`, r.uri("a.go")), &started)
+	r.answerQuestion()
 	var result struct{ Status, Proposal string }
 	r.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run), &result)
 	if result.Status != "completed" || result.Proposal == "" {

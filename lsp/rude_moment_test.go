@@ -177,11 +177,7 @@ func TestWaitWithAToken(t *testing.T) {
 	cancelled := wait(`"cancelled"`, "")
 	r.notify("$/cancelRequest", fmt.Sprintf(`{"id":%d}`, cancelled))
 	ended(cancelled, `"cancelled"`)
-	var list struct {
-		Asks []struct{ ID string }
-	}
-	r.call("agent/asks", "{}", &list)
-	r.call("agent/ask/answer", fmt.Sprintf(`{"ask":%q,"decision":"allow","answers":["Yes"]}`, list.Asks[0].ID), nil)
+	r.answerQuestion()
 	ended(first, `"mine"`)
 	ended(second, "7")
 	r.call("agent/wait", fmt.Sprintf(`{"run":%q,"workDoneToken":"late"}`, started.Run), nil) // it has ended
