@@ -149,6 +149,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/board":             "what runs found and propose",
 		"agentcore/process":           "ends what it starts without a sandbox",
 		"agentcore/beside":            "a panic beside a run is raised in the run",
 		"agentcore/fault":             "refuses",
@@ -209,10 +210,22 @@ var imports = map[string]because{
 	"agentcore/process": {
 		"golang.org/x/sys": "names of signals",
 	},
+	"agentcore/board": {
+		"agentcore/crash":     "moments at which tests end the process",
+		"agentcore/event":     "findings and hunks as they are told",
+		"agentcore/fault":     "refuses",
+		"agentcore/feed":      "hands over what is stored and told",
+		"agentcore/history":   "hunks and runs as they are stored",
+		"agentcore/secret":    "knows what was taken out of a text",
+		"agentcore/store":     "commits before anybody is told",
+		"agentcore/tool":      "findings as tools report them",
+		"agentcore/workspace": "hunks, marks and layers",
+	},
 	"agentcore/feed": {
-		"agentcore/event": "what is read",
-		"agentcore/fault": "a session may be gone",
-		"agentcore/store": "has what the log does not keep",
+		"agentcore/permission": "makes visible what nobody sees",
+		"agentcore/event":      "what is read",
+		"agentcore/fault":      "a session may be gone",
+		"agentcore/store":      "has what the log does not keep",
 	},
 	"agentcore/fault": {
 		"agentcore/event":     "a refusal is told as a Failure",

@@ -59,7 +59,7 @@ func (r *run) ask(ctx context.Context, q query) (model.Done, error) {
 // again tells that the turn begins anew.
 func (r *run) again() {
 	r.attempt++
-	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
+	r.session.events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
 }
 
 // waitToRetry shows what the run waits for until the time has come.
@@ -67,7 +67,7 @@ func (r *run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),
 		strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
 	r.idle(why, 0)
-	r.session.submit(store.Batch{}, r.id, event.RetryScheduled{
+	r.session.events.Submit(store.Batch{}, r.id, event.RetryScheduled{
 		Attempt: attempts + 1, DelayMs: delay.Milliseconds(),
 		Reason: failed.Error(),
 	})
@@ -123,10 +123,10 @@ func (r *run) stream(ctx context.Context, q query) (done model.Done, begun bool,
 	flushed := time.Now()
 	flush := func() {
 		if text.Len() > 0 && !q.aside {
-			r.session.submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
+			r.session.events.Submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
 		}
 		if reasoning.Len() > 0 && !q.aside {
-			r.session.submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
+			r.session.events.Submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
 		}
 		text.Reset()
 		reasoning.Reset()

@@ -232,7 +232,7 @@ func (r *spec) openAsk(a *openAsk, c *call) store.Ask {
 		State:     store.AskOpen, Opened: a.Created, Deadline: a.Expires,
 	}
 	r.session.asks.add(a)
-	r.session.submit(store.Batch{Asks: []store.Ask{row}}, r.id,
+	r.session.events.Submit(store.Batch{Asks: []store.Ask{row}}, r.id,
 		event.AskOpened{Ask: a.ID, Tool: a.Tool, Title: a.Title})
 	return row
 }
@@ -272,7 +272,7 @@ func (r *spec) resolveAsk(a *openAsk, row store.Ask, answer Answer, batch store.
 		row.Decision = string(permission.Allow)
 	}
 	batch.Asks = []store.Ask{row}
-	r.session.submit(batch, r.id, event.AskResolved{Ask: a.ID, Decision: row.Decision, Reason: row.Reason})
+	r.session.events.Submit(batch, r.id, event.AskResolved{Ask: a.ID, Decision: row.Decision, Reason: row.Reason})
 }
 
 // grant remembers an answer for calls like this one.
@@ -320,8 +320,8 @@ func (r *spec) pathOfAgents() string {
 
 // home is the folder that a project's grants and trust are bound to: the session's first.
 func (s *Session) home() string {
-	if len(s.folders()) == 0 {
+	if len(s.view.Folders()) == 0 {
 		return ""
 	}
-	return s.folders()[0]
+	return s.view.Folders()[0]
 }

@@ -70,7 +70,7 @@ func TestAskAllowedOnce(t *testing.T) {
 	// Once was for that call alone.
 	w.answer(w.asked(), agentcore.Answer{})
 	w.wait(id)
-	hunks := w.session.Proposal().Hunks()
+	hunks := w.session.Board().Proposal().Hunks()
 	if len(hunks) != 1 || !strings.HasSuffix(hunks[0].Path, "settings.json") {
 		t.Errorf("unexpected hunks: %+v", hunks)
 	}
@@ -98,7 +98,7 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 	}
 	w.answer(ask, agentcore.Answer{Allow: true, Scope: permission.Project})
 	w.wait(first)
-	w.session.Proposal().Reject([]event.HunkID{w.session.Proposal().Hunks()[0].ID})
+	w.session.Board().Proposal().Reject([]event.HunkID{w.session.Board().Proposal().Hunks()[0].ID})
 	w.wait(w.start(coder())) // is not asked
 	// Another process knows it, too.
 	w.closeEngine()
@@ -111,8 +111,8 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 	if err := w.engine.Revoke(w.ctx, grants[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range w.session.Proposal().Hunks() {
-		w.session.Proposal().Reject([]event.HunkID{h.ID}) // nobody is asked about a call that changes nothing
+	for _, h := range w.session.Board().Proposal().Hunks() {
+		w.session.Board().Proposal().Reject([]event.HunkID{h.ID}) // nobody is asked about a call that changes nothing
 	}
 	last := w.start(coder())
 	w.answer(w.asked(), agentcore.Answer{Allow: true})

@@ -187,7 +187,7 @@ func (r *run) execute(c *call) model.Result {
 		Title:  c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
-	intent := r.session.submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
+	intent := r.session.events.Submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
 		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
 	r.worksOn(c)
 	r.progress(c.title, 0)
@@ -221,8 +221,8 @@ func (r *run) execute(c *call) model.Result {
 	r.mu.Lock()
 	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
 	r.mu.Unlock()
-	r.withLayer(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
-		r.session.submit(batch, r.id, event.ToolCallFinished{
+	r.stored.With(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
+		r.session.events.Submit(batch, r.id, event.ToolCallFinished{
 			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary,
 			DurationMs: took,
 		})
@@ -297,6 +297,6 @@ func (r *run) setTodos(items []event.Todo) {
 	r.mu.Lock()
 	r.todos = items
 	r.mu.Unlock()
-	r.session.submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id,
+	r.session.events.Submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id,
 		event.TodoChanged{Items: items})
 }

@@ -355,7 +355,7 @@ func TestCancelWhileMergesAreHeld(t *testing.T) {
 				w.model = script.New("none")
 				w.open() // the next process takes over what was written
 				w.resume()
-				if hunks := w.session.Hunks(); len(hunks) != 1 || hunks[0].After != "two\n" {
+				if hunks := w.session.Board().Hunks(); len(hunks) != 1 || hunks[0].After != "two\n" {
 					t.Errorf("the next process has %+v", hunks)
 				}
 				w.close()

@@ -38,7 +38,7 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 	}
 	policy := permission.New(permission.Setup{
 		Layers: policyLayers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id,
-		Roots: c.run.session.folders(), Home: homeDir(),
+		Roots: c.run.session.view.Folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,

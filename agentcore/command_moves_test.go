@@ -25,7 +25,7 @@ func utf16le(text string) string {
 func (w *world) moves() string {
 	w.t.Helper()
 	var all []string
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		if h.MoveTo != "" {
 			from, err := filepath.Rel(w.dir, h.Path)
 			if err != nil {

@@ -26,7 +26,7 @@ func TestCommandMakesARepository(t *testing.T) {
 			t.Fatalf("the run is %s: %+v", result.Status, result.Error)
 		}
 		var got []string
-		for _, h := range w.session.Proposal().Hunks() {
+		for _, h := range w.session.Board().Proposal().Hunks() {
 			name, err := filepath.Rel(w.dir, h.Path)
 			if err != nil {
 				t.Fatal(err)

@@ -58,7 +58,7 @@ func (w *world) unchanged(name, want string) {
 // hunks are the proposed hunks as "file -before+after".
 func (w *world) proposed() string {
 	var all []string
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		name, err := filepath.Rel(w.dir, h.Path)
 		if err != nil {
 			name = h.Path
@@ -99,7 +99,7 @@ func TestCommandSeesUnsavedText(t *testing.T) {
 	if got := w.proposed(); got != "a.go -func  f() { g() }\n+func f() { g() }\n|b.txt -b\n+|sub.txt -+new\n" {
 		t.Errorf("the hunks are %q", got)
 	}
-	if h := w.session.Proposal().Hunks(); len(h) == 0 || h[0].Author.Reason != "try it" {
+	if h := w.session.Board().Proposal().Hunks(); len(h) == 0 || h[0].Author.Reason != "try it" {
 		t.Errorf("the reason is not that of the command: %+v", h)
 	}
 	w.unchanged("a.go", disk)

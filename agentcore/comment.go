@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -31,7 +32,7 @@ func (r *run) takeComment() {
 			"take the comment out yourself")
 		return
 	}
-	for range trackAttempts {
+	for range board.Attempts {
 		file, err := r.layer.Read(c.Path)
 		if err != nil {
 			return // there is no such file any more

@@ -91,7 +91,7 @@ func (r *run) compact(room int64) (bool, error) {
 		r.memory.after = after + room/10
 	}
 	r.recallFiles()
-	r.session.submit(store.Batch{}, r.id, event.Compacted{TokensBefore: before, TokensAfter: after})
+	r.session.events.Submit(store.Batch{}, r.id, event.Compacted{TokensBefore: before, TokensAfter: after})
 	return true, nil
 }
 

@@ -142,5 +142,5 @@ func (r *run) aside(message store.Message, m model.Message, prompt ...store.Prom
 	row := r.row()
 	row.Role = history.RoleHidden
 	batch.Runs = []store.Run{row}
-	r.session.submit(batch, r.id)
+	r.session.events.Submit(batch, r.id)
 }

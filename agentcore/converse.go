@@ -130,7 +130,7 @@ func (r *run) takeTurn() (ended bool, err error) {
 // turn.
 func (r *run) answer() (model.Done, error) {
 	r.attempt = 1
-	r.session.submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
+	r.session.events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
 	r.idle("waiting for "+r.model.Name(), 0)
 	only := ""
 	if r.lastTurn && r.offers(submitResult) {
@@ -440,7 +440,7 @@ func (r *run) idle(message string, percent int) {
 	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
 	r.last = p
 	r.mu.Unlock()
-	r.session.submit(store.Batch{}, r.id, p)
+	r.session.events.Submit(store.Batch{}, r.id, p)
 }
 
 // budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given

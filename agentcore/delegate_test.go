@@ -106,7 +106,7 @@ func TestTaskEditsReachTheParent(t *testing.T) {
 	if result.Status != event.StatusCompleted || result.Proposal == "" {
 		t.Errorf("got %+v", result)
 	}
-	if hunks := w.session.Hunks(); len(hunks) != 1 || hunks[0].After != "TWO\n" {
+	if hunks := w.session.Board().Hunks(); len(hunks) != 1 || hunks[0].After != "TWO\n" {
 		t.Errorf("got %+v", hunks)
 	}
 }

@@ -98,7 +98,7 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 		stop()
 		p.end(err, command.Timeout)
 		p.result.Duration = time.Since(started)
-		c.run.session.view.DiskChanged(c.run.session.folders())
+		c.run.session.view.DiskChanged(c.run.session.view.Folders())
 	}()
 	return p, nil
 }

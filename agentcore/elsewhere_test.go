@@ -42,7 +42,7 @@ func openEngine(t *testing.T) (*Engine, *Session) {
 func notices(t *testing.T, s *Session, n int) {
 	t.Helper()
 	for i := range n {
-		s.submitNow(store.Batch{}, "", event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)})
+		s.events.SubmitNow(store.Batch{}, "", event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)})
 	}
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)

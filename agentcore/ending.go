@@ -50,7 +50,7 @@ func (r *run) finish(err error) {
 	r.result.Status = r.status
 	r.readAnswer()
 	if len(r.touched) > 0 {
-		r.result.Proposal = r.session.proposalID
+		r.result.Proposal = r.session.board.ProposalID()
 	}
 	for _, path := range slices.Sorted(maps.Keys(r.touched)) {
 		r.result.Files = append(r.result.Files, r.session.view.Relative(path))
@@ -63,7 +63,7 @@ func (r *run) finish(err error) {
 		r.parent.sawTests(tests)
 	}
 	if result.Status == event.StatusCompleted && result.Reason == "" {
-		r.session.clearFormer(r)
+		r.session.board.ClearFormer(r.finder(), r.request.Context.covers)
 	}
 	if r.parent == nil && result.Status != event.StatusInterrupted {
 		// where the process ends, it says itself how the session stays
@@ -109,7 +109,7 @@ func (r *run) lastMerge() error {
 	r.notice(event.NoticeWarning,
 		"the edits of its last turn were left out, since it was stopped while the editor applied others",
 		"run the agent again if they are still wanted")
-	r.dropLayer()
+	r.stored.Drop()
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (r *run) mergeLayer() bool {
 		return false
 	}
 	r.engine.crash.Reach(crash.Merging)
-	r.storeMerge()
+	r.stored.SaveMerge()
 	if err != nil {
 		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
 		return true
@@ -144,7 +144,7 @@ func (r *run) mergeLayer() bool {
 				r.session.view.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
 	}
 	if len(report.Hunks) > 0 {
-		r.session.linkHunks()
+		r.session.board.LinkHunks()
 	}
 	return true
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
@@ -336,7 +337,7 @@ func (e *Engine) History() *history.Reader { return e.history }
 // OpenSession makes a session on a view. The findings that former sessions left open on the same roots
 // come along where their lines still stand. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
-	return e.openSession(ctx, view, title, func(s *Session) error { return s.adoptFindings(ctx) })
+	return e.openSession(ctx, view, title, func(s *Session) error { return s.board.AdoptFindings(ctx) })
 }
 
 // ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes
@@ -345,10 +346,10 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
-		if err := s.adoptProposals(ctx, adoptedUndos); err != nil {
+		if err := s.board.AdoptProposals(ctx, board.AdoptedUndos); err != nil {
 			return err
 		}
-		if err := s.adoptFindings(ctx); err != nil {
+		if err := s.board.AdoptFindings(ctx); err != nil {
 			return err
 		}
 		return s.Flush(ctx)
@@ -378,10 +379,10 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 	}
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
-		if err := s.adoptProposals(ctx, 0, runs...); err != nil {
+		if err := s.board.AdoptProposals(ctx, 0, runs...); err != nil {
 			return err
 		}
-		if err := s.adoptFindings(ctx); err != nil {
+		if err := s.board.AdoptFindings(ctx); err != nil {
 			return err
 		}
 		return s.Flush(ctx)
@@ -402,12 +403,11 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 ) (*Session, error) {
 	s := &Session{
 		ID: event.NewSessionID(), engine: e, view: view, account: account{title: title}, created: time.Now().UTC(),
-		proposalID: event.NewProposalID(), findings: map[event.FindingID]*openFinding{},
-		remarks: map[remark][]*openFinding{},
-		durable: map[event.HunkID]struct{}{}, budget: newBudget(), errands: newErrands(e.ctx),
+		budget: newBudget(), errands: newErrands(e.ctx),
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
-	s.proposal = view.NewProposal(workspace.ProposalOptions{ID: s.proposalID, Changed: s.hunksChanged})
+	s.events = feed.Writer{Session: s.ID, Store: e.store}
+	s.board = board.New(board.Options{View: view, Events: s.events, Title: s.Title, Chain: e.chain, Crash: e.crash})
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -443,6 +443,15 @@ func (e *Engine) run(id event.RunID) (*run, error) {
 		return r, nil
 	}
 	return nil, fault.Missing("run", string(id), "it may have ended long ago, or in an earlier session")
+}
+
+// chain is the first of the runs of a run's prompt; empty for a run that the engine does not remember.
+func (e *Engine) chain(id event.RunID) event.RunID {
+	r, err := e.run(id)
+	if err != nil {
+		return ""
+	}
+	return r.chain()
 }
 
 // retire forgets the oldest of the ended runs.

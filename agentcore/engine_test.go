@@ -184,11 +184,11 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	if result.Status != event.StatusCompleted || result.Output != "One finding." || result.Turns != 3 || result.Usage.InputTokens != 100 {
 		t.Errorf("unexpected result: %+v", result)
 	}
-	if result.Proposal != w.session.ProposalID() {
-		t.Errorf("the result names the proposal %q, want %q", result.Proposal, w.session.ProposalID())
+	if result.Proposal != w.session.Board().ProposalID() {
+		t.Errorf("the result names the proposal %q, want %q", result.Proposal, w.session.Board().ProposalID())
 	}
-	findings := w.session.Findings(path)
-	hunks := w.session.Proposal().Hunks()
+	findings := w.session.Board().Findings(path)
+	hunks := w.session.Board().Proposal().Hunks()
 	if len(findings) != 1 || len(hunks) != 1 {
 		t.Fatalf("got %d findings and %d hunks, want one of each", len(findings), len(hunks))
 	}
@@ -198,7 +198,7 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	if hunks[0].Before != "\tprintln(\"debug\")\n" || hunks[0].After != "" || hunks[0].Author.Run != id {
 		t.Errorf("unexpected hunk: %+v", hunks[0])
 	}
-	diff, err := w.session.Diff([]event.HunkID{hunks[0].ID})
+	diff, err := w.session.Board().Diff([]event.HunkID{hunks[0].ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,11 +211,11 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	}
 	// The remark follows the text, and goes with its line.
 	w.view.SetDocument(path, "// new\n"+unsaved, 4)
-	if moved := w.session.Findings(path); len(moved) != 1 || moved[0].Span.StartLine != 4 {
+	if moved := w.session.Board().Findings(path); len(moved) != 1 || moved[0].Span.StartLine != 4 {
 		t.Errorf("the finding did not follow the text: %+v", moved)
 	}
 	w.view.SetDocument(path, disk, 5)
-	if left := w.session.Findings(path); len(left) != 0 {
+	if left := w.session.Board().Findings(path); len(left) != 0 {
 		t.Errorf("the finding outlived its line: %+v", left)
 	}
 	w.until(func(e event.Event) bool { _, ok := e.Body.(event.FindingCleared); return ok })
@@ -324,13 +324,13 @@ func TestEachFileHasItsChild(t *testing.T) {
 		t.Fatalf("unexpected result: %+v", result)
 	}
 	var fixed []string
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		fixed = append(fixed, filepath.Base(h.Path)+" "+h.After)
 	}
 	if want := []string{"a.txt the a\n", "b.txt the b\n", "c.txt the c\n"}; !slices.Equal(fixed, want) {
 		t.Errorf("the hunks are %q, want %q", fixed, want)
 	}
-	for _, f := range w.session.Findings("") {
+	for _, f := range w.session.Board().Findings("") {
 		if f.Hunk == "" {
 			t.Errorf("the finding %q has no hunk", f.Message)
 		}
@@ -416,7 +416,7 @@ func TestFindingsOutliveTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.open()
-	findings := w.session.Findings(path)
+	findings := w.session.Board().Findings(path)
 	if len(findings) != 1 || findings[0].Message != "two is odd" || findings[0].Span.StartLine != 2 {
 		t.Errorf("the finding did not come back on its line: %+v", findings)
 	}
@@ -433,12 +433,12 @@ func TestReviewedAgain(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\n"}, report("1", "stays"), report("2", "goes"), done, report("1", "stays"), done)
 	path := w.path("a.txt")
 	w.wait(w.start(review(path)))
-	first := w.session.Findings(path)
+	first := w.session.Board().Findings(path)
 	if len(first) != 2 {
 		t.Fatalf("got %+v", first)
 	}
 	w.wait(w.start(review(path)))
-	second := w.session.Findings(path)
+	second := w.session.Board().Findings(path)
 	if len(second) != 1 || second[0].ID != first[0].ID {
 		t.Errorf("after the second review there is %+v, want only the renewed %+v", second, first[0])
 	}
@@ -457,7 +457,7 @@ func TestFaultWithOpenFixStays(t *testing.T) {
 	w.wait(w.start(review(path)))
 	w.wait(w.start(review(path)))
 	var got []string
-	for _, f := range w.session.Findings(path) {
+	for _, f := range w.session.Board().Findings(path) {
 		got = append(got, fmt.Sprintf("%d %s", f.Span.StartLine+1, f.Message))
 	}
 	slices.Sort(got)

@@ -22,7 +22,7 @@ var said = script.Turn{Answer: []script.Step{script.Text("done")}}
 // messages are those of the open findings, sorted.
 func (w *world) messages() []string {
 	var list []string
-	for _, f := range w.session.Findings("") {
+	for _, f := range w.session.Board().Findings("") {
 		list = append(list, f.Message)
 	}
 	slices.Sort(list)
@@ -69,7 +69,7 @@ func TestFindingsWhileTyping(t *testing.T) {
 			default:
 			}
 			w.view.SetDocument(path, fmt.Sprintf("one\ntwo %d\nthree\n", version), version)
-			w.session.Findings(path)
+			w.session.Board().Findings(path)
 		}
 	})
 	request := review(path)

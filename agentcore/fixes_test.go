@@ -30,17 +30,17 @@ func equalFindings(t *testing.T) *world {
 // ownFixes checks that the fix of each open finding is one hunk, on the finding's line.
 func (w *world) ownFixes(want int) {
 	w.t.Helper()
-	findings := w.session.Findings(w.path("a.txt"))
+	findings := w.session.Board().Findings(w.path("a.txt"))
 	if len(findings) != want {
 		w.t.Errorf("there are %d findings, want %d: %+v", len(findings), want, findings)
 	}
 	for _, f := range findings {
-		fix := w.session.Fix(f.ID)
+		fix := w.session.Board().Fix(f.ID)
 		if len(fix) != 1 || fix[0] != f.Hunk {
 			w.t.Errorf("the finding on line %d has the fix %v and names %q", f.Span.StartLine+1, fix, f.Hunk)
 			continue
 		}
-		if h, _ := w.session.Proposal().Hunk(fix[0]); h.StartLine != f.Span.StartLine {
+		if h, _ := w.session.Board().Proposal().Hunk(fix[0]); h.StartLine != f.Span.StartLine {
 			w.t.Errorf("the fix of the finding on line %d is that of line %d", f.Span.StartLine+1, h.StartLine+1)
 		}
 	}
@@ -50,11 +50,11 @@ func (w *world) ownFixes(want int) {
 func (w *world) take(line int, version int32) string {
 	w.t.Helper()
 	path := w.path("a.txt")
-	for _, f := range w.session.Findings(path) {
+	for _, f := range w.session.Board().Findings(path) {
 		if f.Span.StartLine+1 != line {
 			continue
 		}
-		edits, failed := w.session.Proposal().Edits(w.session.Fix(f.ID))
+		edits, failed := w.session.Board().Proposal().Edits(w.session.Board().Fix(f.ID))
 		if len(failed) > 0 || len(edits) != 1 {
 			w.t.Fatalf("the fix of line %d is %+v, failed %+v", line, edits, failed)
 		}
@@ -120,8 +120,8 @@ func TestFixOfTwoPlaces(t *testing.T) {
 	)
 	w.wait(w.start(review(w.path("a.txt"))))
 	for range 2 {
-		if got := w.session.Fix(w.session.Findings("")[0].ID); len(got) != 2 {
-			t.Fatalf("the fix is %v, want both hunks of %+v", got, w.session.Proposal().Hunks())
+		if got := w.session.Board().Fix(w.session.Board().Findings("")[0].ID); len(got) != 2 {
+			t.Fatalf("the fix is %v, want both hunks of %+v", got, w.session.Board().Proposal().Hunks())
 		}
 		w.closeEngine()
 		w.open()
@@ -155,13 +155,13 @@ func TestFixBecomesPartOfAnother(t *testing.T) {
 			request.Agent, request.Prompt = "coder", "Join them."
 			w.wait(w.start(request))
 			byLine := map[int][]event.HunkID{}
-			for _, f := range w.session.Findings(path) {
-				byLine[f.Span.StartLine+1] = w.session.Fix(f.ID)
+			for _, f := range w.session.Board().Findings(path) {
+				byLine[f.Span.StartLine+1] = w.session.Board().Fix(f.ID)
 			}
 			if len(byLine[1]) != 1 || len(byLine[4]) != 1 || len(byLine[7]) != 1 || byLine[4][0] != byLine[7][0] || byLine[1][0] == byLine[4][0] {
-				t.Fatalf("the fixes are %v of %+v", byLine, w.session.Proposal().Hunks())
+				t.Fatalf("the fixes are %v of %+v", byLine, w.session.Board().Proposal().Hunks())
 			}
-			h, _ := w.session.Proposal().Hunk(byLine[4][0])
+			h, _ := w.session.Board().Proposal().Hunk(byLine[4][0])
 			if h.State != event.StateOpen || !strings.Contains(h.After, "parse(y)") {
 				t.Errorf("the fix is %+v", h)
 			}

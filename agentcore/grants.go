@@ -116,7 +116,7 @@ func grantOf(row store.Grant) permission.Grant {
 func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 	var roots []string
 	if s, err := e.Session(session); err == nil {
-		roots = s.folders()
+		roots = s.view.Folders()
 	}
 	var list []permission.Grant
 	for _, g := range slices.Backward(e.grants.holding(time.Now())) {

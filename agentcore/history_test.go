@@ -384,13 +384,13 @@ func TestDeletedSessionLeavesNoText(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Say something conspicuous."})
 	w.reached("work")
 	for name, text := range map[string]string{
-		"outputs/output-" + string(run) + "-123.txt":                              "conspicuous",
-		"outputs/task-" + string(run) + ".md":                                     "conspicuous",
-		"documents/answers/" + string(run) + ".md":                                "conspicuous",
-		"documents/proposals/" + string(w.session.ProposalID()) + "/files/a.diff": "conspicuous",
-		"plans/quick-brown-fox.md":                                                "conspicuous",
-		"plans/other.md":                                                          "of another session",
-		"outputs/task-" + string(kept) + ".md":                                    "of another session",
+		"outputs/output-" + string(run) + "-123.txt":                                      "conspicuous",
+		"outputs/task-" + string(run) + ".md":                                             "conspicuous",
+		"documents/answers/" + string(run) + ".md":                                        "conspicuous",
+		"documents/proposals/" + string(w.session.Board().ProposalID()) + "/files/a.diff": "conspicuous",
+		"plans/quick-brown-fox.md":                                                        "conspicuous",
+		"plans/other.md":                                                                  "of another session",
+		"outputs/task-" + string(kept) + ".md":                                            "of another session",
 	} {
 		path := filepath.Join(w.state, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

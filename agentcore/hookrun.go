@@ -16,7 +16,6 @@ import (
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
-	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -191,7 +190,7 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 			names = append(names, name)
 		}
 	}
-	r.withLayer(store.Batch{}, r.submitRows)
+	r.stored.Save()
 	if len(names) == 0 {
 		return ""
 	}
@@ -243,6 +242,6 @@ func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byt
 		return hook.Exit{}, err
 	}
 	exit := p.wait(ctx, h.timeout)
-	c.run.session.view.DiskChanged(c.run.session.folders())
+	c.run.session.view.DiskChanged(c.run.session.view.Folders())
 	return exit, nil
 }

@@ -541,7 +541,7 @@ func TestHooksOfReadsBesideEachOther(t *testing.T) {
 	if got, want := w.proposed(), "count -+"+strings.Repeat("x\n", 2*n); got != want {
 		t.Errorf("proposed %q, want %q", got, want)
 	}
-	if hunks := w.session.Proposal().Hunks(); len(hunks) != 1 || !slices.ContainsFunc(hunks, func(h workspace.Hunk) bool { return strings.Contains(h.Author.Reason, "hook") }) {
+	if hunks := w.session.Board().Proposal().Hunks(); len(hunks) != 1 || !slices.ContainsFunc(hunks, func(h workspace.Hunk) bool { return strings.Contains(h.Author.Reason, "hook") }) {
 		t.Errorf("the hunks are %+v", hunks)
 	}
 }

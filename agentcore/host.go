@@ -97,7 +97,7 @@ func (h hostRecords) Report(_ context.Context, finding tool.Finding) (event.Find
 			return "", err
 		}
 	}
-	return h.run.session.report(h.run, finding, fixes)
+	return h.run.session.board.Report(h.run.finder(), finding, fixes)
 }
 
 // shown carries a span of the run's own text over to the text that the editor shows.
@@ -206,5 +206,5 @@ func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand)
 
 // progress tells people how a long call goes.
 func (o ofCall) progress(message string) {
-	o.run.session.submit(store.Batch{}, o.run.id, event.ToolCallProgress{Call: o.call.id, Message: message})
+	o.run.session.events.Submit(store.Batch{}, o.run.id, event.ToolCallProgress{Call: o.call.id, Message: message})
 }

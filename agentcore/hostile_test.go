@@ -45,7 +45,7 @@ func attack(t *testing.T, w *world, options agentcore.Options, agentName string,
 		t.Fatalf("the run ended with %d turns left", len(l.turns))
 	}
 	proposed = map[string]string{}
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		rel, err := filepath.Rel(w.dir, h.Path)
 		if err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func TestIterations(t *testing.T) {
 	if got := strings.Join(told, ", "); got != "pass 1 of 4, pass 2 of 4, pass 3 of 4" {
 		t.Errorf("told %q", got)
 	}
-	hunks := w.session.Proposal().Hunks()
+	hunks := w.session.Board().Proposal().Hunks()
 	if len(hunks) != 1 || hunks[0].Before != "one\n" || hunks[0].After != "three\n" {
 		t.Errorf("got the hunks %+v", hunks)
 	}

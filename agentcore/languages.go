@@ -130,7 +130,7 @@ func (r *run) withholdsLanguages(s langserver.Server) string {
 	}
 	policy := permission.New(permission.Setup{
 		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
-		Roots: r.session.folders(), Home: homeDir(),
+		Roots: r.session.view.Folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(),
@@ -231,7 +231,7 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 	if err != nil {
 		return nil, err
 	}
-	ignored := r.session.proposal.Fork().Ignored()
+	ignored := r.session.board.Proposal().Fork().Ignored()
 	options.Ignored = func(path string, dir bool) bool { return ignored.Has(own.shown(path), dir) }
 	box, err := sandbox.Open(ctx, options)
 	if err != nil {
@@ -264,10 +264,10 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 		}
 		return how
 	}
-	layer := r.session.proposal.Fork()
+	layer := r.session.board.Proposal().Fork()
 	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait},
 		langserver.Options{
-			Roots: r.session.folders(), Server: spec,
+			Roots: r.session.view.Folders(), Server: spec,
 			Read: func(path string) (string, bool) {
 				file, err := layer.Fork().Read(path)
 				return file.Text, err == nil

@@ -545,7 +545,7 @@ func (e *Engine) MCPServers(roots []string, trusted bool) []MCPStatus {
 
 // MCPServers is [Engine.MCPServers] for one session.
 func (s *Session) MCPServers() []MCPStatus {
-	return s.engine.mcpServers([]*Session{s}, s.folders(), s.isTrusted())
+	return s.engine.mcpServers([]*Session{s}, s.view.Folders(), s.isTrusted())
 }
 
 func (e *Engine) mcpServers(sessions []*Session, roots []string, trusted bool) []MCPStatus {

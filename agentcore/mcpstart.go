@@ -114,7 +114,7 @@ func (s *mcpStarter) sandboxed(ctx context.Context) (*mcp.Process, error) {
 	if err != nil {
 		return nil, mcp.Permanent(err)
 	}
-	ignored := r.session.proposal.Fork().Ignored()
+	ignored := r.session.board.Proposal().Fork().Ignored()
 	options.Ignored = func(path string, dir bool) bool { return ignored.Has(own.shown(path), dir) }
 	if !s.server.project {
 		options.Tools = append(options.Tools, programFolders(s.server.command, options.Home)...)

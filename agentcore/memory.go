@@ -145,7 +145,7 @@ func (r *run) keep(m model.Message, parent event.MessageID) event.MessageID {
 		r.memory.answered = answered{}
 	}
 	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))
-	r.session.submit(store.Batch{Messages: []store.Message{row}}, r.id,
+	r.session.events.Submit(store.Batch{Messages: []store.Message{row}}, r.id,
 		event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
 	return r.memory.last
 }

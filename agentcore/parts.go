@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -82,7 +83,6 @@ type shared struct {
 	// Each with its own lock.
 	summed summed
 	waited waitList
-	rows   layerRows
 	noting sync.Mutex // while what it has not read is looked at and handed to the store
 
 	mu        sync.Mutex
@@ -110,6 +110,7 @@ type shared struct {
 // resources are what a run works with. Each guards itself, and ends with the run.
 type resources struct {
 	layer    *workspace.Layer
+	stored   *board.Layer
 	rights   rights
 	budget   *budget
 	clock    clock

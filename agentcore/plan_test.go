@@ -111,7 +111,7 @@ func TestPlanMode(t *testing.T) {
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("got %+v", result)
 	}
-	if hunks := w.session.Proposal().Hunks(); len(hunks) != 1 || !strings.HasSuffix(hunks[0].Path, "b.txt") {
+	if hunks := w.session.Board().Proposal().Hunks(); len(hunks) != 1 || !strings.HasSuffix(hunks[0].Path, "b.txt") {
 		t.Errorf("got the hunks %+v", hunks)
 	}
 	plans := w.plans()

@@ -290,7 +290,7 @@ func TestModes(t *testing.T) {
 			t.Errorf("%s: %+v", name, result)
 		}
 	}
-	if hunks := w.session.Proposal().Hunks(); len(hunks) > 0 {
+	if hunks := w.session.Board().Proposal().Hunks(); len(hunks) > 0 {
 		t.Errorf("a planning run proposed %+v", hunks)
 	}
 }

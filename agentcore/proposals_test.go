@@ -72,7 +72,7 @@ func (w *world) hunks(want ...string) []event.HunkID {
 	w.t.Helper()
 	var got []string
 	var ids []event.HunkID
-	for _, h := range w.session.Hunks() {
+	for _, h := range w.session.Board().Hunks() {
 		if h.State == event.StateOpen || h.State == event.StateConflict {
 			got = append(got, strings.TrimSpace(string(h.State)+" "+filepath.Base(h.Path)+" "+h.Before+"→ "+h.After+h.Detail))
 			ids = append(ids, h.ID)
@@ -135,7 +135,7 @@ func TestProposalsAfterAKill(t *testing.T) {
 	if got := next.hunks("open a.txt one\n→ ONE", "open a.txt → four"); !slices.Equal(got, ids) {
 		t.Errorf("the hunks are %q, were %q", got, ids)
 	}
-	next.save(next.session.Proposal().Edits(ids[:1]))
+	next.save(next.session.Board().Proposal().Edits(ids[:1]))
 	next.file("a.txt", "zero\nONE\ntwo\nthree\n")
 	next.killed().hunks("open a.txt → four")
 }
@@ -171,7 +171,7 @@ func TestHunkIsShownOnceItIsStored(t *testing.T) {
 	if err := w.model.Reached(w.ctx, "merged", 1); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(w.session.Proposal().Hunks()); n != 1 {
+	if n := len(w.session.Board().Proposal().Hunks()); n != 1 {
 		t.Errorf("%d hunks are proposed", n)
 	}
 	w.hunks()
@@ -260,7 +260,7 @@ func TestUndoAfterKillAndClose(t *testing.T) {
 	id := w.start(coding)
 	w.wait(id)
 	ids := w.hunks("open a.txt two\n→ TWO")
-	w.save(w.session.Proposal().Edits(ids))
+	w.save(w.session.Board().Proposal().Edits(ids))
 	w.file("a.txt", "one\nTWO\nthree\n")
 
 	next := w.killed()
@@ -273,13 +273,13 @@ func TestUndoAfterKillAndClose(t *testing.T) {
 	last.open()
 	defer last.close()
 	last.resume()
-	undoable, err := last.session.Undoable(w.ctx, id)
+	undoable, err := last.session.Board().Undoable(w.ctx, id)
 	if err != nil || len(undoable) != 1 || undoable[0].ID != ids[0] || undoable[0].State != event.StateOpen {
 		t.Fatalf("can be undone: %+v, %v", undoable, err)
 	}
-	last.save(last.session.Proposal().UndoEdits(ids))
+	last.save(last.session.Board().Proposal().UndoEdits(ids))
 	last.file("a.txt", "zero\none\ntwo\nthree\nfour\n")
-	if h, _ := last.session.Proposal().Hunk(ids[0]); h.State != event.StateRejected || h.Detail != "undone" {
+	if h, _ := last.session.Board().Proposal().Hunk(ids[0]); h.State != event.StateRejected || h.Detail != "undone" {
 		t.Errorf("the undone hunk is %+v", h)
 	}
 	if left := last.killedLeaves(); left {
@@ -316,7 +316,7 @@ func TestLivingSessionIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(session.Hunks()); n != 0 {
+	if n := len(session.Board().Hunks()); n != 0 {
 		t.Errorf("%d hunks of a living session were taken over", n)
 	}
 	w.hunks("open a.txt two\n→ TWO")
@@ -327,7 +327,7 @@ func TestStoredHunksAreBounded(t *testing.T) {
 	const count = 2100
 	before, after := strings.Repeat("old\nsame\n", count), strings.Repeat("new\nsame\n", count)
 	w := newWorld(t, map[string]string{"a.txt": before})
-	layer := w.session.Proposal().Fork()
+	layer := w.session.Board().Proposal().Fork()
 	file, err := layer.Read(w.path("a.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestStoredHunksAreBounded(t *testing.T) {
 	if err != nil || len(report.Hunks) != count {
 		t.Fatalf("%d hunks, %v", len(report.Hunks), err)
 	}
-	if failed, err := w.session.Reject(w.ctx, report.Hunks); err != nil || len(failed) > 0 {
+	if failed, err := w.session.Board().Reject(w.ctx, report.Hunks); err != nil || len(failed) > 0 {
 		t.Fatalf("%+v, %v", failed, err)
 	}
 	stored, err := w.engine.Store().Hunks(w.ctx, w.session.ID, "")

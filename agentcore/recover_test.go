@@ -82,7 +82,7 @@ func TestCutStreamBeginsAnew(t *testing.T) {
 	if said != "whole" {
 		t.Errorf("who follows the pieces has %q, want the answer once", said)
 	}
-	if len(w.session.Proposal().Hunks()) != 0 {
+	if len(w.session.Board().Proposal().Hunks()) != 0 {
 		t.Error("a call of the cut answer was made")
 	}
 }

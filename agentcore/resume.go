@@ -120,7 +120,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.folders(), root) }) {
+	if !slices.ContainsFunc(from.roots, func(root string) bool { return slices.Contains(s.view.Folders(), root) }) {
 		return "", &fault.Error{
 			Kind:   fault.NotAllowed,
 			Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.roots, ", ")),

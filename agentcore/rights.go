@@ -110,7 +110,7 @@ func (r *run) descendsFrom(id event.RunID) bool {
 // policy is that of a root run with rules.
 func (s *Session) policy(id event.RunID, mode permission.Mode, layers []permission.Layer) *permission.Policy {
 	return permission.New(permission.Setup{
-		Layers: layers, Mode: mode, Session: s.ID, Run: id, Roots: s.folders(), Home: homeDir(),
+		Layers: layers, Mode: mode, Session: s.ID, Run: id, Roots: s.view.Folders(), Home: homeDir(),
 	})
 }
 

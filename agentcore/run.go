@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -190,8 +191,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		r.preset = parent.preset
 		from = parent.ctx
 		r.layer = parent.layer.Fork()
+		r.stored = s.board.Layer(r.id, r.layer, parent.stored)
 	} else {
-		r.layer = s.proposal.Fork()
+		r.layer = s.board.Proposal().Fork()
+		r.stored = s.board.Layer(r.id, r.layer, nil)
 	}
 	r.rights = r.newRights()
 	r.limits = request.limitsOf(definition, r.depth, cfg)
@@ -304,7 +307,7 @@ func (e *Engine) launch(r *run) (*store.Commit, error) {
 		defer r.budget.close()
 		r.live()
 		r.tellStarter()
-		r.messages, r.layer = nil, nil // the run is remembered longer than what it worked on
+		r.messages, r.layer, r.stored = nil, nil, nil // the run is remembered longer than what it worked on
 		e.retire(r.id)
 	}()
 	return stored, nil
@@ -432,11 +435,11 @@ func (r *run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
 	r.session.recording.Lock()
 	defer r.session.recording.Unlock()
 	batch.Runs = append(batch.Runs, r.row())
-	return r.session.submit(batch, r.id, bodies...)
+	return r.session.events.Submit(batch, r.id, bodies...)
 }
 
 func (r *spec) notice(level event.NoticeLevel, message, hint string) {
-	r.session.submit(store.Batch{}, r.id, event.Notice{Level: level, Message: message, Hint: hint})
+	r.session.events.Submit(store.Batch{}, r.id, event.Notice{Level: level, Message: message, Hint: hint})
 }
 
 // snapshot returns the result so far.
@@ -495,6 +498,19 @@ func (r *run) chain() event.RunID {
 		return r.former.chain
 	}
 	return r.id
+}
+
+// covers reports whether a place is part of what a prompt is about.
+func (c *Context) covers(path string, span event.Span) bool {
+	if !slices.Contains(c.Paths, path) {
+		return false
+	}
+	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
+}
+
+// finder is the run as the board knows it.
+func (r *run) finder() board.Finder {
+	return board.Finder{Agent: r.definition.Slug, Model: r.model.Name(), Run: r.id, Chain: r.chain()}
 }
 
 // encoded returns a value of this module's own plain types as JSON, nil for none.

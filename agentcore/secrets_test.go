@@ -75,7 +75,7 @@ func TestSecretsStayInTheirFileOfAPatch(t *testing.T) {
 			})
 			w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "change it"}))
 			got := map[string]string{}
-			for _, h := range w.session.Proposal().Hunks() {
+			for _, h := range w.session.Board().Proposal().Hunks() {
 				got[filepath.Base(h.Path)] = h.After
 			}
 			if want := "curl -f '" + key + "'\n"; got["a.sh"] != want {
@@ -112,7 +112,7 @@ func TestSecretsReachNobody(t *testing.T) {
 	}
 	// What the user is shown, and accepts, is his own text with the edit.
 	proposed := map[string]string{}
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		proposed[filepath.Base(h.Path)] = h.After
 	}
 	if want := "curl -f -H '" + key + "' # " + coded + "\n"; proposed["deploy.sh"] != want {
@@ -148,7 +148,7 @@ func TestSecretsReachNobody(t *testing.T) {
 		StateDir: w.state, Redactor: redactor,
 		OpenModel: func(provider.Choice) (model.Model, error) { return l, nil },
 	})
-	for _, h := range w.session.Proposal().Hunks() {
+	for _, h := range w.session.Board().Proposal().Hunks() {
 		if strings.Contains(h.After, "[secret") && h.State != event.StateSuperseded {
 			t.Errorf("%s is %s with %q", h.Path, h.State, h.After)
 		}

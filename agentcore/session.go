@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
@@ -21,20 +23,20 @@ import (
 type Session struct {
 	ID event.SessionID
 
-	engine     *Engine
-	view       *workspace.View
-	account    account // guarded by mu
-	created    time.Time
-	continued  bool // it goes on with what former sessions left, and is left to the next one
-	proposalID event.ProposalID
-	proposal   *workspace.Proposal
-	asks       asks
-	starts     sessionStarts
-	slots      *slot.Pool // of the children that are at work
-	budget     *budget
-	errands    *errands
-	mcp        mcpClients
-	trusted    atomic.Pointer[sessionTrust] // nil for none
+	engine    *Engine
+	view      *workspace.View
+	account   account // guarded by mu
+	created   time.Time
+	continued bool // it goes on with what former sessions left, and is left to the next one
+	board     *board.Board
+	events    feed.Writer
+	asks      asks
+	starts    sessionStarts
+	slots     *slot.Pool // of the children that are at work
+	budget    *budget
+	errands   *errands
+	mcp       mcpClients
+	trusted   atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills    atomic.Pointer[skill.Set]
 	languages languageServers
@@ -52,25 +54,14 @@ type Session struct {
 	// what a run below it has used meanwhile would take that back.
 	recording sync.Mutex
 
-	mu       sync.Mutex
-	findings map[event.FindingID]*openFinding
-	remarks  map[remark][]*openFinding // the same by what they say
-	// proposing is the author of the latest hunks, the proposal's run on the wire.
-	proposing workspace.Author
-	// durable are the hunks that wait for the user and would survive a crash; no other is shown.
-	durable map[event.HunkID]struct{}
-	// unbounded counts the hunks that were settled since the old ones were last removed.
-	unbounded int
+	mu sync.Mutex
 }
 
 // View returns what the session's runs see of the workspace.
 func (s *Session) View() *workspace.View { return s.view }
 
-// Proposal returns the edits that the session's runs propose.
-func (s *Session) Proposal() *workspace.Proposal { return s.proposal }
-
-// ProposalID names the session's proposal.
-func (s *Session) ProposalID() event.ProposalID { return s.proposalID }
+// Board returns what the session's runs have found and propose.
+func (s *Session) Board() *board.Board { return s.board }
 
 // Title is the session's title: that of its first run, made from its prompt or by a model where nobody gave one.
 func (s *Session) Title() string {
@@ -122,25 +113,6 @@ func (s *Session) isTrusted() bool {
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
 func (s *Session) SetSkills(skills *skill.Set) { s.skills.Store(skills) }
 
-// submit hands rows and events over to be committed together; the events are published after that. It waits
-// while the store has too much to do. A failed commit ends the run, and is told (see Engine.commitFailed).
-func (s *Session) submit(batch store.Batch, run event.RunID, bodies ...event.Body) *store.Commit {
-	return s.engine.store.Submit(s.with(batch, run, bodies))
-}
-
-// submitNow is submit for callers that must not wait, since they hold a lock or follow the editor's messages.
-func (s *Session) submitNow(batch store.Batch, run event.RunID, bodies ...event.Body) {
-	s.engine.store.SubmitNow(s.with(batch, run, bodies))
-}
-
-func (s *Session) with(batch store.Batch, run event.RunID, bodies []event.Body) store.Batch {
-	now := time.Now().UTC()
-	for _, body := range bodies {
-		batch.Events = append(batch.Events, store.NewEvent{Session: s.ID, Run: run, Time: now, Body: legible(body)})
-	}
-	return batch
-}
-
 // HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which
 // the editor is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the
 // merges under way, which are short.
@@ -180,13 +152,7 @@ func (s *Session) unlessHeld(ctx context.Context, do func()) bool {
 func (s *Session) close() {
 	s.languages.close()
 	s.mcp.close()
-	s.storePlaces()
-	s.proposal.Close()
-	s.mu.Lock()
-	for _, f := range s.findings {
-		f.mark.Release()
-	}
-	s.mu.Unlock()
+	s.board.Close()
 	if !s.handsOver() {
 		s.store(store.SessionClosed)
 	}
@@ -211,20 +177,10 @@ func (s *Session) handsOver() bool {
 	return false
 }
 
-// folders are the workspace folders as they are now. They may come and go while the session is open; what a run may is
-// fixed when it starts.
-func (s *Session) folders() []string {
-	var list []string
-	for _, root := range s.view.Roots() {
-		list = append(list, root.Path)
-	}
-	return list
-}
-
 // store writes the session's own row, and tells what happened to the session.
 func (s *Session) store(state store.SessionState, bodies ...event.Body) {
-	s.submit(store.Batch{Sessions: []store.Session{{
-		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.folders(), State: state, Created: s.created,
+	s.events.Submit(store.Batch{Sessions: []store.Session{{
+		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.view.Folders(), State: state, Created: s.created,
 		Updated: time.Now().UTC(),
 	}}}, "", bodies...)
 }

@@ -27,7 +27,7 @@ const (
 func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
 	var lines []string
 	for _, slug := range subagents {
-		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.folders(), delegatedRuns)
+		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.view.Folders(), delegatedRuns)
 		if err != nil {
 			return "", err
 		}

@@ -178,7 +178,7 @@ func (h hostUser) withStatus(line string) (path string, changed []byte, err erro
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays one
 	}
-	for _, root := range h.run.session.folders() {
+	for _, root := range h.run.session.view.Folders() {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real
 		}

@@ -73,7 +73,7 @@ func (r *run) readInbox() {
 func (r *run) noteUnread() *store.Commit {
 	r.noting.Lock() // what is stored last is what there was last
 	defer r.noting.Unlock()
-	return r.session.submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}}, r.id)
+	return r.session.events.Submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}}, r.id)
 }
 
 // hear puts what somebody said into the conversation.

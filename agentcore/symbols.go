@@ -85,7 +85,7 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 
 // asOpened is a path below a workspace folder as the folder was opened, where a server names it without symbolic links.
 func (h hostChecks) asOpened(path string) string {
-	for _, root := range h.run.session.folders() {
+	for _, root := range h.run.session.view.Folders() {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || real == root {
 			continue
@@ -134,7 +134,7 @@ func (h hostChecks) typical(ctx context.Context) string {
 	layer := h.run.layer.Fork()
 	counts, samples := map[string]int{}, map[string]string{}
 	seen := 0
-	for _, root := range h.run.session.folders() {
+	for _, root := range h.run.session.view.Folders() {
 		for entry, err := range layer.Walk(ctx, root, workspace.WalkOptions{}) {
 			if seen++; err != nil || seen > maxCounted {
 				break

@@ -117,14 +117,7 @@ func (s *Session) facts(changed []string) string {
 			agents = append(agents, r.Agent)
 		}
 	}
-	found := 0
-	s.mu.Lock()
-	for _, f := range s.findings {
-		if own[f.run] {
-			found++
-		}
-	}
-	s.mu.Unlock()
+	found := s.board.FoundBy(own)
 	facts := []string{"agents: " + strings.Join(agents, ", ")}
 	if len(changed) > 0 {
 		names := strings.Join(changed[:min(len(changed), listedFiles)], ", ")

@@ -130,7 +130,7 @@ func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
 // accepting it; for any other an agent can be asked.
 func (s *Server) findingActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
 	var list []action
-	for _, f := range session.Findings(path) {
+	for _, f := range session.Board().Findings(path) {
 		if !overlaps(f.Span.StartLine, f.Span.EndLine, first, last) {
 			continue
 		}
@@ -140,7 +140,7 @@ func (s *Server) findingActions(session *agentcore.Session, path string, x *work
 			diagnostic: &d,
 			command:    methods.CommandFix, argument: methods.FixParams{Finding: f.ID},
 		}
-		if hunks := session.Fix(f.ID); len(hunks) > 0 {
+		if hunks := session.Board().Fix(f.ID); len(hunks) > 0 {
 			a.preferred = true
 			a.command, a.argument = methods.CommandAcceptProposal, s.proposalParams(session, nil, hunks...)
 			a.hunks = hunks
@@ -177,7 +177,7 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 		shown.IsPreferred = pointer(true)
 	}
 	if session := s.opened(); session != nil && len(a.hunks) > 0 && !s.client.AppliesEdits() {
-		edits, failed := session.Proposal().Edits(a.hunks)
+		edits, failed := session.Board().Proposal().Edits(a.hunks)
 		plan := s.workspaceEdit(edits)
 		if len(failed)+len(plan.refused) > 0 {
 			return nil, nil

@@ -108,7 +108,7 @@ func (p *publisher) touchSoon(path string) {
 // hosted are the documents that show hunks of new files now, or did so when it was last asked.
 func (p *publisher) hosted(session *agentcore.Session) []string {
 	now := map[string]bool{}
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		if h.Create && h.Waits() {
 			if path := p.server.host(h); path != "" {
 				now[path] = true
@@ -300,13 +300,13 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		return list
 	}
 	fixes := map[event.HunkID]bool{}
-	for _, f := range session.Findings(path) {
-		for _, id := range session.Fix(f.ID) {
+	for _, f := range session.Board().Findings(path) {
+		for _, id := range session.Board().Fix(f.ID) {
 			fixes[id] = true
 		}
 		list = append(list, s.findingDiagnostic(f, x))
 	}
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		if h.Waits() && (h.Path == path || h.Create && s.host(h) == path) {
 			d := s.hunkDiagnostic(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {

@@ -177,11 +177,11 @@ func (s *Server) logFindings(ctx context.Context, run event.RunID, path string) 
 	if session == nil {
 		return
 	}
-	if found, _ := session.Outcome(run); found == 0 {
+	if found, _ := session.Board().Outcome(run); found == 0 {
 		return
 	}
 	var b strings.Builder
-	for _, f := range session.Findings(path) {
+	for _, f := range session.Board().Findings(path) {
 		fmt.Fprintf(&b, "%s:%d: %s: %s\n", s.view.Shown(event.FilePath(f.URI)), f.Span.StartLine+1,
 			f.Severity, f.Message)
 	}
@@ -211,7 +211,7 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		parts = append(parts, madeOf(f.Result)...)
 	}
 	if session := s.opened(); session != nil {
-		findings, edits := session.Outcome(id)
+		findings, edits := session.Board().Outcome(id)
 		switch {
 		case findings > 0:
 			parts = append(parts, plural(findings, "finding"))

@@ -264,7 +264,7 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 	var path string
 	switch d := p.Diagnostic; {
 	case p.Finding != "":
-		if finding, path, err = session.Finding(p.Finding); err != nil {
+		if finding, path, err = session.Board().Finding(p.Finding); err != nil {
 			return nil, err
 		}
 	case d != nil && p.URI != "":

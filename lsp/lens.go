@@ -49,7 +49,7 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 		add(0, "Review this file", methods.CommandReview, methods.ReviewParams{URI: u})
 		return lenses, faults
 	}
-	hunks := session.Hunks()
+	hunks := session.Board().Hunks()
 	open := 0
 	for _, h := range hunks {
 		if h.Path == path && h.State == event.StateOpen {

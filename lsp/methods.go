@@ -123,13 +123,13 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 	switch {
 	case p.Session != "" && (session == nil || session.ID != p.Session):
 		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)
-	case session != nil && session.Undecided():
+	case session != nil && session.Board().Undecided():
 		err = s.settled(ctx, func() { list.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
 	if err != nil || session == nil || p.Session != "" && session.ID != p.Session {
 		return list, err
 	}
-	undoable, err := session.UndoableRuns(ctx)
+	undoable, err := session.Board().UndoableRuns(ctx)
 	list.Undoable = runInfos(undoable)
 	return list, err
 }
@@ -143,7 +143,7 @@ func (s *Server) AcceptProposal(ctx context.Context, p *methods.AcceptParams) (*
 	}
 	if p.Overwrite {
 		// Only what is named can have been looked at. What cannot be overwritten fails again with the others.
-		session.Proposal().Overwrite(p.Hunks)
+		session.Board().Proposal().Overwrite(p.Hunks)
 	}
 	return s.accept(ctx, session, ids)
 }
@@ -154,7 +154,7 @@ func (s *Server) RejectProposal(ctx context.Context, p *methods.ProposalParams) 
 	if err != nil {
 		return nil, err
 	}
-	failures, err := session.Reject(ctx, ids)
+	failures, err := session.Board().Reject(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFi
 func (s *Server) chooseFiles(
 	ctx context.Context, session *agentcore.Session, files []otherFile,
 ) (methods.ProposalParams, string, error) {
-	chosen := methods.ProposalParams{Proposal: session.ProposalID()}
+	chosen := methods.ProposalParams{Proposal: session.Board().ProposalID()}
 	if len(files) == 1 {
 		chosen.Files = []uri.URI{files[0].uri}
 		return chosen, files[0].label, nil

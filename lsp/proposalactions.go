@@ -33,7 +33,7 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 	var inFile, all []event.HunkID
 	asks := s.asksAboutFiles()
 	files := map[string]bool{}
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		if !h.Waits() {
 			continue
 		}
@@ -119,7 +119,7 @@ func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *wo
 		}}
 	}
 	list := []action{}
-	if _, ok := session.Proposal().Sides(h.ID); ok {
+	if _, ok := session.Board().Proposal().Sides(h.ID); ok {
 		list = append(list, action{
 			title: "agentls: Show both sides of this conflict", kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
 			command: methods.CommandDiffProposal, argument: one,
@@ -130,7 +130,7 @@ func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *wo
 				kind:  protocol.CodeActionKindQuickFix, diagnostic: &d,
 				command: methods.CommandAcceptProposal,
 				argument: methods.AcceptParams{
-					Proposal: session.ProposalID(), Hunks: []event.HunkID{h.ID},
+					Proposal: session.Board().ProposalID(), Hunks: []event.HunkID{h.ID},
 					Overwrite: true,
 				},
 			})
@@ -170,7 +170,7 @@ func what(s *Server, h workspace.Hunk) string {
 func (s *Server) proposalParams(session *agentcore.Session, paths []string,
 	hunks ...event.HunkID,
 ) methods.ProposalParams {
-	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: slices.Clone(hunks)}
+	p := methods.ProposalParams{Proposal: session.Board().ProposalID(), Hunks: slices.Clone(hunks)}
 	for _, path := range paths {
 		p.Files = append(p.Files, s.documents.uriOf(path))
 	}

@@ -21,7 +21,7 @@ func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*
 	if err != nil {
 		return nil, err
 	}
-	diff, err := session.Diff(ids)
+	diff, err := session.Board().Diff(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*
 // in a file: what stands there, what the agent had seen, and what it proposes.
 func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
 	var b strings.Builder
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		inFile := slices.ContainsFunc(files, func(u uri.URI) bool { return pathOf(u) == h.Path })
 		if h.State != event.StateConflict || !inFile && !slices.Contains(ids, h.ID) {
 			continue
@@ -48,7 +48,7 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 			b.WriteString(" (" + h.Detail + ")")
 		}
 		b.WriteString("\n")
-		sides, ok := session.Proposal().Sides(h.ID)
+		sides, ok := session.Board().Proposal().Sides(h.ID)
 		if !ok {
 			sides = workspace.Conflict{Base: h.Before, Ours: h.After}
 		}
@@ -108,7 +108,7 @@ func (s *Server) diffParams(session *agentcore.Session, name string) (p *methods
 	}
 	// By the hunks' own paths: nothing else can be meant, and what lies outside the folders has no other way back.
 	if session != nil {
-		for _, h := range session.Hunks() {
+		for _, h := range session.Board().Hunks() {
 			if strings.TrimPrefix(s.view.Relative(h.Path), "/") == file {
 				p.Files = []uri.URI{s.documents.uriOf(h.Path)}
 				return p, true

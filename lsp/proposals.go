@@ -33,7 +33,7 @@ func (s *Server) accept(ctx context.Context, session *agentcore.Session,
 	ids []event.HunkID,
 ) (*methods.AcceptResult, error) {
 	return s.carryOut(ctx, &acceptance{
-		decision: accepting{session.Proposal()}, session: session,
+		decision: accepting{session.Board().Proposal()}, session: session,
 		left: uniqueHunks(ids),
 	})
 }
@@ -132,7 +132,7 @@ func (a *acceptance) textsBeforeMoves() [][]event.HunkID {
 	hunks := map[event.HunkID]workspace.Hunk{}
 	moved := map[string]bool{}
 	for _, id := range a.left {
-		if h, ok := a.session.Proposal().Hunk(id); ok {
+		if h, ok := a.session.Board().Proposal().Hunk(id); ok {
 			hunks[id] = h
 			if h.MoveTo != "" {
 				moved[h.Path], moved[h.MoveTo] = true, true
@@ -188,7 +188,7 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 	if len(plan.refused) > 0 {
 		edits = slices.DeleteFunc(edits, func(e workspace.FileEdit) bool { return plan.refused[e.Path] != "" })
 		for _, id := range slices.Clone(a.left) {
-			if h, ok := a.session.Proposal().Hunk(id); ok && plan.refused[h.Path] != "" {
+			if h, ok := a.session.Board().Proposal().Hunk(id); ok && plan.refused[h.Path] != "" {
 				a.fail(id, plan.refused[h.Path])
 			}
 		}
@@ -255,7 +255,7 @@ func (s *Server) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 			"the editor said that it made the edit, but told of no change to %s; look there before you accept it again",
 			s.view.Relative(e.Path))
 		for _, id := range slices.Clone(a.left) {
-			h, known := a.session.Proposal().Hunk(id)
+			h, known := a.session.Board().Proposal().Hunk(id)
 			if became, _ := a.decision.outcome(id); known && h.Path == e.Path && became == outcomeOpen {
 				a.decision.confirm([]event.HunkID{id}, false, reason)
 				a.fail(id, reason)
@@ -279,7 +279,7 @@ func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.Fi
 		s.diagnostics.clear(e.MoveTo)
 		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
 			became, _ := a.decision.outcome(id)
-			h, known := a.session.Proposal().Hunk(id)
+			h, known := a.session.Board().Proposal().Hunk(id)
 			return became != outcomeMade && known && (h.Path == e.Path || h.Path == e.MoveTo)
 		})
 		if left && !s.shows(e.Path) && s.shows(e.MoveTo) {
@@ -449,7 +449,7 @@ func (s *Server) chosenHunks(ctx context.Context,
 	if err != nil {
 		return nil, nil, err
 	}
-	if session == nil || session.ProposalID() != p.Proposal {
+	if session == nil || session.Board().ProposalID() != p.Proposal {
 		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &fault.Error{
 			Kind: fault.NotFound, Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
 			Hint: "list the proposals with agent/proposals",
@@ -459,7 +459,7 @@ func (s *Server) chosenHunks(ctx context.Context,
 		return session, slices.Clone(p.Hunks), nil
 	}
 	var ids []event.HunkID
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
 		inFile := len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(u uri.URI) bool { return pathOf(u) == h.Path })
 		if named && inFile {
@@ -471,11 +471,11 @@ func (s *Server) chosenHunks(ctx context.Context,
 
 // proposalOf is the session's proposal on the wire. Versions and ranges are those of one text only within settled.
 func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
-	run, agent := session.Proposing()
+	run, agent := session.Board().Proposing()
 	p := s.withFiles(methods.Proposal{
-		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent,
+		ID: session.Board().ProposalID(), Session: session.ID, Run: run, Agent: agent,
 		Title: cmp.Or(session.Title(), "edits of former sessions"),
-	}, session.Hunks())
+	}, session.Board().Hunks())
 	for i, f := range p.Files {
 		if doc := s.documents.get(pathOf(f.URI)); doc != nil {
 			p.Files[i].Version = pointer(int(doc.version))

@@ -123,7 +123,7 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 		paths[path] = true
 	}
 	if session := s.opened(); session != nil {
-		for _, path := range session.Remarked() {
+		for _, path := range session.Board().Remarked() {
 			paths[path] = true
 		}
 	}

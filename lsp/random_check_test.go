@@ -188,7 +188,7 @@ func (g *game) checkHunks() error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	hunks := session.Proposal().Hunks()
+	hunks := session.Board().Proposal().Hunks()
 	g.copied(hunks)
 	for t, took := range g.doubtful {
 		if !g.removedByAgents[t] {
@@ -262,12 +262,12 @@ func (g *game) checkStore(ctx context.Context) error {
 		}
 		for _, row := range rows {
 			stored[row.ID] = row.State
-			if h, ok := session.Proposal().Hunk(row.ID); !ok || h.Before != row.Before || h.After != row.After || h.Path != row.Path {
+			if h, ok := session.Board().Proposal().Hunk(row.ID); !ok || h.Before != row.Before || h.After != row.After || h.Path != row.Path {
 				return fmt.Errorf("the store has another hunk: %+v, the memory %+v", row, h)
 			}
 		}
 	}
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Board().Proposal().Hunks() {
 		if stored[h.ID] != h.State {
 			return fmt.Errorf("the store has another state: %q of %+v", stored[h.ID], h)
 		}

@@ -358,12 +358,12 @@ func (g *game) hunks(states ...event.ProposalState) []workspace.Hunk {
 	if session == nil {
 		return nil
 	}
-	return slices.DeleteFunc(session.Hunks(), func(h workspace.Hunk) bool { return !slices.Contains(states, h.State) })
+	return slices.DeleteFunc(session.Board().Hunks(), func(h workspace.Hunk) bool { return !slices.Contains(states, h.State) })
 }
 
 // chosen picks hunks: one, those of a file, some, or all; and names them as a client may.
 func (g *game) chosen(rng *rand.Rand, hunks []workspace.Hunk) ([]workspace.Hunk, methods.ProposalParams) {
-	p := methods.ProposalParams{Proposal: g.server.opened().ProposalID()}
+	p := methods.ProposalParams{Proposal: g.server.opened().Board().ProposalID()}
 	switch rng.IntN(4) {
 	case 0:
 		hunks = []workspace.Hunk{pick(rng, hunks)}
@@ -406,7 +406,7 @@ func (g *game) reject(ctx context.Context, rng *rand.Rand, calm bool) error {
 		if !calm && len(params.Hunks) == 0 && !rejected && !failed {
 			continue // it was gone before the request came
 		}
-		if now, _ := g.server.opened().Proposal().Hunk(h.ID); rejected == failed || calm && rejected && now.State != event.StateRejected {
+		if now, _ := g.server.opened().Board().Proposal().Hunk(h.ID); rejected == failed || calm && rejected && now.State != event.StateRejected {
 			return fmt.Errorf("a hunk was not rejected clearly: %+v, now %+v, answer %s", h, now, raw)
 		}
 		if rejected {
@@ -476,12 +476,12 @@ func (g *game) accept(ctx context.Context, rng *rand.Rand, meanwhile func() erro
 // undoRun takes accepted hunks of a run back, all or some, while something may happen to the edit on its way.
 func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	session := g.server.opened()
-	accepted := session.Proposal().Accepted()
+	accepted := session.Board().Proposal().Accepted()
 	if len(accepted) == 0 || !g.profile.Announces("workspace.applyEdit") {
 		return nil
 	}
 	run := pick(rng, accepted).Author.Run
-	undoable, err := session.Undoable(ctx, run)
+	undoable, err := session.Board().Undoable(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -499,7 +499,7 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	defer g.editor.React(lsptest.Reaction{})
 	hunks := slices.Clone(undoable)
 	for _, h := range undoable { // what was accepted first may come back where hunks lie above each other
-		if former, ok := session.Proposal().Hunk(h.ID); ok {
+		if former, ok := session.Board().Proposal().Hunk(h.ID); ok {
 			former.Before, former.After = former.After, former.Before
 			hunks = append(hunks, former)
 		}

@@ -88,10 +88,10 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 	s.joining.Lock()
 	defer s.joining.Unlock()
 	var shown []string
-	for _, f := range session.Findings("") {
+	for _, f := range session.Board().Findings("") {
 		shown = append(shown, event.FilePath(f.URI))
 	}
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		shown = append(shown, h.Path, h.MoveTo)
 	}
 	shown = append(shown, s.diagnostics.hosted(session)...)
@@ -103,7 +103,7 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 		former.stop()
 	}
 	s.diagnostics.touch(shown...)
-	s.refresher.proposalChanged(session.ProposalID())
+	s.refresher.proposalChanged(session.Board().ProposalID())
 	return nil
 }
 

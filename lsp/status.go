@@ -170,8 +170,8 @@ func (s *Server) statusFacts() agentcore.StatusFacts {
 	}
 	if session := s.opened(); session != nil {
 		f.Session = session.ID
-		f.Asks, f.Findings = len(session.Asks()), len(session.Findings(""))
-		for _, h := range session.Hunks() {
+		f.Asks, f.Findings = len(session.Asks()), len(session.Board().Findings(""))
+		for _, h := range session.Board().Hunks() {
 			if h.Waits() {
 				f.Edits++
 			}

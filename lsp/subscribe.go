@@ -162,11 +162,11 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
 	if err != nil {
 		return snapshot, s.addStored(ctx, engine, snapshot)
 	}
-	snapshot.Findings = session.Findings("")
+	snapshot.Findings = session.Board().Findings("")
 	for _, ask := range session.Asks() {
 		snapshot.Asks = append(snapshot.Asks, askOf(ask))
 	}
-	if session.Undecided() {
+	if session.Board().Undecided() {
 		err = s.settled(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
 	return snapshot, err

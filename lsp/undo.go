@@ -26,7 +26,7 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 	if session == nil {
 		return nil, nothingToUndo(p.Run)
 	}
-	undoable, err := session.Undoable(ctx, p.Run)
+	undoable, err := session.Board().Undoable(ctx, p.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 	}
 	// What another run did is not to be undone by mistake. What nobody can undo any more is told with its own reason.
 	var foreign []event.HunkID
-	for _, h := range session.Proposal().Accepted() {
+	for _, h := range session.Board().Proposal().Accepted() {
 		if slices.Contains(ids, h.ID) &&
 			!slices.ContainsFunc(undoable, func(own workspace.Hunk) bool { return own.ID == h.ID }) {
 			foreign = append(foreign, h.ID)
@@ -48,7 +48,7 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 	if len(ids)+len(foreign) == 0 {
 		return nil, nothingToUndo(p.Run)
 	}
-	a := &acceptance{decision: undoing{session.Proposal()}, session: session, left: uniqueHunks(ids)}
+	a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: uniqueHunks(ids)}
 	for _, id := range foreign {
 		a.fail(id, fmt.Sprintf("it is an edit of another run than %s", p.Run))
 	}
@@ -110,7 +110,7 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 	inFile := map[event.RunID][]event.HunkID{}
 	agents := map[event.RunID]string{}
 	var touched []event.RunID
-	for _, h := range session.Proposal().Accepted() {
+	for _, h := range session.Board().Proposal().Accepted() {
 		if h.Path != path || h.State != event.StateOpen {
 			continue
 		}

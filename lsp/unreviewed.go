@@ -50,7 +50,7 @@ func (a *acceptor) accept(ctx context.Context) {
 	}
 	var ids []event.HunkID
 	known := map[event.HunkID]string{}
-	for _, h := range session.Hunks() {
+	for _, h := range session.Board().Hunks() {
 		text := fmt.Sprint(h.Path, "\x00", h.MoveTo, "\x00", h.Before, "\x00", h.After)
 		if former, tried := a.tried[h.ID]; tried {
 			known[h.ID] = former

@@ -137,6 +137,16 @@ func (v *View) Roots() []Root {
 	return list
 }
 
+// Folders returns the paths of the workspace folders as they are now. They may come and go while a session is open;
+// what a run may is fixed when it starts.
+func (v *View) Folders() []string {
+	var list []string
+	for _, root := range v.Roots() {
+		list = append(list, root.Path)
+	}
+	return list
+}
+
 // SetRoots replaces the workspace folders. Documents, hunks and marks stay. On an error, which says which
 // path is not absolute, nothing changes.
 func (v *View) SetRoots(roots []Root) error {

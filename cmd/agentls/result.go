@@ -67,7 +67,7 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 		)
 	})
 	var open []event.HunkID
-	for _, h := range session.Proposal().Hunks() {
+	for _, h := range session.Board().Proposal().Hunks() {
 		switch h.State {
 		case event.StateOpen:
 			open = append(open, h.ID)
@@ -80,7 +80,7 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.ID, b.ID))
 	})
 	var failures []workspace.HunkFailure
-	r.edits, failures = session.Proposal().Edits(open)
+	r.edits, failures = session.Board().Proposal().Edits(open)
 	for _, f := range failures {
 		for i := range r.hunks {
 			if r.hunks[i].ID == f.ID {
@@ -89,7 +89,7 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 		}
 	}
 	for _, f := range r.findings {
-		fix := session.Fix(f.ID)
+		fix := session.Board().Fix(f.ID)
 		for _, h := range r.hunks {
 			if h.State == event.StateOpen && slices.Contains(fix, h.ID) {
 				r.fixes[f.ID] = append(r.fixes[f.ID], h)

@@ -63,7 +63,7 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 			accepted = append(accepted, h.ID)
 		}
 	}
-	session.Proposal().Confirm(accepted, true, "")
+	session.Board().Proposal().Confirm(accepted, true, "")
 	session.View().DiskChanged(paths)
 	ctx = context.WithoutCancel(ctx) // the files are written: that has to be stored
 	settling, cancel := context.WithTimeout(ctx, closeTime)

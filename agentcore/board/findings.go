@@ -1,4 +1,4 @@
-package agentcore
+package board
 
 import (
 	"cmp"
@@ -43,11 +43,11 @@ func (f *openFinding) remark() remark { return remark{f.path, f.finding.Rule, f.
 
 // Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
 // An empty path means all files.
-func (s *Session) Findings(path string) []event.Finding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *Board) Findings(path string) []event.Finding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var list []event.Finding
-	for _, f := range s.findings {
+	for _, f := range b.findings {
 		if f.durable.Load() && (path == "" || f.path == path) {
 			list = append(list, f.now())
 		}
@@ -60,16 +60,16 @@ func (s *Session) Findings(path string) []event.Finding {
 }
 
 // Remarked returns the files that have open findings or undecided hunks, in no order and some twice.
-func (s *Session) Remarked() []string {
+func (b *Board) Remarked() []string {
 	var list []string
-	s.mu.Lock()
-	for _, f := range s.findings {
+	b.mu.Lock()
+	for _, f := range b.findings {
 		if f.durable.Load() {
 			list = append(list, f.path)
 		}
 	}
-	s.mu.Unlock()
-	for _, h := range s.Hunks() {
+	b.mu.Unlock()
+	for _, h := range b.Hunks() {
 		if h.Waits() {
 			list = append(list, h.Path)
 		}
@@ -78,30 +78,42 @@ func (s *Session) Remarked() []string {
 }
 
 // Outcome counts the open findings and proposed edits of a run and of the runs below it.
-func (s *Session) Outcome(id event.RunID) (findings, edits int) {
-	s.mu.Lock()
-	for _, f := range s.findings {
+func (b *Board) Outcome(id event.RunID) (findings, edits int) {
+	b.mu.Lock()
+	for _, f := range b.findings {
 		if f.durable.Load() && (f.run == id || f.chain == id) {
 			findings++
 		}
 	}
-	s.mu.Unlock()
-	for _, h := range s.proposal.Hunks() {
+	b.mu.Unlock()
+	for _, h := range b.proposal.Hunks() {
 		if h.State != event.StateOpen {
 			continue
 		}
-		if r, err := s.engine.run(h.Author.Run); h.Author.Run == id || err == nil && r.chain() == id {
+		if h.Author.Run == id || b.chain(h.Author.Run) == id {
 			edits++
 		}
 	}
 	return findings, edits
 }
 
+// FoundBy counts the open findings of some runs, also those that are not stored yet.
+func (b *Board) FoundBy(runs map[event.RunID]bool) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.findings {
+		if runs[f.run] {
+			n++
+		}
+	}
+	return n
+}
+
 // Finding returns an open finding by id, with the path of its file.
-func (s *Session) Finding(id event.FindingID) (event.Finding, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.findings[id]
+func (b *Board) Finding(id event.FindingID) (event.Finding, string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.findings[id]
 	if f == nil {
 		return event.Finding{}, "", fault.Missing("open finding", string(id),
 			"it may have been cleared because its lines changed; review the file again")
@@ -119,11 +131,19 @@ func (f *openFinding) now() event.Finding {
 	return moved
 }
 
-// report stores and publishes a finding. The same remark on the same line by a later run renews the
+// Finder is the run that found something.
+type Finder struct {
+	Agent, Model string
+	Run          event.RunID
+	// Chain is the first of the runs of the same prompt.
+	Chain event.RunID
+}
+
+// Report stores and publishes a finding. The same remark on the same line by a later run renews the
 // earlier one instead of doubling it. fix is the id that the edits of its fix were signed with, or "".
-func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event.FindingID, error) {
-	for range trackAttempts {
-		file, err := s.view.Read(found.Path)
+func (b *Board) Report(by Finder, found tool.Finding, fix event.FindingID) (event.FindingID, error) {
+	for range Attempts {
+		file, err := b.view.Read(found.Path)
 		if err != nil {
 			return "", err
 		}
@@ -132,11 +152,11 @@ func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event
 			finding: event.Finding{
 				ID: cmp.Or(fix, event.NewFindingID()), URI: event.FileURI(found.Path), Span: span,
 				Severity: found.Severity,
-				Rule:     found.Rule, Message: found.Message, Source: cmp.Or(found.Source, r.model.Name()),
+				Rule:     found.Rule, Message: found.Message, Source: cmp.Or(found.Source, by.Model),
 			},
-			path: found.Path, agent: r.definition.Slug, run: r.id, chain: r.chain(), quote: quote, fix: fix,
+			path: found.Path, agent: by.Agent, run: by.Run, chain: by.Chain, quote: quote, fix: fix,
 		}
-		if s.track(f, file.Stamp, true) {
+		if b.track(f, file.Stamp, true) {
 			return f.finding.ID, nil
 		}
 	}
@@ -146,13 +166,13 @@ func (s *Session) report(r *run, found tool.Finding, fix event.FindingID) (event
 	}
 }
 
-// trackAttempts is how often a finding is placed anew when the user types at that very moment.
-const trackAttempts = 5
+// Attempts is how often something is placed anew in a text that the user changes at that very moment.
+const Attempts = 5
 
-func (s *Session) findingRow(f *openFinding) store.Finding {
+func (b *Board) findingRow(f *openFinding) store.Finding {
 	now := time.Now().UTC()
 	row := store.Finding{
-		Finding: f.now(), Session: s.ID, Run: f.run, Quote: f.quote, State: store.FindingOpen,
+		Finding: f.now(), Session: b.events.Session, Run: f.run, Quote: f.quote, State: store.FindingOpen,
 		Created: now, Updated: now,
 	}
 	if len(f.hunks) > 1 {
@@ -163,41 +183,41 @@ func (s *Session) findingRow(f *openFinding) store.Finding {
 
 // track follows the lines of a finding, which refer to the text of the stamp, and publishes it; save says that it
 // is to be stored, too. It reports false, and has done nothing, where the text is another one by now.
-func (s *Session) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
-	// The session's lock is not held: the view may run the callbacks of other changes, which take it.
-	mark := s.view.Track(f.path, stamp, f.finding.Span.StartLine, f.finding.Span.EndLine+1, func() { s.lose(f) })
+func (b *Board) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
+	// The board's lock is not held: the view may run the callbacks of other changes, which take it.
+	mark := b.view.Track(f.path, stamp, f.finding.Span.StartLine, f.finding.Span.EndLine+1, func() { b.lose(f) })
 	if mark == nil {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if f.lost {
 		return false
 	}
 	f.mark = mark
-	if former := s.sameRemark(f); former != nil {
+	if former := b.sameRemark(f); former != nil {
 		f.finding.ID = former.finding.ID
 		if f.fix == "" {
 			f.fix, f.hunks, f.finding.Hunk = former.fix, former.hunks, former.finding.Hunk
 		}
 		f.durable.Store(former.durable.Load())
-		s.remove(former)
+		b.remove(former)
 	}
-	s.findings[f.finding.ID] = f
-	s.remarks[f.remark()] = append(s.remarks[f.remark()], f)
+	b.findings[f.finding.ID] = f
+	b.remarks[f.remark()] = append(b.remarks[f.remark()], f)
 	batch := store.Batch{Committed: func() { f.durable.Store(true) }}
 	if save {
-		batch.Findings = []store.Finding{s.findingRow(f)}
+		batch.Findings = []store.Finding{b.findingRow(f)}
 	} else {
 		f.durable.Store(true) // it comes from the store
 	}
-	s.submitNow(batch, f.run, event.FindingReported{Finding: f.finding})
+	b.events.SubmitNow(batch, f.run, event.FindingReported{Finding: f.finding})
 	return true
 }
 
-// sameRemark returns the open finding that says the same of the same line, or nil. The caller holds s.mu.
-func (s *Session) sameRemark(f *openFinding) *openFinding {
-	for _, old := range s.remarks[f.remark()] {
+// sameRemark returns the open finding that says the same of the same line, or nil. The caller holds b.mu.
+func (b *Board) sameRemark(f *openFinding) *openFinding {
+	for _, old := range b.remarks[f.remark()] {
 		if old.now().Span.StartLine == f.finding.Span.StartLine {
 			return old
 		}
@@ -205,76 +225,68 @@ func (s *Session) sameRemark(f *openFinding) *openFinding {
 	return nil
 }
 
-// remove takes a finding out, without a word. The caller holds s.mu.
-func (s *Session) remove(f *openFinding) {
-	delete(s.findings, f.finding.ID)
-	if same := slices.DeleteFunc(s.remarks[f.remark()],
+// remove takes a finding out, without a word. The caller holds b.mu.
+func (b *Board) remove(f *openFinding) {
+	delete(b.findings, f.finding.ID)
+	if same := slices.DeleteFunc(b.remarks[f.remark()],
 		func(other *openFinding) bool { return other == f }); len(same) > 0 {
-		s.remarks[f.remark()] = same
+		b.remarks[f.remark()] = same
 	} else {
-		delete(s.remarks, f.remark())
+		delete(b.remarks, f.remark())
 	}
 	f.mark.Release()
 }
 
 // lose closes a finding whose lines have changed. The workspace calls it, possibly before the finding is known,
 // or after another one took over its id.
-func (s *Session) lose(f *openFinding) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *Board) lose(f *openFinding) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	f.lost = true
-	if s.findings[f.finding.ID] == f {
-		s.drop(f, "the text changed")
+	if b.findings[f.finding.ID] == f {
+		b.drop(f, "the text changed")
 	}
 }
 
-// drop closes an open finding. The caller holds s.mu, so that what is stored and told has the order of what happens.
-func (s *Session) drop(f *openFinding, reason string) {
-	s.remove(f)
+// drop closes an open finding. The caller holds b.mu, so that what is stored and told has the order of what happens.
+func (b *Board) drop(f *openFinding, reason string) {
+	b.remove(f)
 	id := f.finding.ID
-	s.submitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}},
+	b.events.SubmitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}},
 		f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
-// clearFormer closes what earlier prompts to the same agent found on what a run was about, and which the run, that
-// has completed, did not find again. What has an undecided fix stays: the run saw the text as if it were fixed.
-func (s *Session) clearFormer(r *run) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.findings {
-		if f.agent == r.definition.Slug && f.chain != r.chain() && r.request.Context.covers(f.path, f.now().Span) &&
-			!slices.ContainsFunc(f.hunks, s.undecided) {
-			s.drop(f, "reviewed again")
+// ClearFormer closes what earlier prompts to the same agent found on what a run was about, which covers tells, and
+// which the run, that has completed, did not find again. What has an undecided fix stays: the run saw the text as if it were fixed.
+func (b *Board) ClearFormer(by Finder, covers func(path string, span event.Span) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.findings {
+		if f.agent == by.Agent && f.chain != by.Chain && covers(f.path, f.now().Span) &&
+			!slices.ContainsFunc(f.hunks, b.undecided) {
+			b.drop(f, "reviewed again")
 		}
 	}
 }
 
-// covers reports whether a place is part of what a prompt is about.
-func (c *Context) covers(path string, span event.Span) bool {
-	if !slices.Contains(c.Paths, path) {
-		return false
-	}
-	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
-}
-
-func (s *Session) undecided(id event.HunkID) bool {
-	h, ok := s.proposal.Hunk(id)
+func (b *Board) undecided(id event.HunkID) bool {
+	h, ok := b.proposal.Hunk(id)
 	return ok && h.Waits()
 }
 
 // Fix returns the open hunks that would resolve an open finding together; none without a fix, or where a part of it is
 // not to be had any more.
-func (s *Session) Fix(id event.FindingID) []event.HunkID {
-	s.mu.Lock()
+func (b *Board) Fix(id event.FindingID) []event.HunkID {
+	b.mu.Lock()
 	var hunks []event.HunkID
-	if f := s.findings[id]; f != nil {
+	if f := b.findings[id]; f != nil {
 		hunks = f.hunks // replaced as a whole
 	}
-	s.mu.Unlock()
+	b.mu.Unlock()
 	var open []event.HunkID
 	for _, id := range hunks {
-		switch h, _ := s.proposal.Hunk(id); h.State {
+		switch h, _ := b.proposal.Hunk(id); h.State {
 		case event.StateOpen:
 			open = append(open, id)
 		case event.StateAccepted:
@@ -285,10 +297,10 @@ func (s *Session) Fix(id event.FindingID) []event.HunkID {
 	return open
 }
 
-// linkHunks tells which proposed hunks would resolve which finding, once the hunks are there.
-func (s *Session) linkHunks() {
+// LinkHunks tells which proposed hunks would resolve which finding, once the hunks are there.
+func (b *Board) LinkHunks() {
 	fixes := map[event.FindingID][]event.HunkID{}
-	for _, h := range s.proposal.Hunks() {
+	for _, h := range b.proposal.Hunks() {
 		if !h.Waits() {
 			continue
 		}
@@ -299,21 +311,21 @@ func (s *Session) linkHunks() {
 	if len(fixes) == 0 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.findings {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.findings {
 		if hunks := fixes[f.fix]; f.fix != "" && len(hunks) > 0 && !slices.Equal(hunks, f.hunks) {
 			f.hunks, f.finding.Hunk = hunks, hunks[0]
-			s.submitNow(store.Batch{Findings: []store.Finding{s.findingRow(f)}}, f.run,
+			b.events.SubmitNow(store.Batch{Findings: []store.Finding{b.findingRow(f)}}, f.run,
 				event.FindingReported{Finding: f.now()})
 		}
 	}
 }
 
-// adoptFindings takes over what former sessions left open on the same roots, where the lines still stand: under the
+// AdoptFindings takes over what former sessions left open on the same roots, where the lines still stand: under the
 // old ids, so that two sessions never show one twice.
-func (s *Session) adoptFindings(ctx context.Context) error {
-	left, err := s.engine.store.OpenFindings(ctx, s.folders())
+func (b *Board) AdoptFindings(ctx context.Context) error {
+	left, err := b.events.Store.OpenFindings(ctx, b.view.Folders())
 	if err != nil {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}
@@ -323,31 +335,31 @@ func (s *Session) adoptFindings(ctx context.Context) error {
 	for _, row := range left { // in the order of their files
 		run, known := runs[row.Run]
 		if !known {
-			if run, err = s.engine.store.Run(ctx, row.Run); err != nil {
+			if run, err = b.events.Store.Run(ctx, row.Run); err != nil {
 				return fmt.Errorf("read the run of a finding: %w", err)
 			}
 			runs[row.Run] = run
 		}
 		if path := event.FilePath(row.URI); path != file.Path {
-			if file, err = s.view.Read(path); err != nil {
+			if file, err = b.view.Read(path); err != nil {
 				file = workspace.File{Path: path} // it is gone or no text any more, and so are the remarks
 			}
 			lines = workspace.NewIndex(file.Text)
 		}
 		if start := locate(lines, row.Quote, row.Span.StartLine); start >= 0 {
 			finding, fix := row.Finding, row.Fix()
-			if _, known := s.proposal.Hunk(finding.Hunk); !known {
+			if _, known := b.proposal.Hunk(finding.Hunk); !known {
 				finding.Hunk, fix = "", nil // its proposal was not taken over
 			}
 			finding.Span.EndLine += start - finding.Span.StartLine
 			finding.Span.StartLine = start
-			s.track(&openFinding{
+			b.track(&openFinding{
 				finding: finding, path: file.Path, agent: run.Agent, run: row.Run, chain: run.Chain,
 				quote: row.Quote, fix: row.ID, hunks: fix,
 			}, file.Stamp, false)
 		}
 	}
-	s.linkHunks() // with what interrupted runs had written
+	b.LinkHunks() // with what interrupted runs had written
 	return nil
 }
 

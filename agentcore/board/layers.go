@@ -1,4 +1,4 @@
-package agentcore
+package board
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type layerAuthor struct {
 	Lines [][2]int `json:"lines,omitempty"`
 }
 
-// layerAuthors are those of a file.
-func layerAuthors(f workspace.LayerFile) []layerAuthor {
+// encodedAuthors are those of a file, as JSON.
+func encodedAuthors(f workspace.LayerFile) json.RawMessage {
 	authors := make([]layerAuthor, len(f.Authors))
 	for i, a := range f.Authors {
 		authors[i] = layerAuthor{Run: a.Run, Agent: a.Agent, Reason: a.Reason, Finding: a.Finding}
@@ -39,69 +39,85 @@ func layerAuthors(f workspace.LayerFile) []layerAuthor {
 			}
 		}
 	}
-	return authors
+	raw, _ := json.Marshal(authors) // plain values, which always can be
+	return raw
 }
 
-// layerRows orders the commits of a run's layer, of which saved is the generation that was last stored. A child's merge
-// changes it, too.
-type layerRows struct {
-	mu    sync.Mutex
-	saved uint64
+// Layer is a run's layer as it is stored: row by row, in the order of its generations. A child's merge changes it, too.
+// Its methods may be called from any goroutine.
+type Layer struct {
+	board  *Board
+	run    event.RunID
+	layer  *workspace.Layer
+	parent *Layer // nil for that of a run which merges into the session
+
+	mu    sync.Mutex // while rows are read and handed over
+	saved uint64     // the generation that was last stored
 }
 
-// withLayer adds to a batch what the run's layer does to files since it was last stored, and hands the batch to submit.
-func (r *run) withLayer(batch store.Batch, submit func(store.Batch)) {
-	r.rows.mu.Lock()
-	defer r.rows.mu.Unlock()
-	changed, dropped, now := r.layer.SavedSince(r.rows.saved)
-	r.rows.saved = now
+// Layer has the edits of a run stored, whose layer was forked from that of the parent, which is nil for a root.
+func (b *Board) Layer(run event.RunID, layer *workspace.Layer, parent *Layer) *Layer {
+	return &Layer{board: b, run: run, layer: layer, parent: parent}
+}
+
+// With adds to a batch what the layer does to files since it was last stored, and hands the batch to submit.
+func (l *Layer) With(batch store.Batch, submit func(store.Batch)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed, dropped, now := l.layer.SavedSince(l.saved)
+	l.saved = now
 	for _, path := range dropped {
-		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
-			store.LayerKey{Session: r.session.ID, Run: r.id, Path: path})
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, l.key(path))
 	}
 	for _, f := range changed {
 		batch.LayerFiles = append(batch.LayerFiles, store.LayerFile{
-			Session: r.session.ID, Run: r.id, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
-			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encoded(layerAuthors(f)),
+			Session: l.board.events.Session, Run: l.run, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
+			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encodedAuthors(f),
 			Updated: time.Now().UTC(),
 		})
 	}
 	submit(batch)
 }
 
-// storeMerge stores that the run's edits have gone to its parent's layer, or are the session's hunks.
-func (r *run) storeMerge() {
-	if r.parent == nil {
-		r.session.told() // or the edits would be in no row for a moment
-		r.withLayer(store.Batch{}, r.submitRows)
+func (l *Layer) key(path string) store.LayerKey {
+	return store.LayerKey{Session: l.board.events.Session, Run: l.run, Path: path}
+}
+
+// Save stores what the layer does to files since it was last stored.
+func (l *Layer) Save() { l.With(store.Batch{}, l.submit) }
+
+// SaveMerge stores that the run's edits have gone to its parent's layer, or are the session's hunks.
+func (l *Layer) SaveMerge() {
+	if l.parent == nil {
+		l.board.told() // or the edits would be in no row for a moment
+		l.Save()
 		return
 	}
-	r.withLayer(store.Batch{}, func(batch store.Batch) { r.parent.withLayer(batch, r.submitRows) })
+	l.With(store.Batch{}, func(batch store.Batch) { l.parent.With(batch, l.submit) })
 }
 
-// dropLayer forgets what is stored of the run's edits, which no later process shall take over.
-func (r *run) dropLayer() {
-	r.rows.mu.Lock()
-	defer r.rows.mu.Unlock()
+// Drop forgets what is stored of the run's edits, which no later process shall take over.
+func (l *Layer) Drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var batch store.Batch
-	for _, f := range r.layer.Saved() {
-		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
-			store.LayerKey{Session: r.session.ID, Run: r.id, Path: f.Path})
+	for _, f := range l.layer.Saved() {
+		batch.LayerFilesRemoved = append(batch.LayerFilesRemoved, l.key(f.Path))
 	}
-	r.submitRows(batch)
+	l.submit(batch)
 }
 
-func (r *spec) submitRows(batch store.Batch) {
+func (l *Layer) submit(batch store.Batch) {
 	if len(batch.LayerFiles)+len(batch.LayerFilesRemoved) > 0 {
-		r.session.submit(batch, r.id)
+		l.board.events.Submit(batch, l.run)
 	}
 }
 
 // told waits until the hunks of merges that were made so far were handed to the store. The callbacks of a view never
 // wait.
-func (s *Session) told() {
+func (b *Board) told() {
 	done := make(chan struct{})
-	s.view.After(func() { close(done) })
+	b.view.After(func() { close(done) })
 	<-done
 }
 
@@ -111,7 +127,7 @@ const interruptedDetail = "an interrupted run proposed this"
 // adoptLayers merges what runs had written whose process ended, children into their parents and those into the
 // session. The rows go once the hunks are stored; where the process ends before that the next one merges the same
 // again, of which only what is missing makes new hunks.
-func (s *Session) adoptLayers(left store.Adopted) error {
+func (b *Board) adoptLayers(left store.Adopted) error {
 	if len(left.LayerFiles) == 0 {
 		return nil
 	}
@@ -128,7 +144,7 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 		if parent := layers[run.Parent]; parent != nil {
 			layers[run.ID] = parent.Fork()
 		} else {
-			layers[run.ID] = s.proposal.Fork()
+			layers[run.ID] = b.proposal.Fork()
 		}
 		layers[run.ID].Load(files[run.ID]) // the merge tells of the conflicts
 	}
@@ -138,12 +154,12 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 		report, err := layers[run.ID].Merge()
 		hunks = append(hunks, report.Hunks...)
 		for _, c := range report.Conflicts {
-			s.submit(store.Batch{}, "", event.Notice{
+			b.events.Submit(store.Batch{}, "", event.Notice{
 				Level: event.NoticeWarning,
 				Message: fmt.Sprintf(
 					"%s: what an interrupted run of %s wrote to lines %d to %d collides with another change and "+
 						"was left out",
-					s.view.Shown(c.Path), run.Agent, c.StartLine+1, c.EndLine),
+					b.view.Shown(c.Path), run.Agent, c.StartLine+1, c.EndLine),
 				Hint: "run the agent again on the text as it is now",
 			})
 		}
@@ -155,17 +171,17 @@ func (s *Session) adoptLayers(left store.Adopted) error {
 			unread[f.Path] = true // the next process tries again
 		}
 	}
-	s.proposal.Remark(hunks, interruptedDetail)
-	s.told()
-	s.engine.crash.Reach(crash.Remerged)
+	b.proposal.Remark(hunks, interruptedDetail)
+	b.told()
+	b.crash.Reach(crash.Remerged)
 	var batch store.Batch
 	for _, row := range left.LayerFiles {
 		if !unread[row.Path] {
 			batch.LayerFilesRemoved = append(batch.LayerFilesRemoved,
-				store.LayerKey{Session: s.ID, Run: row.Run, Path: row.Path})
+				store.LayerKey{Session: b.events.Session, Run: row.Run, Path: row.Path})
 		}
 	}
-	s.submit(batch, "")
+	b.events.Submit(batch, "")
 	return nil
 }
 
@@ -192,18 +208,18 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 	return file, nil
 }
 
-// adoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session
+// AdoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session
 // from one commit on, so that it is neither lost nor taken twice when this process is killed, too. At most keep hunks
 // that can be undone come along; with runs, only what they and those below them left.
-func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
+func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
 	now := time.Now().UTC()
-	left, err := s.engine.store.Adopt(ctx, store.Proposal{
-		ID: s.proposalID, Session: s.ID, Title: s.Title(), State: event.StateOpen, Created: now, Updated: now,
-	}, s.folders(), keep, runs...)
+	left, err := b.events.Store.Adopt(ctx, store.Proposal{
+		ID: b.id, Session: b.events.Session, Title: b.title(), State: event.StateOpen, Created: now, Updated: now,
+	}, b.view.Folders(), keep, runs...)
 	if err != nil {
 		return fmt.Errorf("take over what former sessions proposed: %w", err)
 	}
-	findings, err := s.engine.store.OpenFindings(ctx, s.folders())
+	findings, err := b.events.Store.OpenFindings(ctx, b.view.Folders())
 	if err != nil {
 		return fmt.Errorf("read the open findings of former sessions: %w", err)
 	}
@@ -223,8 +239,8 @@ func (s *Session) adoptProposals(ctx context.Context, keep int, runs ...event.Ru
 				"it held a secret, which agentls does not store; run the agent again"
 		}
 	}
-	s.hunksStored(hunks)
-	s.proposal.Restore(hunks)
-	s.engine.crash.Reach(crash.Adopted)
-	return s.adoptLayers(left)
+	b.hunksStored(hunks)
+	b.proposal.Restore(hunks)
+	b.crash.Reach(crash.Adopted)
+	return b.adoptLayers(left)
 }

@@ -1,4 +1,4 @@
-package agentcore
+package board
 
 import (
 	"context"
@@ -14,32 +14,32 @@ import (
 )
 
 const (
-	// adoptedUndos is how many accepted hunks of ended sessions a session takes over.
-	adoptedUndos = 1000
+	// AdoptedUndos is how many accepted hunks of ended sessions a session takes over.
+	AdoptedUndos = 1000
 	// storedHunks is how many settled hunks of a session are kept in the store, and boundEvery after how many more the
 	// others are removed.
 	storedHunks, boundEvery = 2000, 100
 )
 
-// Hunks returns the hunks of the session's proposal that may be shown, in the order of their paths and lines: one that
+// Hunks returns the hunks of the proposal that may be shown, in the order of their paths and lines: one that
 // waits for the user is there once it would survive a crash.
-func (s *Session) Hunks() []workspace.Hunk {
-	hunks := s.proposal.Hunks()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *Board) Hunks() []workspace.Hunk {
+	hunks := b.proposal.Hunks()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	return slices.DeleteFunc(hunks, func(h workspace.Hunk) bool {
-		_, durable := s.durable[h.ID]
+		_, durable := b.durable[h.ID]
 		return h.Waits() && !durable
 	})
 }
 
 // hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
 // calls it without locks, possibly on the goroutine that follows the editor's typing.
-func (s *Session) hunksChanged(changed []workspace.Hunk) {
+func (b *Board) hunksChanged(changed []workspace.Hunk) {
 	if len(changed) == 0 {
 		return
 	}
-	all := s.proposal.Hunks()
+	all := b.proposal.Hunks()
 	open, conflict := 0, 0
 	uris := map[string]bool{}
 	for _, h := range all {
@@ -60,26 +60,26 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 		}
 	}
 	now := time.Now().UTC()
-	batch := store.Batch{Committed: func() { s.hunksStored(changed) }}
+	batch := store.Batch{Committed: func() { b.hunksStored(changed) }}
 	last := changed[len(changed)-1].Author
+	title := b.title()
 	settled := 0
 	for _, h := range changed {
 		uris[event.FileURI(h.Path)] = true
-		batch.Hunks = append(batch.Hunks, s.hunkRow(h, now))
+		batch.Hunks = append(batch.Hunks, b.hunkRow(h, now))
 		if !h.Waits() {
 			settled++
 		}
 	}
-	s.mu.Lock()
-	s.proposing = last
-	title := s.account.title
-	if s.unbounded += settled; s.unbounded >= boundEvery {
-		s.unbounded = 0
-		batch.HunksBounded = []store.HunkBound{{Proposal: s.proposalID, Keep: storedHunks}}
+	b.mu.Lock()
+	b.proposing = last
+	if b.unbounded += settled; b.unbounded >= boundEvery {
+		b.unbounded = 0
+		batch.HunksBounded = []store.HunkBound{{Proposal: b.id, Keep: storedHunks}}
 	}
-	s.mu.Unlock()
+	b.mu.Unlock()
 	batch.Proposals = []store.Proposal{{
-		ID: s.proposalID, Session: s.ID, Run: last.Run, Agent: last.Agent, Title: title,
+		ID: b.id, Session: b.events.Session, Run: last.Run, Agent: last.Agent, Title: title,
 		State: state, Created: now, Updated: now,
 	}}
 	sorted := make([]string, 0, len(uris))
@@ -87,29 +87,29 @@ func (s *Session) hunksChanged(changed []workspace.Hunk) {
 		sorted = append(sorted, uri)
 	}
 	slices.Sort(sorted)
-	s.submitNow(batch, last.Run, event.ProposalChanged{
-		Proposal: s.proposalID, State: state, URIs: sorted, Open: open,
+	b.events.SubmitNow(batch, last.Run, event.ProposalChanged{
+		Proposal: b.id, State: state, URIs: sorted, Open: open,
 		Conflict: conflict,
 	})
 }
 
 // hunksStored notes which hunks would survive a crash. It runs on the store's goroutine.
-func (s *Session) hunksStored(hunks []workspace.Hunk) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *Board) hunksStored(hunks []workspace.Hunk) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, h := range hunks {
 		if h.Waits() {
-			s.durable[h.ID] = struct{}{}
+			b.durable[h.ID] = struct{}{}
 		} else {
-			delete(s.durable, h.ID)
+			delete(b.durable, h.ID)
 		}
 	}
 }
 
 // hunkRow is a hunk as it is stored.
-func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
+func (b *Board) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 	return store.Hunk{
-		ID: h.ID, Proposal: s.proposalID, Path: h.Path, State: h.State,
+		ID: h.ID, Proposal: b.id, Path: h.Path, State: h.State,
 		StartLine: h.StartLine, EndLine: h.EndLine, Before: h.Before, After: h.After,
 		Create: h.Create, Delete: h.Delete, MoveTo: h.MoveTo, Detail: h.Detail,
 		PlaceStart: h.Place.StartLine, PlaceEnd: h.Place.EndLine, Above: h.Place.Above, Below: h.Place.Below,
@@ -120,29 +120,29 @@ func (s *Session) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 
 // storePlaces stores where the hunks stand by now, which is not done at every key, so that another process finds them
 // at once.
-func (s *Session) storePlaces() {
+func (b *Board) storePlaces() {
 	var batch store.Batch
 	now := time.Now().UTC()
-	for i, h := range s.proposal.Left() {
+	for i, h := range b.proposal.Left() {
 		// The times keep the order in which hunks were accepted.
-		batch.Hunks = append(batch.Hunks, s.hunkRow(h, now.Add(time.Duration(i)*time.Microsecond)))
+		batch.Hunks = append(batch.Hunks, b.hunkRow(h, now.Add(time.Duration(i)*time.Microsecond)))
 	}
 	if len(batch.Hunks) > 0 {
-		s.submit(batch, "")
+		b.events.Submit(batch, "")
 	}
 }
 
 // Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone
 // or are in conflict (see [workspace.Proposal.Accepted]).
-func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
+func (b *Board) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
 	parents := map[event.RunID]event.RunID{}
 	var list []workspace.Hunk
-	for _, h := range s.proposal.Accepted() {
+	for _, h := range b.proposal.Accepted() {
 		if h.Author.Run == run {
 			list = append(list, h)
 			continue
 		}
-		of, err := s.isBelow(ctx, h.Author.Run, run, parents)
+		of, err := b.isBelow(ctx, h.Author.Run, run, parents)
 		if err != nil {
 			return nil, err
 		}
@@ -155,17 +155,17 @@ func (s *Session) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hu
 
 // UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first.
 // They are roots: what their children did is undone with them. A run whose session was deleted is not among them.
-func (s *Session) UndoableRuns(ctx context.Context) ([]history.Run, error) {
+func (b *Board) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	seen := map[event.RunID]bool{}
 	var list []history.Run
-	for _, h := range s.proposal.Accepted() {
+	for _, h := range b.proposal.Accepted() {
 		if h.State != event.StateOpen {
 			continue
 		}
 		id := h.Author.Run
 		for id != "" && !seen[id] {
 			seen[id] = true
-			row, err := s.engine.store.Run(ctx, id)
+			row, err := b.events.Store.Run(ctx, id)
 			if errors.Is(err, store.ErrNotFound) {
 				break
 			} else if err != nil {
@@ -182,13 +182,13 @@ func (s *Session) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 }
 
 // isBelow reports whether a run was made by another one, or by one below it. parents remembers what was read.
-func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID,
+func (b *Board) isBelow(ctx context.Context, run, ancestor event.RunID,
 	parents map[event.RunID]event.RunID,
 ) (bool, error) {
 	for run != "" {
 		parent, known := parents[run]
 		if !known {
-			row, err := s.engine.store.Run(ctx, run)
+			row, err := b.events.Store.Run(ctx, run)
 			switch {
 			case errors.Is(err, store.ErrNotFound): // its session was deleted
 			case err != nil:
@@ -206,21 +206,21 @@ func (s *Session) isBelow(ctx context.Context, run, ancestor event.RunID,
 }
 
 // Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
-func (s *Session) Undecided() bool {
-	return slices.ContainsFunc(s.proposal.Hunks(), workspace.Hunk.Waits)
+func (b *Board) Undecided() bool {
+	return slices.ContainsFunc(b.proposal.Hunks(), workspace.Hunk.Waits)
 }
 
 // Proposing returns the run and agent behind the newest hunks.
-func (s *Session) Proposing() (event.RunID, string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.proposing.Run, s.proposing.Agent
+func (b *Board) Proposing() (event.RunID, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.proposing.Run, b.proposing.Agent
 }
 
 // Reject closes hunks without applying them.
-func (s *Session) Reject(ctx context.Context, ids []event.HunkID) ([]workspace.HunkFailure, error) {
-	failed := s.proposal.Reject(ids)
-	if err := s.Flush(ctx); err != nil {
+func (b *Board) Reject(ctx context.Context, ids []event.HunkID) ([]workspace.HunkFailure, error) {
+	failed := b.proposal.Reject(ids)
+	if err := b.events.Store.Submit(store.Batch{}).Wait(ctx); err != nil {
 		return failed, fmt.Errorf("store the rejected hunks: %w", err)
 	}
 	return failed, nil

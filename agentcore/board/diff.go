@@ -1,4 +1,4 @@
-package agentcore
+package board
 
 import (
 	"fmt"
@@ -11,34 +11,34 @@ import (
 
 // Diff returns hunks of the session's proposal as a unified diff, which `git apply` takes in the first
 // workspace folder that has the file. Hunks in conflict and settled ones are left out, since they fit nowhere.
-func (s *Session) Diff(ids []event.HunkID) (string, error) {
-	edits, _ := s.proposal.Edits(ids) // what fails is what is left out
+func (b *Board) Diff(ids []event.HunkID) (string, error) {
+	edits, _ := b.proposal.Edits(ids) // what fails is what is left out
 	ordered, cyclic := workspace.Ordered(edits)
 	bases := map[string]workspace.DiffBase{}
-	var b strings.Builder
+	var text strings.Builder
 	for _, e := range append(ordered, cyclic...) {
 		var format workspace.Format
 		if !e.Create {
-			file, err := s.view.Read(e.Path)
+			file, err := b.view.Read(e.Path)
 			if err != nil {
 				return "", fmt.Errorf("read the text below the proposed edits: %w", err)
 			}
 			format = file.Format
 		}
-		root := s.rootOf(e.Path)
+		root := b.rootOf(e.Path)
 		base, known := bases[root]
 		if !known {
 			base = workspace.NewDiffBase(root)
 			bases[root] = base
 		}
-		b.WriteString(e.Diff(base, format))
+		text.WriteString(e.Diff(base, format))
 	}
-	return b.String(), nil
+	return text.String(), nil
 }
 
 // rootOf is the workspace folder that a file lies in, and its own folder where it lies in none.
-func (s *Session) rootOf(path string) string {
-	for _, root := range s.view.Roots() {
+func (b *Board) rootOf(path string) string {
+	for _, root := range b.view.Roots() {
 		if rel, err := filepath.Rel(root.Path, path); err == nil && filepath.IsLocal(rel) {
 			return root.Path
 		}
