@@ -26,6 +26,7 @@ var imports = map[string]because{
 	"cmd/agentls": {
 		"agentcore":               "the command line runs the engine in its own process",
 		"agentcore/agent":         "lists and checks definitions",
+		"agentcore/authority":     "trust in folders",
 		"agentcore/config":        "flags, files and environment become the configuration",
 		"agentcore/crash":         "hands on where tests end the process",
 		"agentcore/event":         "ids and events, shown as a live tree",
@@ -55,6 +56,7 @@ var imports = map[string]because{
 
 	"lsp": {
 		"agentcore":            "drives the engine",
+		"agentcore/authority":  "trust in folders, as the user sees and decides it",
 		"agentcore/agent":      "lists definitions",
 		"agentcore/config":     "editor settings are a configuration layer",
 		"agentcore/crash":      "moments at which tests end the process",
@@ -149,6 +151,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/authority":         "decides on calls, and knows what the user decided",
 		"agentcore/board":             "what runs found and propose",
 		"agentcore/process":           "ends what it starts without a sandbox",
 		"agentcore/beside":            "a panic beside a run is raised in the run",
@@ -209,6 +212,19 @@ var imports = map[string]because{
 	},
 	"agentcore/process": {
 		"golang.org/x/sys": "names of signals",
+	},
+	"agentcore/authority": {
+		"agentcore/agent":      "modes and rules of definitions",
+		"agentcore/config":     "rules of the configuration; it acts in a folder, too",
+		"agentcore/event":      "ids",
+		"agentcore/fault":      "refuses",
+		"agentcore/hook":       "hooks as people know them",
+		"agentcore/mcp":        "names of the tools of servers",
+		"agentcore/network":    "addresses that the configuration allows",
+		"agentcore/permission": "decides",
+		"agentcore/store":      "keeps what the user decided",
+		"agentcore/tool":       "what tools declare that they reach for",
+		"agentcore/workspace":  "where a path leads",
 	},
 	"agentcore/board": {
 		"agentcore/crash":     "moments at which tests end the process",

@@ -395,3 +395,10 @@ func (e *Engine) storeAgents(ctx context.Context, batch store.Batch) error {
 	}
 	return nil
 }
+
+// readAgents takes in which agents other processes have registered.
+func (e *Engine) readAgents(ctx context.Context) error {
+	e.agents.mu.Lock()
+	defer e.agents.mu.Unlock()
+	return e.agents.read(ctx, e)
+}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -285,7 +286,6 @@ func (r *spec) grant(answer Answer, rules []permission.Rule, c *call) []store.Gr
 	if answer.Allow {
 		decision = permission.Allow
 	}
-	var rows []store.Grant
 	var grants []permission.Grant
 	for _, rule := range rules {
 		g := permission.Grant{
@@ -299,13 +299,11 @@ func (r *spec) grant(answer Answer, rules []permission.Rule, c *call) []store.Gr
 		case permission.Session:
 			g.Session = r.session.ID
 		case permission.Project:
-			g.Root = r.session.home()
+			g.Root = authority.Home(r.session.view)
 		}
 		grants = append(grants, g)
-		rows = append(rows, grantRow(g))
 	}
-	r.engine.grants.add(grants)
-	return rows
+	return r.engine.decisions.Add(grants)
 }
 
 // pathOfAgents names a run by the agents above it.
@@ -316,12 +314,4 @@ func (r *spec) pathOfAgents() string {
 	}
 	slices.Reverse(names)
 	return strings.Join(names, " ▸ ")
-}
-
-// home is the folder that a project's grants and trust are bound to: the session's first.
-func (s *Session) home() string {
-	if len(s.view.Folders()) == 0 {
-		return ""
-	}
-	return s.view.Folders()[0]
 }

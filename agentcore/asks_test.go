@@ -108,7 +108,7 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 	if len(grants) != 1 || grants[0].Root != w.dir {
 		t.Fatalf("unexpected grants: %+v", grants)
 	}
-	if err := w.engine.Revoke(w.ctx, grants[0].ID); err != nil {
+	if err := w.engine.Decisions().Revoke(w.ctx, grants[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range w.session.Board().Proposal().Hunks() {

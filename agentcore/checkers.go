@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -30,15 +31,15 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 			Reason: "it runs code of this workspace, which the user does not trust yet",
 		}
 	}
-	level := c.run.rights.sandboxLevel()
+	level := c.run.rights.Level()
 	if level != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, and there is no full sandbox to run it in",
 		}
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id,
-		Roots: c.run.session.view.Folders(), Home: homeDir(),
+		Layers: authority.Layers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id,
+		Roots: c.run.session.view.Folders(), Home: authority.UserHome(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -111,7 +112,7 @@ func (r *run) writeCommands(b *strings.Builder) {
 	if !r.mayAsk(tool.Spec{Name: "bash", Effect: tool.Executes}) {
 		otherwise = "only what a rule allows is run"
 	}
-	switch level := r.rights.sandboxLevel(); {
+	switch level := r.rights.Level(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString(
 			"commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
@@ -167,7 +168,7 @@ func (c *commands) open(ctx context.Context) (*sandbox.Box, error) {
 func (c *commands) options() (sandbox.Options, error) {
 	e := c.run.engine
 	report := e.sandboxReport()
-	env, home := e.redactor.Environ(os.Environ()), homeDir()
+	env, home := e.redactor.Environ(os.Environ()), authority.UserHome()
 	o := sandbox.Options{
 		Run: string(c.run.id), StateDir: e.sandboxDir(), OutputDir: e.outputDir(), Home: home, Env: env,
 		Caches: sandbox.DefaultCaches(env, home),
@@ -239,7 +240,7 @@ func (c *commands) look() (workspace.Snapshot, map[string]sandbox.Text) {
 func (c *commands) foreground(ctx context.Context, command tool.Command,
 	author workspace.Author,
 ) (tool.CommandResult, error) {
-	if c.run.rights.unsandboxed() {
+	if c.run.rights.Unsandboxed() {
 		p, err := c.startDirect(ctx, command)
 		if err != nil {
 			return tool.CommandResult{}, err
@@ -415,7 +416,7 @@ func (c *commands) start(ctx context.Context, command tool.Command) (id string, 
 		return "", fmt.Errorf("%d commands are in the background already; end one with bash_kill first", alive)
 	}
 	var p watched
-	if c.run.rights.unsandboxed() {
+	if c.run.rights.Unsandboxed() {
 		p, err = c.startDirect(c.run.ctx, command)
 	} else {
 		var box *sandbox.Box

@@ -91,7 +91,7 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	cfg.Permissions = []config.Permission{{Tool: "bash", Pattern: "echo*", Action: "allow"}}
 	w.configured(cfg)
 	other := w.elsewhere()
-	if err := other.TrustFolder(w.ctx, w.dir, nil); err != nil {
+	if err := other.Decisions().TrustFolder(w.ctx, w.dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.session.SetTrusted(true, w.dir)
@@ -104,10 +104,10 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	if len(given) != 1 {
 		t.Fatalf("granted: %+v", given)
 	}
-	if err := w.elsewhere().Revoke(w.ctx, given[0].ID); err != nil {
+	if err := w.elsewhere().Decisions().Revoke(w.ctx, given[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.RevokeTrust(w.ctx, w.dir); err != nil {
+	if err := other.Decisions().RevokeTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
 	w.answer(ask, agentcore.Answer{Allow: true})
@@ -131,13 +131,13 @@ func TestTrustLostWhileAsked(t *testing.T) {
 	cfg.Sandbox = config.SandboxOff
 	w.configured(cfg)
 	other := w.elsewhere()
-	if err := other.TrustFolder(w.ctx, w.dir, nil); err != nil {
+	if err := other.Decisions().TrustFolder(w.ctx, w.dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.session.SetTrusted(true, w.dir)
 	id := w.start(coder())
 	ask := w.asked()
-	if err := other.NeverTrust(w.ctx, w.dir); err != nil {
+	if err := other.Decisions().NeverTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
 	w.answer(ask, agentcore.Answer{Allow: true})
@@ -163,19 +163,19 @@ func TestTrustChangedElsewhere(t *testing.T) {
 		}
 	}
 	other := w.elsewhere()
-	if err := w.engine.TrustFolder(w.ctx, w.dir, nil); err != nil {
+	if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.RevokeTrust(w.ctx, w.dir); err != nil {
+	if err := other.Decisions().RevokeTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
 	hears()
-	if err := other.TrustFolder(w.ctx, w.dir, nil); err != nil {
+	if err := other.Decisions().TrustFolder(w.ctx, w.dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	hears()
 	// To trust it again, as it is by now, is a change, too.
-	if err := other.TrustFolder(w.ctx, w.dir, []permission.Actor{{Path: ".agentls/x.md", Hash: "1"}}); err != nil {
+	if err := other.Decisions().TrustFolder(w.ctx, w.dir, []permission.Actor{{Path: ".agentls/x.md", Hash: "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	hears()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -57,7 +58,7 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 		return nil, err
 	}
 	e := c.run.engine
-	dir := c.run.session.home()
+	dir := authority.Home(c.run.session.view)
 	if dir == "" {
 		return nil, errors.New("no workspace folder is open to run commands in; use the file tools")
 	}

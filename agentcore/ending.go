@@ -81,7 +81,7 @@ func (r *run) finish(err error) {
 
 // unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
 func (r *run) unstored(err error) {
-	failure := fault.Explain(storeFailure(err))
+	failure := fault.Explain(fault.Unstored(err))
 	r.mu.Lock()
 	r.status = event.StatusFailed
 	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure

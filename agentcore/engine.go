@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
@@ -25,6 +26,7 @@ import (
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -92,8 +94,7 @@ type Engine struct {
 	stateDir  string // absolute
 	keysFile  string
 	userFile  string // the user's config.toml, empty for none
-	grants    grants
-	decisions *decisions
+	decisions *authority.Decisions
 	machine   *slot.Machine // the slots of all processes on this state folder
 	local     *provider.LocalServers
 	crash     crash.Hook
@@ -142,7 +143,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.log.Use(e.store)
 	e.history = history.New(history.Options{
-		Store: e.store, Redact: e.redactor.Text, Output: e.outputOf, Narrow: narrowed,
+		Store: e.store, Redact: e.redactor.Text, Output: e.outputOf, Narrow: authority.Narrowed,
 		Live: func(id event.RunID) (history.Run, bool) { info, err := e.RunInfo(id); return info, err == nil },
 	})
 	if err := e.interruptDead(ctx); err != nil {
@@ -154,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.forgetOutputs(); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
-	if _, err := e.readDecisionsNow(ctx); err != nil {
+	if e.decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	if err := e.agents.open(ctx, e, o.Agents); err != nil {
@@ -164,7 +165,11 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.wait.Go(func() { e.retains(e.ctx) })
 	e.wait.Go(func() { e.log.Trim(e.ctx, o.Logger) })
 	if o.TrustChanged != nil {
-		e.wait.Go(func() { e.followDecisions(e.ctx, o.TrustChanged) })
+		e.wait.Go(func() {
+			e.decisions.Follow(e.ctx, o.TrustChanged, e.readAgents, func(err error) {
+				o.Logger.Warn("what other processes decide is not noticed at once", "error", err)
+			})
+		})
 	}
 	return e, nil
 }
@@ -208,7 +213,7 @@ func prepare(o *Options) (*Engine, error) {
 		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
 		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(),
 		crash: o.Crash, now: o.Now, logger: o.Logger,
-		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig, decisions: newDecisions(),
+		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig,
 		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
 		checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
@@ -241,7 +246,7 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 	if errors.Is(err, store.ErrClosed) {
 		return // whoever closes the engine hears of it
 	}
-	failure := storeFailure(err)
+	failure := fault.Unstored(err)
 	if !e.storeFailing.Swap(true) {
 		e.logger.Error("what happens cannot be stored", "error", err)
 		session := event.SessionID("")
@@ -274,14 +279,6 @@ func (e *Engine) Repaired() string {
 		return r.String()
 	}
 	return ""
-}
-
-func storeFailure(err error) *fault.Error {
-	return &fault.Error{
-		Kind: fault.Store, Detail: "what happened could not be stored: " + err.Error(),
-		Hint:  "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended",
-		Cause: err,
-	}
 }
 
 // errShutdown is the cause of runs that end because the process does; they become interrupted.
@@ -330,6 +327,18 @@ func (e *Engine) SetConfig(c *config.Config) {
 // SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
 // with.
 func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
+
+// Decisions are what the user decided: trust in folders, and permissions.
+func (e *Engine) Decisions() *authority.Decisions { return e.decisions }
+
+// Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
+func (e *Engine) Grants(session event.SessionID) []permission.Grant {
+	var folders []string
+	if s, err := e.Session(session); err == nil {
+		folders = s.view.Folders()
+	}
+	return e.decisions.Grants(session, folders)
+}
 
 // History reads what is stored of the sessions of any process.
 func (e *Engine) History() *history.Reader { return e.history }

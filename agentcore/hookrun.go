@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -40,7 +41,7 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	var exit hook.Exit
 	var changed string
 	var err error
-	if r.rights.unsandboxed() {
+	if r.rights.Unsandboxed() {
 		exit, err = r.commands.hookDirect(r.ctx, h, input)
 	} else {
 		exit, changed, err = r.sandboxedHook(h, input)
@@ -64,15 +65,15 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 func (r *run) withholds(h *lifecycleHook) string {
 	trusted := r.session.isTrusted()
 	switch {
-	case r.session.home() == "":
+	case authority.Home(r.session.view) == "":
 		return "no workspace folder is open"
 	case h.project && !trusted:
 		return "the workspace, which it comes from, is not trusted"
-	case h.project && r.rights.sandboxLevel() != permission.Full:
+	case h.project && r.rights.Level() != permission.Full:
 		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
 	case trusted:
 		return ""
-	case r.rights.sandboxLevel() != permission.Full:
+	case r.rights.Level() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
 	for _, root := range r.session.view.Roots() {
@@ -80,7 +81,7 @@ func (r *run) withholds(h *lifecycleHook) string {
 		if err != nil {
 			continue // nothing in it can be named
 		}
-		files := namedFiles(commandWords(h.command), root.Path, dir)
+		files := authority.NamedFiles(authority.CommandWords(h.command), root.Path, dir)
 		dir.Close() // only read from
 		if len(files) > 0 {
 			return files[0] + ", which it names, is a file of a workspace that is not trusted"
@@ -151,7 +152,7 @@ func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
 // hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the
 // name by which scripts for Claude Code look for it.
 func (r *spec) hookVariables(h *lifecycleHook) []string {
-	dir := cmp.Or(h.dir, r.session.home())
+	dir := cmp.Or(h.dir, authority.Home(r.session.view))
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }
 
@@ -208,7 +209,7 @@ func (h *hooks) programs(home string) []string {
 		if one.project {
 			continue
 		}
-		for _, word := range commandWords(one.command) {
+		for _, word := range authority.CommandWords(one.command) {
 			for _, prefix := range []string{"~/", "$HOME/", "${HOME}/"} {
 				if rest, ok := strings.CutPrefix(word, prefix); ok {
 					word = filepath.Join(home, rest)
@@ -235,7 +236,7 @@ func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byt
 	if err != nil {
 		return hook.Exit{}, err
 	}
-	p, err := startHook(h.command, c.run.session.home(),
+	p, err := startHook(h.command, authority.Home(c.run.session.view),
 		append(c.run.engine.redactor.Environ(os.Environ()),
 			append(c.run.hookVariables(h), runVariable(c.run.id), own)...), own, input)
 	if err != nil {

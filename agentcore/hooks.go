@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -74,7 +75,7 @@ func (r *spec) newHooks() *hooks {
 			return
 		}
 		of.timeout = cmp.Or(of.timeout, hookTimeout)
-		of.name = fmt.Sprintf("%s hook `%s`", of.event, firstLine(permission.Visible(hookTitle(of.command))))
+		of.name = fmt.Sprintf("%s hook `%s`", of.event, firstLine(permission.Visible(hook.Title(of.command))))
 		h.list = append(h.list, &of)
 	}
 	for _, name := range hook.Events() {
@@ -122,14 +123,6 @@ func (r *spec) definitionsAbove() []*agent.Definition {
 	return list
 }
 
-// hookTitle is a hook's command as people know it: without the shell that it is for.
-func hookTitle(command []string) string {
-	if len(command) == 3 && command[0] == "sh" && command[1] == "-c" {
-		return command[2]
-	}
-	return strings.Join(command, " ")
-}
-
 // pick returns the hooks of an event for something that has these spellings.
 func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
 	var list []*lifecycleHook
@@ -152,7 +145,7 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 // hookInput is what all events have in common.
 func (r *run) hookInput(e hook.Event) hook.Input {
 	in := hook.Input{
-		Event: e, Session: string(r.session.ID), Cwd: r.session.home(), PermissionMode: string(r.rights.policy.Mode()),
+		Event: e, Session: string(r.session.ID), Cwd: authority.Home(r.session.view), PermissionMode: string(r.rights.Policy.Mode()),
 		Agent: r.definition.Slug,
 		Run:   string(r.id), Depth: r.depth, Model: r.model.Name(),
 	}

@@ -68,7 +68,7 @@ func (r *run) author(reason string) workspace.Author {
 	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
 }
 
-func (h hostWorkspace) MayRead(path string) bool { return h.run.rights.mayRead(path, h.call.spec.Name) }
+func (h hostWorkspace) MayRead(path string) bool { return h.run.rights.MayRead(path, h.call.spec.Name) }
 
 func (h hostWorkspace) Attached(path string) (string, bool, error) {
 	if text, ok, err := h.run.commands.attached(path); ok {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/langserver"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -122,18 +123,18 @@ func languagesOf(cfg *config.Config) []langserver.Server {
 // withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
 // project's own code.
 func (r *run) withholdsLanguages(s langserver.Server) string {
-	switch level := r.rights.sandboxLevel(); {
+	switch level := r.rights.Level(); {
 	case !r.session.isTrusted():
 		return "language servers are not started in a workspace that the user does not trust yet"
 	case level != permission.Full:
 		return "there is no full sandbox to run a language server in"
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
-		Roots: r.session.view.Folders(), Home: homeDir(),
+		Layers: authority.Layers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
+		Roots: r.session.view.Folders(), Home: authority.UserHome(),
 	})
 	decision := policy.Decide(permission.Request{
-		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(),
+		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: authority.Home(r.session.view),
 		Sandbox: permission.Full,
 	}, nil)
 	if decision.Action != permission.Allow {

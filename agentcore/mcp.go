@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -563,7 +564,7 @@ func (e *Engine) mcpServers(sessions []*Session, roots []string, trusted bool) [
 	}
 	if !trusted {
 		for _, root := range roots {
-			hidden, _ := configuredServers(projectConfig(root))
+			hidden, _ := configuredServers(authority.ProjectConfig(root))
 			for _, server := range hidden {
 				if !slices.ContainsFunc(servers, func(o mcpServer) bool { return o.name == server.name }) {
 					servers = append(servers, server)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -37,7 +38,7 @@ func CheckServers(cfg *config.Config, dir string, trusted bool, get func(string)
 	if trusted {
 		return list
 	}
-	hidden, _ := configuredServers(projectConfig(dir))
+	hidden, _ := configuredServers(authority.ProjectConfig(dir))
 	for _, server := range hidden {
 		list = append(list, ServerCheck{
 			Name: server.name, Detail: fmt.Sprintf("%s, from %s, is not used: this folder is not trusted",

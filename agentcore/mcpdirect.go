@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/filelock"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/process"
@@ -82,7 +83,7 @@ func (s *mcpStarter) direct() (*mcp.Process, error) {
 	r := s.run
 	name := fmt.Sprintf("%s-%s-%d", r.session.ID, s.server.name, s.starts)
 	own := commandVariable + name
-	dir := r.session.home()
+	dir := authority.Home(r.session.view)
 	program := s.server.command[0]
 	if filepath.Base(program) != program && !filepath.IsAbs(program) {
 		program = filepath.Join(dir, program)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -57,10 +58,10 @@ func (p pipes) given(err error) error {
 // withholds says why the server may not be started here and now, or nothing. As with hooks, one of the user runs in
 // folders that are not trusted, too, but only with walls, and not as a program of such a folder.
 func (s *mcpStarter) withholds() string {
-	session, level := s.run.session, s.run.rights.sandboxLevel()
+	session, level := s.run.session, s.run.rights.Level()
 	trusted := session.isTrusted()
 	switch {
-	case session.home() == "":
+	case authority.Home(session.view) == "":
 		return "no workspace folder is open"
 	case s.server.project && !trusted:
 		return errUntrustedServer.Error()
@@ -76,7 +77,7 @@ func (s *mcpStarter) withholds() string {
 		if err != nil {
 			continue // nothing in it can be named
 		}
-		files := namedFiles(serverWords(s.server.command, s.server.env), root.Path, dir)
+		files := authority.NamedFiles(authority.ServerWords(s.server.command, s.server.env), root.Path, dir)
 		dir.Close() // only read from
 		if len(files) > 0 {
 			return files[0] + ", which it names, is a file of a workspace that is not trusted"
@@ -91,7 +92,7 @@ func (s *mcpStarter) open(ctx context.Context) (*mcp.Process, error) {
 		return nil, mcp.Permanent(errors.New(why))
 	}
 	s.starts++
-	if s.run.rights.unsandboxed() {
+	if s.run.rights.Unsandboxed() {
 		return s.direct()
 	}
 	return s.sandboxed(ctx)

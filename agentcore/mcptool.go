@@ -184,7 +184,7 @@ func (r *resources) external(c *call, request *permission.Request) (changed stri
 	if now.Version != t.tool.Version {
 		return "the server has changed what it says of this tool since the run began"
 	}
-	for _, g := range r.rights.grants() {
+	for _, g := range r.rights.Grants() {
 		if g.Tool == request.Tool && g.Decision == permission.Allow && g.Pattern != "" && g.Pattern != request.Call {
 			return "what was allowed before was another version of this tool: the server has changed what it says of " +
 				"it, or is another one"

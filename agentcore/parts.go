@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -111,7 +112,7 @@ type shared struct {
 type resources struct {
 	layer    *workspace.Layer
 	stored   *board.Layer
-	rights   rights
+	rights   authority.Rights
 	budget   *budget
 	clock    clock
 	commands commands

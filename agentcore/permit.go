@@ -20,7 +20,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 	if refusal := r.whilePlanning(c.spec); refusal != "" {
 		return refusal, nil
 	}
-	request, err := r.rights.request(c.spec, c.access)
+	request, err := r.rights.Request(c.spec, c.access)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
 		return denied(permission.Decision{}, err.Error()), nil
@@ -29,7 +29,7 @@ func (r *run) permit(c *call) (refusal string, err error) {
 		return refusal, err
 	}
 	changed := r.external(c, &request)
-	decision := c.narrowed(r.rights.policy.Decide(request, r.rights.grants()))
+	decision := c.narrowed(r.rights.Policy.Decide(request, r.rights.Grants()))
 	switch decision.Action {
 	case permission.Allow:
 		r.allow(request.Paths)
@@ -92,7 +92,7 @@ func (r *run) still(request permission.Request) (refusal string, err error) {
 // untrustedNow takes in what was decided meanwhile, in whatever process, so that it counts from this call on, and
 // returns why the call may not even be decided on, or "". The error is that of the run's context.
 func (r *run) untrustedNow(request permission.Request) (refusal string, err error) {
-	if err := r.engine.readDecisions(r.ctx); err != nil {
+	if err := r.engine.decisions.Read(r.ctx); err != nil {
 		if r.ctx.Err() != nil {
 			return "", r.ctx.Err()
 		}
@@ -112,7 +112,7 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if err != nil || r.session != s {
 		return false // of a former process, or long over
 	}
-	if mode := r.rights.policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
+	if mode := r.rights.Policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
 	}
 	request := permission.Request{Tool: "edit", Effect: permission.Propose}
@@ -120,25 +120,25 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 		if name == "" {
 			continue
 		}
-		paths, err := r.rights.paths(name, true, nil)
+		paths, err := r.rights.Paths(name, true, nil)
 		if err != nil {
 			return false // what cannot be looked at is the user's to decide
 		}
 		request.Paths = append(request.Paths, paths...)
 	}
-	return r.rights.policy.Decide(request, nil).Action == permission.Allow
+	return r.rights.Policy.Decide(request, nil).Action == permission.Allow
 }
 
 // editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is
 // the fix of a finding. Changes that come by another way than the edit tools are asked about by nobody: what would be
 // asked for is left out, too.
 func (r *resources) editable(path string, fix bool) error {
-	paths, err := r.rights.paths(path, true, nil)
+	paths, err := r.rights.Paths(path, true, nil)
 	if err != nil {
 		return err
 	}
-	d := r.rights.policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix},
-		r.rights.grants())
+	d := r.rights.Policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix},
+		r.rights.Grants())
 	switch d.Action {
 	case permission.Allow:
 		return nil

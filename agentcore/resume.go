@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
@@ -35,7 +36,7 @@ type former struct {
 	// child.
 	above []ancestor
 	// powers are what it was allowed itself.
-	powers powers
+	powers authority.Powers
 	// unread are the messages that it was told and has not read, and what came of its children in the background that
 	// it has not heard of.
 	unread []string
@@ -49,44 +50,15 @@ type former struct {
 type ancestor struct {
 	run        event.RunID
 	definition *agent.Definition
-	powers     powers
-}
-
-// powers are what a run was allowed, beside its definition's rules, as they are stored with it.
-type powers struct {
-	Mode  permission.Mode `json:"mode,omitempty"`
-	Tools []string        `json:"tools"`
-	// Planning says that the run is in plan mode, which plan_exit ends.
-	Planning bool `json:"planning,omitempty"`
-	// Rules are those of the run itself, from its definition and the configuration of that time. What goes on with a
-	// child is bound by them beside those of today, so that nothing which was taken away since gives it more power than
-	// it had.
-	Rules []permission.Layer `json:"rules"`
-	// Bound are those of the runs that it goes on with, where they were children, and of the runs above these.
-	Bound []boundary `json:"bound,omitempty"`
-}
-
-// boundary is what a run was allowed that binds another.
-type boundary struct {
-	Mode  permission.Mode    `json:"mode,omitempty"`
-	Rules []permission.Layer `json:"rules"`
-}
-
-// bounds are what binds whoever goes on with a run of these powers.
-func (p powers) bounds() []boundary {
-	list := slices.Clone(p.Bound)
-	if p.Rules != nil {
-		list = append(list, boundary{p.Mode, p.Rules})
-	}
-	return list
+	powers     authority.Powers
 }
 
 // binds reports whether the former run was a child, or went on with one.
 func (f *former) binds() bool { return f != nil && (len(f.above) > 0 || len(f.powers.Bound) > 0) }
 
-func (r *run) powers() powers {
-	p := powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly(), Bound: r.rights.bound}
-	p.Rules = append([]permission.Layer{}, r.rights.own...) // never nil, which is what former versions stored
+func (r *run) powers() authority.Powers {
+	p := authority.Powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly(), Bound: r.rights.Bound}
+	p.Rules = append([]permission.Layer{}, r.rights.Own...) // never nil, which is what former versions stored
 	for _, t := range r.tools {
 		p.Tools = append(p.Tools, t.Spec().Name)
 	}
@@ -164,7 +136,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	}
 	f := &former{
 		run: id, agent: row.Agent, model: row.Model, chain: row.Chain, session: row.Session, roots: session.Roots,
-		powers: powersOf(row),
+		powers: authority.ReadPowers(row.Permissions),
 	}
 	for parent := row.Parent; parent != ""; {
 		above, err := e.store.Run(ctx, parent)
@@ -179,7 +151,7 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 				Hint:   "run the agent anew",
 			}
 		}
-		f.above = append(f.above, ancestor{above.ID, definition, powersOf(above)})
+		f.above = append(f.above, ancestor{above.ID, definition, authority.ReadPowers(above.Permissions)})
 		parent = above.Parent
 	}
 	slices.Reverse(f.above)
@@ -252,25 +224,6 @@ func resultsOf(m model.Message) string {
 		}
 	}
 	return b.String()
-}
-
-// narrowed takes from stored powers what a file that anybody may have written must not decide: of the modes, only plan
-// is narrower than what the user's own runs of the agent have.
-func narrowed(permissions json.RawMessage) json.RawMessage {
-	p := powersOf(store.Run{Permissions: permissions})
-	if p.Mode != permission.Plan {
-		p.Mode = ""
-	}
-	return encoded(p)
-}
-
-// powersOf reads what a stored run was allowed. One from before that was stored has the least.
-func powersOf(row store.Run) powers {
-	var p powers // the default mode is stored as none
-	if err := json.Unmarshal(row.Permissions, &p); err != nil {
-		return powers{Mode: permission.Plan}
-	}
-	return p
 }
 
 // conversation is that of a run as its next request would have had it, calls without an outcome answered, and the

@@ -86,7 +86,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 		return "", err
 	}
 	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
-		if err := s.engine.readDecisions(ctx); err != nil {
+		if err := s.engine.decisions.Read(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -115,7 +115,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", storeFailure(err)
+		return "", fault.Unstored(err)
 	}
 	return r.id, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
@@ -94,7 +95,7 @@ func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	}
 	t := &sessionTrust{}
 	for _, root := range stored {
-		real, err := realRoot(root)
+		real, err := authority.RealRoot(root)
 		if err != nil {
 			real = root // it is gone, and no decision is found for it
 		}
@@ -107,7 +108,7 @@ func (s *Session) SetTrusted(trusted bool, stored ...string) {
 func (s *Session) isTrusted() bool {
 	t := s.trusted.Load()
 	return t != nil &&
-		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.trusts(root) })
+		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.Trusts(root) })
 }
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.

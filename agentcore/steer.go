@@ -42,7 +42,7 @@ func (r *run) steer(from, text string) error {
 	}
 	// Whoever is told that it will be read relies on that, also where the run, or the process, ends before.
 	if err := r.noteUnread().Wait(r.engine.ctx); err != nil {
-		return storeFailure(err)
+		return fault.Unstored(err)
 	}
 	return nil
 }

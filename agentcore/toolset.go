@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/model"
@@ -68,7 +69,7 @@ func (r *run) keepsBack(spec tool.Spec) bool {
 	if r.parent != nil {
 		why = deniedToChildren
 	}
-	switch reach := r.rights.reach(spec); {
+	switch reach := r.rights.Reach(spec); {
 	case spec.Effect == tool.Executes && !r.session.isTrusted():
 		why = untrustedCommands
 	case reach == permission.Allow, reach == permission.Ask && r.mayAsk(spec):
@@ -248,15 +249,13 @@ func (r *spec) onlyReads(d *agent.Definition) bool {
 	if d.Mode == agent.Planning {
 		return true
 	}
-	own := rights{
-		session: r.session, config: r.config,
-		policy: r.session.policy("", modeOf(d), policyLayers(d, r.config)),
-	}
+	own := r.session.rights(r.config)
+	own.Policy = r.session.policy("", authority.ModeOf(d), authority.Layers(d, r.config))
 	acts := func(spec tool.Spec) bool {
 		if spec.Needs == tool.Naming && !slices.Contains(d.Tools, spec.Name) {
 			return false
 		}
-		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.reach(spec) != permission.Deny
+		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.Reach(spec) != permission.Deny
 	}
 	// Tools of servers may do anything. A list of tools has none that it does not name.
 	external := tool.Spec{Name: mcp.Prefix, Effect: tool.Acts}

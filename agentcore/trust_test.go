@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -19,20 +19,20 @@ func TestTrustOfAFolder(t *testing.T) {
 	})
 	standing := func(root string) permission.Standing {
 		t.Helper()
-		f, err := w.engine.FolderTrust(w.ctx, root)
+		f, err := w.engine.Decisions().FolderTrust(w.ctx, root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f.Standing
 	}
-	shown, err := w.engine.FolderTrust(w.ctx, w.dir)
+	shown, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shown.Standing != permission.Unknown || !slices.ContainsFunc(shown.Actors, func(a permission.Actor) bool { return a.Path == "tools/hook.sh" }) {
 		t.Errorf("unexpected: %+v", shown)
 	}
-	if err := w.engine.TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
+	if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
 		t.Fatal(err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
@@ -42,7 +42,7 @@ func TestTrustOfAFolder(t *testing.T) {
 	if a, b := standing(w.dir), standing(link); a != permission.Trusted || b != permission.Trusted {
 		t.Errorf("by its name %s, by a link %s", a, b)
 	}
-	now, err := w.engine.FolderTrust(w.ctx, w.dir)
+	now, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,16 +72,16 @@ func TestTrustOfAFolder(t *testing.T) {
 	if got := standing(w.dir); got != permission.Changed {
 		t.Errorf("in another process it is %s", got)
 	}
-	if err := w.engine.NeverTrust(w.ctx, w.dir); err != nil {
+	if err := w.engine.Decisions().NeverTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := w.engine.FolderTrust(w.ctx, w.dir); err != nil || !f.Never || f.Standing != permission.Unknown {
+	if f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir); err != nil || !f.Never || f.Standing != permission.Unknown {
 		t.Errorf("never: %+v, %v", f, err)
 	}
-	if err := w.engine.RevokeTrust(w.ctx, w.dir); err != nil {
+	if err := w.engine.Decisions().RevokeTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := w.engine.TrustedFolders(w.ctx); err != nil || len(list) > 0 {
+	if list, err := w.engine.Decisions().TrustedFolders(w.ctx); err != nil || len(list) > 0 {
 		t.Errorf("left: %v, %v", list, err)
 	}
 }
@@ -97,9 +97,9 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 		"tools/none.sh":        "true\n",
 		".agentls/agents.toml": "hooks = [",
 	})
-	look := func() agentcore.FolderTrust {
+	look := func() authority.FolderTrust {
 		t.Helper()
-		f, err := w.engine.FolderTrust(w.ctx, w.dir)
+		f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 			files = append(files, a.Path)
 		}
 	}
-	for _, i := range agentcore.DescribeActing(shown.Root, shown.Actors) {
+	for _, i := range authority.DescribeActing(shown.Root, shown.Actors) {
 		if i.Kind == "hook" {
 			items = append(items, i.Path+": "+i.Description)
 		}
@@ -127,7 +127,7 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 	if !slices.Equal(items, want) {
 		t.Errorf("described as %q, want %q", items, want)
 	}
-	if err := w.engine.TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
+	if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(w.path("tools/guard.sh"), []byte("false\n"), 0o600); err != nil {
@@ -147,9 +147,9 @@ func TestTrustCoversServers(t *testing.T) {
 		".agentls/config.toml": "[mcp.z]\ncommand = 'node'\nargs = ['--require=tools/c.js']\nenv = { X = 'tools/d.js' }\n",
 		"tools/a.js":           "1\n", "tools/b.js": "1\n", "tools/c.js": "1\n", "tools/d.js": "1\n", "tools/e.js": "1\n",
 	})
-	look := func() agentcore.FolderTrust {
+	look := func() authority.FolderTrust {
 		t.Helper()
-		f, err := w.engine.FolderTrust(w.ctx, w.dir)
+		f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestTrustCoversServers(t *testing.T) {
 	}
 	shown := look()
 	var servers []string
-	for _, i := range agentcore.DescribeActing(shown.Root, shown.Actors) {
+	for _, i := range authority.DescribeActing(shown.Root, shown.Actors) {
 		if i.Kind == "mcp" {
 			servers = append(servers, i.Path+": "+i.Description)
 		}
@@ -168,7 +168,7 @@ func TestTrustCoversServers(t *testing.T) {
 		t.Errorf("described as %q, want %q", servers, want)
 	}
 	for name, covered := range map[string]bool{"tools/a.js": true, "tools/b.js": true, "tools/c.js": true, "tools/d.js": true, "tools/e.js": false} {
-		if err := w.engine.TrustFolder(w.ctx, w.dir, look().Actors); err != nil {
+		if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, look().Actors); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(w.path(name), []byte("2\n"), 0o600); err != nil {
@@ -191,7 +191,7 @@ func TestUntrustedConfigurationIsNotOpened(t *testing.T) {
 			return nil, fs.ErrNotExist
 		}}
 		for _, dir := range []string{other, trusted} {
-			folder := agentcore.FolderTrust{Root: dir}
+			folder := authority.FolderTrust{Root: dir}
 			if folder.Standing = standing; dir == trusted {
 				folder.Standing = permission.Trusted
 			}
@@ -232,7 +232,7 @@ func TestDescribedAgents(t *testing.T) {
 		}
 		actors = append(actors, permission.Actor{Path: file.name})
 	}
-	items := agentcore.DescribeActing(root, actors)
+	items := authority.DescribeActing(root, actors)
 	for _, file := range files {
 		var got []string
 		for _, item := range items {

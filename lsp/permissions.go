@@ -93,7 +93,7 @@ func (s *Server) Revoke(ctx context.Context, p *methods.RevokeParams) error {
 	if err != nil {
 		return err
 	}
-	return engine.Revoke(ctx, event.GrantID(p.Grant))
+	return engine.Decisions().Revoke(ctx, event.GrantID(p.Grant))
 }
 
 // Explain answers `agent/explain`.

@@ -9,7 +9,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 )
 
@@ -59,7 +59,7 @@ func (c *settings) load(s *Server) {
 		Initialization: c.initial, Settings: asked, Flags: s.options.Flags,
 	})
 	loaded, problems := config.Load(sources)
-	problems = append(problems, agentcore.RuleProblems(loaded)...)
+	problems = append(problems, authority.RuleProblems(loaded)...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = problems

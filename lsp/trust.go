@@ -14,6 +14,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -31,7 +32,7 @@ type trust struct {
 	news   chan struct{} // has room for one: a document was saved
 
 	mu      sync.Mutex
-	folders map[string]agentcore.FolderTrust // by root, as they were read last
+	folders map[string]authority.FolderTrust // by root, as they were read last
 	saved   map[string]*workspace.Buffer     // what the editor showed when it saved a file, by path
 	// what acted in a root when the user was asked about it (permission.Digest)
 	asked  map[string]string
@@ -41,7 +42,7 @@ type trust struct {
 func newTrust(s *Server, editor *bool) *trust {
 	return &trust{
 		server: s, editor: editor, news: make(chan struct{}, 1),
-		folders: map[string]agentcore.FolderTrust{}, saved: map[string]*workspace.Buffer{}, asked: map[string]string{},
+		folders: map[string]authority.FolderTrust{}, saved: map[string]*workspace.Buffer{}, asked: map[string]string{},
 	}
 }
 
@@ -138,12 +139,12 @@ func (t *trust) read(ctx context.Context) {
 	if t.editor != nil {
 		return
 	}
-	folders := map[string]agentcore.FolderTrust{}
+	folders := map[string]authority.FolderTrust{}
 	for _, root := range t.server.view.Roots() {
-		folder, err := t.server.engine.FolderTrust(ctx, root.Path)
+		folder, err := t.server.engine.Decisions().FolderTrust(ctx, root.Path)
 		if err == nil && folder.Standing == permission.Changed && t.typed(ctx, root.Path, folder) {
-			if err = t.server.engine.TrustFolder(ctx, root.Path, folder.Actors); err == nil {
-				folder, err = t.server.engine.FolderTrust(ctx, root.Path)
+			if err = t.server.engine.Decisions().TrustFolder(ctx, root.Path, folder.Actors); err == nil {
+				folder, err = t.server.engine.Decisions().FolderTrust(ctx, root.Path)
 			}
 		}
 		if err != nil {
@@ -179,7 +180,7 @@ func (t *trust) tell(session *agentcore.Session) {
 
 // typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in
 // the editor. Where the editor shows that text and has not said yet that it saved it, it waits a moment.
-func (t *trust) typed(ctx context.Context, root string, folder agentcore.FolderTrust) bool {
+func (t *trust) typed(ctx context.Context, root string, folder authority.FolderTrust) bool {
 	t.mu.Lock()
 	former := t.folders[root].Standing
 	t.mu.Unlock()
@@ -262,7 +263,7 @@ func (t *trust) ask() {
 	written := t.server.documents.authored()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	about := map[string]agentcore.FolderTrust{}
+	about := map[string]authority.FolderTrust{}
 	for root, folder := range t.folders {
 		digest := permission.Digest(folder.Actors)
 		if folder.Standing == permission.Trusted {
@@ -296,7 +297,7 @@ func (t *trust) unknownAgent(ctx context.Context, name string, err error) error 
 		if t.of(root.Path) {
 			continue
 		}
-		folder, unread := agentcore.UnknownTrust(ctx, root.Path)
+		folder, unread := authority.UnknownTrust(ctx, root.Path)
 		if unread != nil {
 			continue // what cannot be looked at is not trusted, of which the user was told
 		}
@@ -323,7 +324,7 @@ const (
 )
 
 // askAbout asks about one folder, or says which command trusts it.
-func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.FolderTrust) {
+func (t *trust) askAbout(ctx context.Context, root string, folder authority.FolderTrust) {
 	s := t.server
 	name := permission.Visible(filepath.Base(root))
 	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
@@ -356,10 +357,10 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 	}
 	switch answer {
 	case answerTrust:
-		err = s.engine.TrustFolder(ctx, root, folder.Actors)
+		err = s.engine.Decisions().TrustFolder(ctx, root, folder.Actors)
 		s.reloader.touch()
 	case answerNever:
-		err = s.engine.NeverTrust(ctx, root)
+		err = s.engine.Decisions().NeverTrust(ctx, root)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.tell(ctx, protocol.MessageTypeError, "agentls could not keep your answer: "+err.Error())
@@ -367,14 +368,14 @@ func (t *trust) askAbout(ctx context.Context, root string, folder agentcore.Fold
 }
 
 // kindsOf names what would act.
-func kindsOf(folder agentcore.FolderTrust) string {
+func kindsOf(folder authority.FolderTrust) string {
 	words := []struct{ kind, word string }{
 		{"agent", "agents"}, {"skill", "skills"}, {"hook", "hooks"}, {"mcp", "MCP servers"}, {"config", "settings"},
 	}
-	items := agentcore.DescribeActing(folder.Root, folder.Actors)
+	items := authority.DescribeActing(folder.Root, folder.Actors)
 	var list []string
 	for _, w := range words {
-		if slices.ContainsFunc(items, func(i agentcore.ActingItem) bool { return i.Kind == w.kind }) {
+		if slices.ContainsFunc(items, func(i authority.ActingItem) bool { return i.Kind == w.kind }) {
 			list = append(list, w.word)
 		}
 	}
@@ -406,7 +407,7 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 		}
 	}
 	root := roots[at].Path
-	folder, err := engine.FolderTrust(ctx, root)
+	folder, err := engine.Decisions().FolderTrust(ctx, root)
 	if err != nil {
 		return nil, err
 	}
@@ -421,9 +422,9 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 			}
 		}
 		if p.Change == "trust" {
-			err = engine.TrustFolder(ctx, root, folder.Actors)
+			err = engine.Decisions().TrustFolder(ctx, root, folder.Actors)
 		} else {
-			err = engine.RevokeTrust(ctx, root)
+			err = engine.Decisions().RevokeTrust(ctx, root)
 		}
 		if err != nil {
 			return nil, err
@@ -441,7 +442,7 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 		return nil, err
 	}
 	result := &methods.TrustResult{Folder: uri.File(root), Trusted: s.trust.of(root)}
-	for _, item := range agentcore.DescribeActing(folder.Root, folder.Actors) {
+	for _, item := range authority.DescribeActing(folder.Root, folder.Actors) {
 		result.Items = append(result.Items, methods.TrustedItem{
 			URI: uri.File(filepath.Join(root, filepath.FromSlash(item.Path))), Kind: item.Kind,
 			Description: item.Description,
@@ -451,7 +452,7 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 }
 
 // mute keeps the user from being asked about a folder that he has just said not to trust.
-func (t *trust) mute(root string, folder agentcore.FolderTrust) {
+func (t *trust) mute(root string, folder authority.FolderTrust) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	folder.Trust = permission.Trust{Standing: permission.Unknown}

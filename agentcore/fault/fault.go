@@ -66,6 +66,15 @@ func Missing(what, id, hint string) *Error {
 	return &Error{Kind: NotFound, Detail: fmt.Sprintf("there is no %s %q", what, id), Hint: hint}
 }
 
+// Unstored is the refusal where something could not be committed to the store.
+func Unstored(err error) *Error {
+	return &Error{
+		Kind: Store, Detail: "what happened could not be stored: " + err.Error(),
+		Hint:  "free space in, or repair, the state folder (see `agentls doctor`), and start again what was ended",
+		Cause: err,
+	}
+}
+
 // Is reports whether an error is, or wraps, an [Error] of one of the kinds.
 func Is(err error, kinds ...Kind) bool {
 	own, ok := errors.AsType[*Error](err)

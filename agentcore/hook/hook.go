@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Event is a point of a run's life, by its name in files and in Input.
@@ -178,4 +179,12 @@ func WithFilePath(tool string, arguments json.RawMessage, path string) json.RawM
 		return arguments
 	}
 	return added
+}
+
+// Title is a hook's command as people know it: without the shell that it is for.
+func Title(command []string) string {
+	if len(command) == 3 && command[0] == "sh" && command[1] == "-c" {
+		return command[2]
+	}
+	return strings.Join(command, " ")
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -28,7 +29,7 @@ import (
 )
 
 // checkConfig tells which configuration files there are and what is wrong in them.
-func checkConfig(dirs config.Dirs, dir string, trust agentcore.FolderTrust, problems []config.Problem) []check {
+func checkConfig(dirs config.Dirs, dir string, trust authority.FolderTrust, problems []config.Problem) []check {
 	var checks []check
 	user := check{Name: "configuration", Outcome: checkOK, Detail: dirs.File}
 	if _, err := os.Stat(dirs.File); errors.Is(err, fs.ErrNotExist) {
@@ -153,7 +154,7 @@ func withoutPassword(raw string) string {
 // checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is
 // among them.
 func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config,
-	trust agentcore.FolderTrust,
+	trust authority.FolderTrust,
 ) check {
 	result := check{Name: "agents", Outcome: checkOK}
 	registry, _, err := p.definitions(ctx, cfg, dirs, trustedFolders(trust, p.dir)...)

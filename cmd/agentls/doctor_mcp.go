@@ -2,12 +2,13 @@ package main
 
 import (
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
 // checkServers tells which MCP servers runs would use, without starting them.
-func (p *process) checkServers(dirs config.Dirs, cfg *config.Config, trust agentcore.FolderTrust) []check {
+func (p *process) checkServers(dirs config.Dirs, cfg *config.Config, trust authority.FolderTrust) []check {
 	var checks []check
 	for _, server := range agentcore.CheckServers(cfg, p.dir, trust.Standing == permission.Trusted, p.keys(dirs).Get) {
 		c := check{Name: "mcp " + server.Name, Outcome: checkOK, Detail: server.Detail, Hint: server.Hint}

@@ -128,7 +128,7 @@ func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {
 		Args:  exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				err := engine.Revoke(c.Context(), event.GrantID(args[0]))
+				err := engine.Decisions().Revoke(c.Context(), event.GrantID(args[0]))
 				if fault.Is(err, fault.NotFound) {
 					return usage("there is no permission %q; see `agentls permissions list`", args[0])
 				}

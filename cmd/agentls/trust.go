@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -88,7 +89,7 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 		return usage("there is no folder %s; name the workspace folder", folder)
 	}
 	return p.withEngine(ctx, s, "", func(engine *agentcore.Engine) error {
-		t, err := engine.FolderTrust(ctx, folder)
+		t, err := engine.Decisions().FolderTrust(ctx, folder)
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
@@ -110,10 +111,10 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 		}
 		if agreed {
 			// What was shown is trusted: what has changed since is told as changed the next time.
-			if err := engine.TrustFolder(ctx, folder, t.Actors); err != nil {
+			if err := engine.Decisions().TrustFolder(ctx, folder, t.Actors); err != nil {
 				return err
 			}
-			if t, err = engine.FolderTrust(ctx, folder); err != nil {
+			if t, err = engine.Decisions().FolderTrust(ctx, folder); err != nil {
 				return err
 			}
 		}
@@ -159,7 +160,7 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withEngine(c.Context(), s, "", func(engine *agentcore.Engine) error {
-				folders, err := engine.TrustedFolders(c.Context())
+				folders, err := engine.Decisions().TrustedFolders(c.Context())
 				if err != nil {
 					return err
 				}
@@ -179,7 +180,7 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 					standing := "never ask"
 					if f.Trusted {
 						standing = "trusted"
-						if t, err := engine.FolderTrust(c.Context(), f.Root); err != nil {
+						if t, err := engine.Decisions().FolderTrust(c.Context(), f.Root); err != nil {
 							standing = "cannot be read: " + err.Error()
 						} else {
 							standing = t.String()
@@ -209,13 +210,13 @@ func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
 				if resolved, err := filepath.EvalSymlinks(folder); err == nil {
 					real = resolved
 				}
-				folders, err := engine.TrustedFolders(c.Context())
+				folders, err := engine.Decisions().TrustedFolders(c.Context())
 				if err != nil {
 					return err
 				}
 				for _, f := range folders {
 					if f.Root == real {
-						return engine.RevokeTrust(c.Context(), folder)
+						return engine.Decisions().RevokeTrust(c.Context(), folder)
 					}
 				}
 				return usage("nothing is stored about %s; see `agentls trust list`", real)
@@ -224,27 +225,27 @@ func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
 	}
 }
 
-func reportTrust(t agentcore.FolderTrust) trustReport {
+func reportTrust(t authority.FolderTrust) trustReport {
 	r := trustReport{
 		Folder: t.Root, Standing: t.Standing, Never: t.Never, Decided: t.Decided, Added: t.Added,
 		Changed: t.Trust.Changed, Removed: t.Removed,
 		Items: []trustItem{},
 	}
-	for _, item := range agentcore.DescribeActing(t.Root, t.Actors) {
+	for _, item := range authority.DescribeActing(t.Root, t.Actors) {
 		r.Items = append(r.Items, trustItem(item))
 	}
 	return r
 }
 
 // trustPage is a folder for people.
-func trustPage(t agentcore.FolderTrust) string {
+func trustPage(t authority.FolderTrust) string {
 	var b bytes.Buffer
 	standing := map[permission.Standing]string{
 		permission.Unknown: "not trusted", permission.Changed: "not trusted any more; " + t.String(),
 		permission.Trusted: "trusted",
 	}[t.Standing]
 	fmt.Fprintf(&b, "%s: %s\n", visible(t.Root), oneLine(standing))
-	items := agentcore.DescribeActing(t.Root, t.Actors)
+	items := authority.DescribeActing(t.Root, t.Actors)
 	if len(items) == 0 {
 		b.WriteString(
 			"Nothing in it acts by itself; trusted, commands run in it, and checkers with the " +
@@ -260,30 +261,30 @@ func trustPage(t agentcore.FolderTrust) string {
 }
 
 // readTrust tells how far the user trusts a folder, without making a state folder for that.
-func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string) (t agentcore.FolderTrust, err error) {
+func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string) (t authority.FolderTrust, err error) {
 	file := filepath.Join(dirs.State, "agentls.db")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return agentcore.UnknownTrust(ctx, folder)
+		return authority.UnknownTrust(ctx, folder)
 	}
 	s, err := store.Open(ctx, file, store.Options{Crash: p.crash})
 	if err != nil {
-		return agentcore.FolderTrust{}, fmt.Errorf("open the state in %s: %w", dirs.State, err)
+		return authority.FolderTrust{}, fmt.Errorf("open the state in %s: %w", dirs.State, err)
 	}
 	if r := s.Recovery(); r != nil { // who opens it next finds a sound one
 		fmt.Fprintln(p.stderr, "agentls:", r)
 	}
 	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
-	return agentcore.ReadTrust(ctx, s, folder)
+	return authority.ReadTrust(ctx, s, folder)
 }
 
 // loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that
 // cannot be found out, the folder is not trusted.
 func (p *process) loadFolder(ctx context.Context, s *settings,
 	root string,
-) (*config.Config, []config.Problem, config.Dirs, agentcore.FolderTrust, error) {
+) (*config.Config, []config.Problem, config.Dirs, authority.FolderTrust, error) {
 	dirs, err := config.FindDirs(p.getenv, p.home)
 	if err != nil {
-		return nil, nil, dirs, agentcore.FolderTrust{}, &exitError{exitUsage, err}
+		return nil, nil, dirs, authority.FolderTrust{}, &exitError{exitUsage, err}
 	}
 	t, failed := p.readTrust(ctx, dirs, root)
 	if failed != nil {
@@ -299,7 +300,7 @@ func (p *process) loadFolder(ctx context.Context, s *settings,
 				strings.TrimPrefix(problem.String(), problem.Source+": error: "))
 		}
 	}
-	problems = append(problems, agentcore.RuleProblems(cfg)...)
+	problems = append(problems, authority.RuleProblems(cfg)...)
 	if failed != nil {
 		problems = append(problems, config.Problem{
 			Source: "project", Message: "this folder is not trusted: " + failed.Error(), Hint: "see `agentls trust`",
@@ -310,7 +311,7 @@ func (p *process) loadFolder(ctx context.Context, s *settings,
 }
 
 // trustedFolders are the folders whose definitions and skills count: the one that is trusted, or none.
-func trustedFolders(t agentcore.FolderTrust, root string) []string {
+func trustedFolders(t authority.FolderTrust, root string) []string {
 	if t.Standing != permission.Trusted {
 		return nil
 	}
@@ -318,7 +319,7 @@ func trustedFolders(t agentcore.FolderTrust, root string) []string {
 }
 
 // untrustedAgent is the error where there is no agent of a name: err, or that the folder has one, but is not trusted.
-func untrustedAgent(agents *agent.Registry, t agentcore.FolderTrust, name string, err error) error {
+func untrustedAgent(agents *agent.Registry, t authority.FolderTrust, name string, err error) error {
 	if _, unknown := agents.Find(name); unknown == nil || errors.As(unknown, new(*agent.BrokenError)) ||
 		t.Standing == permission.Trusted {
 		return err
@@ -333,12 +334,12 @@ func untrustedAgent(agents *agent.Registry, t agentcore.FolderTrust, name string
 }
 
 // tellUntrusted says that something in the folder is not used.
-func (p *process) tellUntrusted(t agentcore.FolderTrust, quiet bool) {
+func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 	if quiet || t.Never || t.Standing == permission.Trusted || len(t.Actors) == 0 || t.Root == p.home {
 		return // the home folder's are the user's own
 	}
 	kinds := map[string]int{}
-	for _, item := range agentcore.DescribeActing(t.Root, t.Actors) {
+	for _, item := range authority.DescribeActing(t.Root, t.Actors) {
 		kinds[item.Kind]++
 	}
 	var parts []string

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package agentcore
+package authority
 
 // linked reports whether a file has further hard links. The system does not tell cheaply.
 func linked(string) bool { return false }

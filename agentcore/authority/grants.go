@@ -1,4 +1,4 @@
-package agentcore
+package authority
 
 import (
 	"context"
@@ -112,15 +112,26 @@ func grantOf(row store.Grant) permission.Grant {
 	}
 }
 
-// Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
-func (e *Engine) Grants(session event.SessionID) []permission.Grant {
-	var roots []string
-	if s, err := e.Session(session); err == nil {
-		roots = s.view.Folders()
+// Hold are the granted permissions that hold, the oldest first. The list is not to be changed.
+func (d *Decisions) Hold() []permission.Grant { return d.grants.holding(time.Now()) }
+
+// Add has permissions hold that were granted just now. It returns their rows, which the caller has stored.
+func (d *Decisions) Add(granted []permission.Grant) []store.Grant {
+	d.grants.add(granted)
+	rows := make([]store.Grant, len(granted))
+	for i, g := range granted {
+		rows[i] = grantRow(g)
 	}
+	return rows
+}
+
+// Grants returns the granted permissions that hold, the latest first: all where the session is empty, or those that bind
+// a session on some folders.
+func (d *Decisions) Grants(session event.SessionID, folders []string) []permission.Grant {
 	var list []permission.Grant
-	for _, g := range slices.Backward(e.grants.holding(time.Now())) {
-		if session == "" || g.Session == session || g.Scope == permission.Project && slices.Contains(roots, g.Root) {
+	for _, g := range slices.Backward(d.Hold()) {
+		if session == "" || g.Session == session ||
+			g.Scope == permission.Project && slices.Contains(folders, g.Root) {
 			list = append(list, g)
 		}
 	}
@@ -128,17 +139,22 @@ func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 }
 
 // Revoke takes a granted permission back. It returns when that is durable.
-func (e *Engine) Revoke(ctx context.Context, id event.GrantID) error {
-	g, ok := e.grants.remove(id)
+func (d *Decisions) Revoke(ctx context.Context, id event.GrantID) error {
+	g, ok := d.grants.remove(id)
 	if !ok {
 		return fault.Missing("granted permission", string(id), "list those that hold with agent/grants")
 	}
 	g.Revoked = time.Now().UTC()
-	if err := e.store.Submit(store.Batch{Grants: []store.Grant{grantRow(g)}}).Wait(ctx); err != nil {
+	return d.submit(ctx, store.Batch{Grants: []store.Grant{grantRow(g)}})
+}
+
+// submit waits until a decision is durable.
+func (d *Decisions) submit(ctx context.Context, batch store.Batch) error {
+	if err := d.store.Submit(batch).Wait(ctx); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
-		return storeFailure(err)
+		return fault.Unstored(err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package agentcore
+package authority
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -52,8 +53,8 @@ const (
 	untrusted = "untrusted" // never ask
 )
 
-// realRoot is the name that trust in a folder is stored under, so that it holds whatever links lead there.
-func realRoot(root string) (string, error) {
+// RealRoot is the name that trust in a folder is stored under, so that it holds whatever links lead there.
+func RealRoot(root string) (string, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err == nil {
 		real, err = filepath.Abs(real)
@@ -79,15 +80,15 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	}
 	var more []string
 	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return isConfig(a.Path) }) {
-		more = programs(projectConfig(root), root, dir)
+		more = programs(ProjectConfig(root), root, dir)
 	}
 	for _, a := range actors {
 		hooks, servers := definedCommands(dir, a.Path)
 		for _, h := range hooks {
-			more = append(more, namedFiles(commandWords(h.Command), root, dir)...)
+			more = append(more, NamedFiles(CommandWords(h.Command), root, dir)...)
 		}
 		for _, server := range servers {
-			more = append(more, namedFiles(serverWords(server.Command, server.Env), root, dir)...)
+			more = append(more, NamedFiles(ServerWords(server.Command, server.Env), root, dir)...)
 		}
 	}
 	if len(more) == 0 {
@@ -99,8 +100,8 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 // isConfig reports whether a file of a folder, by its slash path, is configuration.
 func isConfig(name string) bool { return name == config.ProjectFile || name == config.ProjectServers }
 
-// projectConfig is what the folder's own configuration alone says.
-func projectConfig(root string) *config.Config {
+// ProjectConfig is what the folder's own configuration alone says.
+func ProjectConfig(root string) *config.Config {
 	cfg, _ := config.Load(config.Sources{Projects: []string{root}}) // who uses it tells the problems
 	return cfg
 }
@@ -110,18 +111,18 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 	var words []string
 	for _, hooks := range cfg.Hooks {
 		for _, h := range hooks {
-			words = append(words, commandWords(h.Command)...)
+			words = append(words, CommandWords(h.Command)...)
 		}
 	}
 	for _, server := range cfg.MCP {
-		words = append(words, serverWords(append([]string{server.Command}, server.Args...), server.Env)...)
+		words = append(words, ServerWords(append([]string{server.Command}, server.Args...), server.Env)...)
 	}
-	return namedFiles(words, root, dir)
+	return NamedFiles(words, root, dir)
 }
 
-// serverWords are the words of an MCP server's command and of its variables that may name files.
-func serverWords(command []string, env map[string]string) []string {
-	return append(commandWords(command), commandWords(slices.Collect(maps.Values(env)))...)
+// ServerWords are the words of an MCP server's command and of its variables that may name files.
+func ServerWords(command []string, env map[string]string) []string {
+	return append(CommandWords(command), CommandWords(slices.Collect(maps.Values(env)))...)
 }
 
 // maxDefinition is the largest file of definitions whose commands are looked at, in bytes.
@@ -167,8 +168,8 @@ var atRoot = strings.NewReplacer(
 	"${AGENTLS_PROJECT_DIR}", ".",
 )
 
-// commandWords are the words of a command that may name files, also those of a script in it.
-func commandWords(command []string) (words []string) {
+// CommandWords are the words of a command that may name files, also those of a script in it.
+func CommandWords(command []string) (words []string) {
 	for _, word := range command {
 		words = append(words,
 			strings.FieldsFunc(atRoot.Replace(word),
@@ -177,8 +178,8 @@ func commandWords(command []string) (words []string) {
 	return words
 }
 
-// namedFiles are those of a folder's files that words name, as sorted slash paths.
-func namedFiles(words []string, root string, dir *os.Root) []string {
+// NamedFiles are those of a folder's files that words name, as sorted slash paths.
+func NamedFiles(words []string, root string, dir *os.Root) []string {
 	var list []string
 	for _, word := range words {
 		if filepath.IsAbs(word) {
@@ -200,7 +201,7 @@ func namedFiles(words []string, root string, dir *os.Root) []string {
 // UnknownTrust is [ReadTrust] where nothing is stored.
 func UnknownTrust(ctx context.Context, root string) (t FolderTrust, err error) {
 	t.Standing = permission.Unknown
-	if t.Root, err = realRoot(root); err != nil {
+	if t.Root, err = RealRoot(root); err != nil {
 		return t, err
 	}
 	t.Actors, err = Acting(ctx, t.Root)
@@ -235,36 +236,36 @@ func ReadTrust(ctx context.Context, s *store.Store, root string) (FolderTrust, e
 	return t, nil
 }
 
-// FolderTrust is [ReadTrust] with the engine's store.
-func (e *Engine) FolderTrust(ctx context.Context, root string) (FolderTrust, error) {
-	return ReadTrust(ctx, e.store, root)
+// FolderTrust is [ReadTrust] with the store of the decisions.
+func (d *Decisions) FolderTrust(ctx context.Context, root string) (FolderTrust, error) {
+	return ReadTrust(ctx, d.store, root)
 }
 
 // TrustFolder stores that the user trusts a folder as it was shown: with these actors and no others. It returns when
 // that is durable.
-func (e *Engine) TrustFolder(ctx context.Context, root string, shown []permission.Actor) error {
+func (d *Decisions) TrustFolder(ctx context.Context, root string, shown []permission.Actor) error {
 	now := time.Now().UTC()
 	rows := []store.Trusted{{Hash: permission.Digest(shown), Decision: trusted, Decided: now}}
 	for _, a := range shown {
 		rows = append(rows, store.Trusted{Path: a.Path, Hash: a.Hash, Decision: trusted, Decided: now})
 	}
-	return e.storeTrust(ctx, root, rows)
+	return d.storeTrust(ctx, root, rows)
 }
 
 // NeverTrust stores that the user does not trust a folder and does not want to be asked. It returns when that is
 // durable.
-func (e *Engine) NeverTrust(ctx context.Context, root string) error {
-	return e.storeTrust(ctx, root, []store.Trusted{{Decision: untrusted, Decided: time.Now().UTC()}})
+func (d *Decisions) NeverTrust(ctx context.Context, root string) error {
+	return d.storeTrust(ctx, root, []store.Trusted{{Decision: untrusted, Decided: time.Now().UTC()}})
 }
 
 // RevokeTrust forgets what the user said about a folder, which need not be there any more. It returns when that is
 // durable.
-func (e *Engine) RevokeTrust(ctx context.Context, root string) error {
-	return e.storeTrust(ctx, root, nil)
+func (d *Decisions) RevokeTrust(ctx context.Context, root string) error {
+	return d.storeTrust(ctx, root, nil)
 }
 
-func (e *Engine) storeTrust(ctx context.Context, root string, rows []store.Trusted) error {
-	real, err := realRoot(root)
+func (d *Decisions) storeTrust(ctx context.Context, root string, rows []store.Trusted) error {
+	real, err := RealRoot(root)
 	if err != nil {
 		if len(rows) > 0 {
 			return err
@@ -274,18 +275,15 @@ func (e *Engine) storeTrust(ctx context.Context, root string, rows []store.Trust
 	for i := range rows {
 		rows[i].Root = real
 	}
-	done, err := e.decisions.takeTurn(ctx)
+	done, err := d.takeTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := e.store.Submit(store.Batch{TrustRemoved: []string{real}, Trusted: rows}).Wait(ctx); err != nil {
-		if errors.Is(err, context.Canceled) {
-			return err
-		}
-		return storeFailure(err)
+	if err := d.submit(ctx, store.Batch{TrustRemoved: []string{real}, Trusted: rows}); err != nil {
+		return err
 	}
-	_, err = e.readDecisionsNow(ctx) // whoever decides here knows it
+	_, err = d.readNow(ctx) // whoever decides here knows it
 	return err
 }
 
@@ -298,9 +296,9 @@ type FolderDecision struct {
 }
 
 // TrustedFolders lists what the user said about folders, by path. Whether a trusted one is as it was then only
-// [Engine.FolderTrust] tells.
-func (e *Engine) TrustedFolders(ctx context.Context) ([]FolderDecision, error) {
-	rows, err := e.store.TrustedRoots(ctx)
+// [Decisions.FolderTrust] tells.
+func (d *Decisions) TrustedFolders(ctx context.Context) ([]FolderDecision, error) {
+	rows, err := d.store.TrustedRoots(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the trusted folders: %w", err)
 	}
@@ -340,10 +338,10 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "config", a.Hash)
 		case a.Path == config.ProjectFile:
 			add(a.Path, "config", "Configuration that can narrow yours.")
-			describeCommands(projectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
+			describeCommands(ProjectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
 		case a.Path == config.ProjectServers:
 			add(a.Path, "config", "MCP servers.")
-			describeCommands(projectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
+			describeCommands(ProjectConfig(root), a.Path, func(kind, text string) { add(a.Path, kind, text) })
 		case strings.Contains(a.Path, "/skills/") && path.Base(a.Path) == "SKILL.md":
 			add(a.Path, "skill", "The skill "+path.Base(path.Dir(a.Path))+".")
 		case strings.Contains(a.Path, "/skills/"):
@@ -362,7 +360,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		list[first].Description += unseenOf(a)
 		hooks, servers := commandsOf(defined[a.Path])
 		for _, h := range hooks {
-			add(a.Path, "hook", h.Event+" runs "+hookTitle(h.Command))
+			add(a.Path, "hook", h.Event+" runs "+hook.Title(h.Command))
 		}
 		for _, server := range servers {
 			switch {

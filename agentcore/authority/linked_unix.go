@@ -1,6 +1,6 @@
 //go:build unix
 
-package agentcore
+package authority
 
 import (
 	"os"

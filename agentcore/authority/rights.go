@@ -1,0 +1,185 @@
+package authority
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a
+// layer. They do not change, and any goroutine may ask.
+type Rights struct {
+	View      *workspace.View
+	Policy    *permission.Policy
+	Decisions *Decisions
+	// Level is how well commands are kept apart. It looks at the machine when first asked.
+	Level func() permission.Level
+	// Own are the rules of the run itself, without those of the runs above it.
+	Own []permission.Layer
+	// Bound are those of the runs that it goes on with, which bind it, too.
+	Bound []Boundary
+	// Attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
+	Attached func(path string) bool
+	// Pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing
+	// runs.
+	Pointed func(path string) bool
+}
+
+// effects are what the tools' effects are to a policy.
+var effects = map[tool.Effect]permission.Effect{
+	tool.Reads: permission.Read, tool.Fetches: permission.Network, tool.Delegates: permission.Internal,
+	tool.Notes:    permission.Internal,
+	tool.Proposes: permission.Propose, tool.Asks: permission.Internal, tool.Acts: permission.External,
+	tool.Executes: permission.Execute,
+}
+
+// Reach is the most that a call of a tool could come to, whatever its arguments are.
+func (r *Rights) Reach(spec tool.Spec) permission.Action {
+	level := permission.None
+	if spec.Effect == tool.Executes {
+		level = r.Level()
+	}
+	return r.Policy.Reach(spec.Name, effects[spec.Effect], level, r.Grants())
+}
+
+// Request is a call as a policy sees it. It fails where a file that the call names can be none, and where its tool does
+// not declare what it reaches for: nothing could be decided on then.
+func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Request, error) {
+	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
+	if access == nil {
+		return request, fmt.Errorf("the tool %s does not declare what it reaches for", spec.Name)
+	}
+	request.Call, request.Hosts = access.Call, access.Hosts
+	switch {
+	case access.Command != "":
+		request.Command, request.Dir, request.Sandbox = access.Command, Home(r.View), r.Level()
+	case spec.Effect == tool.Executes:
+		request.Effect = permission.External // no rule of command lines knows it
+	case spec.Effect == tool.Fetches && len(access.Hosts) == 0 && !access.Network:
+		request.Effect = permission.Read // it reaches nothing, and the tool says so
+	}
+	var together []string
+	for _, name := range access.Paths {
+		if resolved, err := r.View.Resolve(name); err == nil && spec.Effect == tool.Proposes {
+			together = append(together, resolved)
+		}
+	}
+	also := workspace.NewTogether(together...)
+	for _, name := range access.Paths {
+		paths, err := r.Paths(name, spec.Effect == tool.Proposes, also)
+		if err != nil {
+			if spec.Effect == tool.Reads && r.Attached(name) {
+				continue // the run may know it although it lies elsewhere
+			}
+			return request, err
+		}
+		request.Paths = append(request.Paths, paths...)
+	}
+	return request, nil
+}
+
+// Paths is a file as a policy sees it: by its name, and where a link leads. It is judged with those there that the same
+// call names.
+func (r *Rights) Paths(name string, write bool, also workspace.Together) ([]permission.Path, error) {
+	resolved, err := r.View.Resolve(name)
+	if err != nil {
+		if !write && r.Attached(name) {
+			return nil, nil // of a skill, or what a command put out: the run may read it
+		}
+		return nil, err
+	}
+	if !filepath.IsAbs(resolved) {
+		return nil, nil // a document without a file
+	}
+	names := []string{resolved}
+	if real, err := filepath.EvalSymlinks(resolved); err == nil {
+		if real = r.belowRoot(real); real != resolved {
+			names = append(names, real)
+		}
+	}
+	paths := make([]permission.Path, len(names))
+	for i, name := range names {
+		paths[i] = permission.Path{Name: name, Write: write}
+		if i > 0 {
+			paths[i].Through = resolved
+		}
+		paths[i].Pointed = !write && r.Pointed != nil && r.Pointed(resolved)
+		if write {
+			paths[i].Protected, _ = r.View.Protected(name, also)
+			paths[i].Linked = linked(name)
+		}
+	}
+	return paths, nil
+}
+
+// belowRoot is a path without links as the workspace names it, where a folder of the workspace was itself opened by a
+// link.
+func (r *Rights) belowRoot(real string) string {
+	for _, root := range r.View.Roots() {
+		at, err := filepath.EvalSymlinks(root.Path)
+		if err != nil || at == root.Path {
+			continue
+		}
+		if rel, err := filepath.Rel(at, real); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(root.Path, rel)
+		}
+	}
+	return real
+}
+
+// Unsandboxed tells that commands run as the user would run them.
+func (r *Rights) Unsandboxed() bool { return r.Level() == permission.None }
+
+// Grants are those that hold.
+func (r *Rights) Grants() []permission.Grant { return r.Decisions.Hold() }
+
+// MayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
+// a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
+func (r *Rights) MayRead(name, toolName string) bool {
+	names := []permission.Path{{Name: name}}
+	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			names = append(names, permission.Path{Name: real})
+		}
+	}
+	for _, t := range []string{"read", toolName} {
+		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, r.Grants())
+		// Outside of the workspace the call itself was asked for.
+		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Explain says how a call of one of the tools would be decided, by which rule of which layer, and what an "always" would
+// allow. Nothing is run.
+func (r *Rights) Explain(tools map[string]tool.Tool, toolName, subject string) (permission.Explanation, error) {
+	name, ok := tool.Resolve(toolName)
+	if !ok {
+		name = toolName
+	}
+	if strings.HasPrefix(name, mcp.Prefix) {
+		// Whether the server has it is not asked: a rule may speak of it all the same.
+		return r.Policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.Grants()), nil
+	}
+	t := tools[name]
+	if t == nil {
+		return permission.Explanation{}, fault.Missing("tool", toolName,
+			"see the tools of an agent with `agentls agents show`")
+	}
+	spec := t.Spec()
+	access := spec.Subject.Access(subject)
+	request, err := r.Request(spec, &access)
+	if err != nil {
+		return permission.Explanation{}, fmt.Errorf("find %q: %w", subject, err)
+	}
+	return r.Policy.Explain(request, r.Grants()), nil
+}
