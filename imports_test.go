@@ -218,6 +218,7 @@ var imports = map[string]because{
 		"agentcore/config":     "rules of the configuration; it acts in a folder, too",
 		"agentcore/event":      "ids",
 		"agentcore/fault":      "refuses",
+		"agentcore/feed":       "questions are stored and told",
 		"agentcore/hook":       "hooks as people know them",
 		"agentcore/mcp":        "names of the tools of servers",
 		"agentcore/network":    "addresses that the configuration allows",

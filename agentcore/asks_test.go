@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -17,7 +18,7 @@ import (
 const writeSettings = `{"path":".vscode/settings.json","content":"{}\n"}`
 
 // asked waits for the next question.
-func (w *world) asked() agentcore.Ask {
+func (w *world) asked() authority.Ask {
 	w.t.Helper()
 	w.until(func(e event.Event) bool { _, ok := e.Body.(event.AskOpened); return ok })
 	asks := w.session.Asks()
@@ -34,7 +35,7 @@ func (w *world) resolved() event.AskResolved {
 	return seen[len(seen)-1].Body.(event.AskResolved)
 }
 
-func (w *world) answer(ask agentcore.Ask, answer agentcore.Answer) {
+func (w *world) answer(ask authority.Ask, answer authority.Answer) {
 	w.t.Helper()
 	if err := w.engine.Answer(ask.ID, answer); err != nil {
 		w.t.Fatal(err)
@@ -60,15 +61,15 @@ func TestAskAllowedOnce(t *testing.T) {
 	if !strings.HasPrefix(ask.Title, "coder wants to write .vscode/settings.json") || !strings.Contains(ask.Detail, "settings.json") || ask.Run != id || ask.Expires.IsZero() {
 		t.Errorf("unexpected question: %+v", ask)
 	}
-	w.answer(ask, agentcore.Answer{Allow: true})
+	w.answer(ask, authority.Answer{Allow: true})
 	if got := w.resolved(); got.Decision != "allow" || got.Ask != ask.ID {
 		t.Errorf("resolved as %+v", got)
 	}
-	if err := w.engine.Answer(ask.ID, agentcore.Answer{}); err == nil || !strings.Contains(err.Error(), "answered before") {
+	if err := w.engine.Answer(ask.ID, authority.Answer{}); err == nil || !strings.Contains(err.Error(), "answered before") {
 		t.Errorf("a second answer: %v", err)
 	}
 	// Once was for that call alone.
-	w.answer(w.asked(), agentcore.Answer{})
+	w.answer(w.asked(), authority.Answer{})
 	w.wait(id)
 	hunks := w.session.Board().Proposal().Hunks()
 	if len(hunks) != 1 || !strings.HasSuffix(hunks[0].Path, "settings.json") {
@@ -96,7 +97,7 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 	if len(ask.Always) == 0 {
 		t.Fatal("nothing can be allowed for longer than once")
 	}
-	w.answer(ask, agentcore.Answer{Allow: true, Scope: permission.Project})
+	w.answer(ask, authority.Answer{Allow: true, Scope: permission.Project})
 	w.wait(first)
 	w.session.Board().Proposal().Reject([]event.HunkID{w.session.Board().Proposal().Hunks()[0].ID})
 	w.wait(w.start(coder())) // is not asked
@@ -115,7 +116,7 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 		w.session.Board().Proposal().Reject([]event.HunkID{h.ID}) // nobody is asked about a call that changes nothing
 	}
 	last := w.start(coder())
-	w.answer(w.asked(), agentcore.Answer{Allow: true})
+	w.answer(w.asked(), authority.Answer{Allow: true})
 	w.wait(last)
 }
 
@@ -149,7 +150,7 @@ func TestCancelWhileItAsks(t *testing.T) {
 	if result := w.wait(id); result.Status != event.StatusCancelled {
 		t.Errorf("the run is %s", result.Status)
 	}
-	if err := w.engine.Answer(ask.ID, agentcore.Answer{Allow: true}); err == nil {
+	if err := w.engine.Answer(ask.ID, authority.Answer{Allow: true}); err == nil {
 		t.Error("the question of a run that has ended was answered")
 	}
 }

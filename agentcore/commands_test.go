@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -246,9 +247,9 @@ func TestCommandWithoutSandboxAsks(t *testing.T) {
 	if !strings.Contains(ask.Detail, "echo new > a.txt") {
 		t.Errorf("unexpected question: %+v", ask)
 	}
-	w.answer(ask, agentcore.Answer{Allow: true})
+	w.answer(ask, authority.Answer{Allow: true})
 	w.resolved()
-	w.answer(w.asked(), agentcore.Answer{})
+	w.answer(w.asked(), authority.Answer{})
 	w.wait(id)
 	w.unchanged("a.txt", "new\n")
 	w.emptied(id)

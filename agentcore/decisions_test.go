@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -51,7 +52,7 @@ func TestGrantsExpire(t *testing.T) {
 	id := w.start(coder())
 	ask := w.asked()
 	var failure *fault.Error
-	for _, wrong := range []agentcore.Answer{
+	for _, wrong := range []authority.Answer{
 		{Allow: true, Expires: time.Now().Add(time.Hour)}, {Allow: true, Scope: permission.Project, Expires: past},
 	} {
 		if err := w.engine.Answer(ask.ID, wrong); !errors.As(err, &failure) || failure.Kind != "invalid_request" {
@@ -59,7 +60,7 @@ func TestGrantsExpire(t *testing.T) {
 		}
 	}
 	until := time.Now().Add(time.Hour).Truncate(time.Microsecond)
-	w.answer(ask, agentcore.Answer{Allow: true, Scope: permission.Project, Expires: until})
+	w.answer(ask, authority.Answer{Allow: true, Scope: permission.Project, Expires: until})
 	w.wait(id) // the second call is not asked for
 	for range 2 {
 		list := w.engine.Grants("")
@@ -96,7 +97,7 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	}
 	w.session.SetTrusted(true, w.dir)
 	id := w.start(coder())
-	w.answer(w.asked(), agentcore.Answer{Allow: true, Scope: permission.Project})
+	w.answer(w.asked(), authority.Answer{Allow: true, Scope: permission.Project})
 	ask := w.asked()
 	// The other process has read its grants before this one was given: a new one is what `agentls permissions revoke`
 	// is.
@@ -110,8 +111,8 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 	if err := other.Decisions().RevokeTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
-	w.answer(ask, agentcore.Answer{Allow: true})
-	w.answer(w.asked(), agentcore.Answer{})
+	w.answer(ask, authority.Answer{Allow: true})
+	w.answer(w.asked(), authority.Answer{})
 	if result := w.wait(id); result.Status != event.StatusCompleted {
 		t.Errorf("the run is %s: %+v", result.Status, result.Error)
 	}
@@ -140,7 +141,7 @@ func TestTrustLostWhileAsked(t *testing.T) {
 	if err := other.Decisions().NeverTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
-	w.answer(ask, agentcore.Answer{Allow: true})
+	w.answer(ask, authority.Answer{Allow: true})
 	w.wait(id)
 }
 

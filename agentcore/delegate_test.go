@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
@@ -272,7 +273,7 @@ func TestTaskGetsMoreTools(t *testing.T) {
 		if ask.Title != "coder wants to start explore: Mend it." || ask.Detail != "explore with edit beside its own tools" || len(ask.Always) > 0 {
 			t.Errorf("got %+v", ask)
 		}
-		w.answer(ask, agentcore.Answer{Allow: allow})
+		w.answer(ask, authority.Answer{Allow: allow})
 	}
 	if result := w.wait(run); result.Output != "done" {
 		t.Errorf("got %+v", result)

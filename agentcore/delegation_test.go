@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -198,7 +199,7 @@ func TestChildrenOnTheWeb(t *testing.T) {
 	if ask.Title != "coder ▸ researcher wants to fetch https://nowhere.invalid/page" || ask.Agent != "coder ▸ researcher" {
 		t.Errorf("got %+v", ask)
 	}
-	w.answer(ask, agentcore.Answer{})
+	w.answer(ask, authority.Answer{})
 	if result := w.wait(run); result.Output != "done" {
 		t.Errorf("got %+v", result)
 	}
@@ -445,7 +446,7 @@ func TestGrantedToolsWork(t *testing.T) {
 		if _, opened := e.Body.(event.AskOpened); opened {
 			for _, ask := range w.session.Asks() {
 				titles = append(titles, ask.Title)
-				w.answer(ask, agentcore.Answer{Allow: !strings.Contains(ask.Title, "fetch")}) // nothing is fetched here
+				w.answer(ask, authority.Answer{Allow: !strings.Contains(ask.Title, "fetch")}) // nothing is fetched here
 			}
 		}
 		return ended(run)(e)
@@ -528,7 +529,7 @@ func TestNoQuestionForUselessTools(t *testing.T) {
 	w.until(func(e event.Event) bool {
 		if opened, ok := e.Body.(event.AskOpened); ok {
 			t.Errorf("the user is asked: %s", opened.Title)
-			w.answer(w.session.Asks()[0], agentcore.Answer{})
+			w.answer(w.session.Asks()[0], authority.Answer{})
 		}
 		return ended(run)(e)
 	})

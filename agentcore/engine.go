@@ -416,6 +416,7 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.events = feed.Writer{Session: s.ID, Store: e.store}
+	s.asks.Events = s.events
 	s.board = board.New(board.Options{View: view, Events: s.events, Title: s.Title, Chain: e.chain, Crash: e.crash})
 	e.mu.Lock()
 	if e.closed {

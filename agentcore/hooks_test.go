@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/config/configtest"
 	"github.com/agentls/agentls/agentcore/event"
@@ -309,7 +310,7 @@ func TestHookAsks(t *testing.T) {
 		if !strings.Contains(ask.Reason, "is it secret?") || len(ask.Always) > 0 {
 			t.Errorf("asked %+v", ask)
 		}
-		w.answer(ask, agentcore.Answer{Allow: allow})
+		w.answer(ask, authority.Answer{Allow: allow})
 		w.wait(id)
 		w.close()
 	}

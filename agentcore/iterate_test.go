@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -211,7 +212,7 @@ func TestPassMayAsk(t *testing.T) {
 		script.Turn{Answer: []script.Step{script.Text("Nothing left.")}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 3})
-	w.answer(w.asked(), agentcore.Answer{Allow: true, Scope: permission.Once})
+	w.answer(w.asked(), authority.Answer{Allow: true, Scope: permission.Once})
 	if result := w.wait(id); result.Status != event.StatusCompleted || len(result.Children) != 2 {
 		t.Errorf("got %+v", result)
 	}

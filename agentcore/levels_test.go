@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
@@ -189,7 +189,7 @@ func TestAskedAtCopyLevel(t *testing.T) {
 			return
 		}
 		id := w.start(coder())
-		w.answer(w.asked(), agentcore.Answer{Allow: true})
+		w.answer(w.asked(), authority.Answer{Allow: true})
 		w.wait(id)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
@@ -103,9 +104,9 @@ func TestMCP(t *testing.T) {
 	if !strings.Contains(ask.Title, "call echo of the MCP server srv") || len(ask.Always) != 1 || !strings.HasPrefix(ask.Always[0].Pattern, "version ") {
 		t.Errorf("it is asked %+v", ask)
 	}
-	w.answer(ask, agentcore.Answer{Allow: true, Scope: permission.Run})
+	w.answer(ask, authority.Answer{Allow: true, Scope: permission.Run})
 	for range 6 { // env (once for the run), write, read, both kinds of resources, image
-		w.answer(w.asked(), agentcore.Answer{Allow: true, Scope: permission.Run})
+		w.answer(w.asked(), authority.Answer{Allow: true, Scope: permission.Run})
 	}
 	result := w.wait(id)
 	if result.Status != event.StatusCompleted {
@@ -192,8 +193,8 @@ func TestMCPChangedTool(t *testing.T) {
 	id := w.start(coder())
 	ask := w.asked()
 	first := ask.Always[0].Pattern
-	w.answer(ask, agentcore.Answer{Allow: true, Scope: permission.Project})
-	w.answer(w.asked(), agentcore.Answer{Allow: true})
+	w.answer(ask, authority.Answer{Allow: true, Scope: permission.Project})
+	w.answer(w.asked(), authority.Answer{Allow: true})
 	w.waitFor("the tool changes", func() bool {
 		catalog := w.session.MCPServers()[0].Catalog
 		if catalog == nil {
@@ -207,7 +208,7 @@ func TestMCPChangedTool(t *testing.T) {
 	if !strings.Contains(ask.Reason, "changed") || len(ask.Always) != 1 || ask.Always[0].Pattern == first {
 		t.Errorf("the changed tool is asked about with %q, %v", ask.Reason, ask.Always)
 	}
-	w.answer(ask, agentcore.Answer{})
+	w.answer(ask, authority.Answer{})
 	w.wait(id)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -19,7 +20,7 @@ import (
 )
 
 // chooses answers the next question by the title of a choice, and returns the question.
-func (w *world) chooses(title string) agentcore.Ask {
+func (w *world) chooses(title string) authority.Ask {
 	w.t.Helper()
 	ask := w.asked()
 	var titles []string
@@ -99,7 +100,7 @@ func TestPlanMode(t *testing.T) {
 	if text, err := os.ReadFile(first.Plan); err != nil || string(text) != "# Add b\n\n1. b.txt\n" || !strings.Contains(first.Title, "“Add b”") {
 		t.Errorf("%q is about the plan %q, %v", first.Title, text, err)
 	}
-	w.answer(w.asked(), agentcore.Answer{Allow: true, Chosen: []string{"Call it c."}})
+	w.answer(w.asked(), authority.Answer{Allow: true, Chosen: []string{"Call it c."}})
 	last := w.asked()
 	if last.Plan != first.Plan {
 		t.Errorf("the plan is in %s, and was in %s", last.Plan, first.Plan)
@@ -134,7 +135,7 @@ func TestPlanModeIsDeclined(t *testing.T) {
 	)
 	id := w.start(coder())
 	w.chooses("Go on without a plan")
-	w.answer(w.asked(), agentcore.Answer{Reason: "nobody is here"})
+	w.answer(w.asked(), authority.Answer{Reason: "nobody is here"})
 	w.wait(id)
 	if plans := w.plans(); len(plans) != 0 {
 		t.Errorf("got the plans %q", plans)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -21,7 +22,7 @@ const twoQuestions = `{"questions":[
 ]}`
 
 // asking waits until so many questions are open.
-func (w *world) asking(n int) []agentcore.Ask {
+func (w *world) asking(n int) []authority.Ask {
 	w.t.Helper()
 	for range n {
 		w.until(func(e event.Event) bool { _, ok := e.Body.(event.AskOpened); return ok })
@@ -58,7 +59,7 @@ func TestQuestion(t *testing.T) {
 	if info, err := w.engine.RunInfo(id); err != nil || info.Status != event.StatusWaiting {
 		t.Errorf("the run is %s, %v", info.Status, err)
 	}
-	for name, wrong := range map[string]agentcore.Answer{
+	for name, wrong := range map[string]authority.Answer{
 		"no words":     {Allow: true},
 		"empty words":  {Allow: true, Chosen: []string{" "}},
 		"two answers":  {Allow: true, Chosen: []string{"Yes", "No"}},
@@ -69,8 +70,8 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.answer(second, agentcore.Answer{Allow: true, Chosen: []string{"a.go", "c.go"}})
-	w.answer(first, agentcore.Answer{Allow: true, Chosen: []string{"Only in v1"}})
+	w.answer(second, authority.Answer{Allow: true, Chosen: []string{"a.go", "c.go"}})
+	w.answer(first, authority.Answer{Allow: true, Chosen: []string{"Only in v1"}})
 	if result := w.wait(id); result.Output != "Done." {
 		t.Errorf("got %+v", result)
 	}
@@ -131,7 +132,7 @@ func TestCancelWhileAQuestionWaits(t *testing.T) {
 		t.Errorf("the run is %s", result.Status)
 	}
 	for _, ask := range asks {
-		if err := w.engine.Answer(ask.ID, agentcore.Answer{Allow: true, Chosen: []string{"Yes"}}); err == nil {
+		if err := w.engine.Answer(ask.ID, authority.Answer{Allow: true, Chosen: []string{"Yes"}}); err == nil {
 			t.Error("the question of a run that has ended was answered")
 		}
 	}
@@ -146,9 +147,9 @@ func TestPermissionHasNoWords(t *testing.T) {
 	)
 	id := w.start(coder())
 	ask := w.asked()
-	if err := w.engine.Answer(ask.ID, agentcore.Answer{Allow: true, Chosen: []string{"Yes"}}); err == nil {
+	if err := w.engine.Answer(ask.ID, authority.Answer{Allow: true, Chosen: []string{"Yes"}}); err == nil {
 		t.Error("words are taken for a permission")
 	}
-	w.answer(ask, agentcore.Answer{})
+	w.answer(ask, authority.Answer{})
 	w.wait(id)
 }

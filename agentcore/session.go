@@ -31,7 +31,7 @@ type Session struct {
 	continued bool // it goes on with what former sessions left, and is left to the next one
 	board     *board.Board
 	events    feed.Writer
-	asks      asks
+	asks      authority.Asks
 	starts    sessionStarts
 	slots     *slot.Pool // of the children that are at work
 	budget    *budget
@@ -63,6 +63,9 @@ func (s *Session) View() *workspace.View { return s.view }
 
 // Board returns what the session's runs have found and propose.
 func (s *Session) Board() *board.Board { return s.board }
+
+// Asks returns the open questions of the session, the oldest first.
+func (s *Session) Asks() []authority.Ask { return s.asks.List() }
 
 // Title is the session's title: that of its first run, made from its prompt or by a model where nobody gave one.
 func (s *Session) Title() string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
@@ -129,7 +130,7 @@ func TestWiderChild(t *testing.T) {
 		w.until(func(e event.Event) bool {
 			switch body := e.Body.(type) {
 			case event.AskOpened: // more tools
-				w.answer(w.session.Asks()[0], agentcore.Answer{Allow: true})
+				w.answer(w.session.Asks()[0], authority.Answer{Allow: true})
 			case event.RunCreated:
 				runs[body.Agent] = e.Run
 			}

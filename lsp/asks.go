@@ -11,7 +11,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -21,7 +21,7 @@ import (
 )
 
 // decisionOf is a choice on the wire.
-func decisionOf(c agentcore.AskChoice) (methods.Decision, methods.Scope) {
+func decisionOf(c authority.AskChoice) (methods.Decision, methods.Scope) {
 	if c.Answer.Allow {
 		return methods.DecisionAllow, methods.Scope(c.Answer.Scope)
 	}
@@ -95,7 +95,7 @@ const secondWayTime = 10 * time.Second
 // secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that
 // swallows prompts. Half of the time that is left at now is the most, so that the other way is there before the ask is
 // over.
-func secondWay(answerTime time.Duration, ask agentcore.Ask, now time.Time) time.Duration {
+func secondWay(answerTime time.Duration, ask authority.Ask, now time.Time) time.Duration {
 	wait := min(answerTime, secondWayTime)
 	if !ask.Expires.IsZero() {
 		wait = min(wait, ask.Expires.Sub(now)/2)
@@ -203,11 +203,11 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 }
 
 // listedAsks are the asks that are shown as diagnostics, the oldest first.
-func (a *asker) listedAsks() []agentcore.Ask {
+func (a *asker) listedAsks() []authority.Ask {
 	a.mu.Lock()
 	listed := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return !q.listed })
 	a.mu.Unlock()
-	var list []agentcore.Ask
+	var list []authority.Ask
 	for _, q := range listed {
 		if ask, open := a.server.ask(q.session, q.id); open {
 			list = append(list, ask)
@@ -241,17 +241,17 @@ func (a *asker) place(ctx context.Context) {
 }
 
 // ask finds an open ask.
-func (s *Server) ask(session event.SessionID, id event.AskID) (agentcore.Ask, bool) {
+func (s *Server) ask(session event.SessionID, id event.AskID) (authority.Ask, bool) {
 	found, err := s.engine.Session(session)
 	if err != nil {
-		return agentcore.Ask{}, false // it was closed, and its asks with it
+		return authority.Ask{}, false // it was closed, and its asks with it
 	}
 	for _, ask := range found.Asks() {
 		if ask.ID == id {
 			return ask, true
 		}
 	}
-	return agentcore.Ask{}, false
+	return authority.Ask{}, false
 }
 
 func (s *Server) showsDiagnostics() bool {
@@ -261,7 +261,7 @@ func (s *Server) showsDiagnostics() bool {
 
 // askHost is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
 // open one; "" where none is open. It may read the store.
-func (s *Server) askHost(ask agentcore.Ask) string {
+func (s *Server) askHost(ask authority.Ask) string {
 	path := ask.Path
 	if path == "" {
 		path = s.launches.path(s, ask.Run)
@@ -280,7 +280,7 @@ const maxDetail = 2000
 
 // questionText is an ask as a person reads it: what is asked for, the whole of it, and what an answer for longer would
 // allow.
-func questionText(ask agentcore.Ask) string {
+func questionText(ask authority.Ask) string {
 	parts := []string{cut(ask.Title, maxDetail)}
 	if ask.Detail != "" {
 		parts = append(parts, cut(ask.Detail, maxDetail))
@@ -313,7 +313,7 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 	return list
 }
 
-func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
+func (s *Server) askDiagnostic(ask authority.Ask, x *workspace.Index) protocol.Diagnostic {
 	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
 		diagnosticData{Ask: ask.ID})
 	d.Code = protocol.String("ask")
@@ -346,7 +346,7 @@ func (s *Server) askActions(path string, x *workspace.Index, first int) []action
 }
 
 // askOf is an ask on the wire.
-func askOf(ask agentcore.Ask) methods.Ask {
+func askOf(ask authority.Ask) methods.Ask {
 	var q *methods.Question
 	if ask.Question != nil {
 		q = pointer(questionOf(ask))
@@ -367,7 +367,7 @@ func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 		}
 	}
 	return s.engine.Answer(p.Ask,
-		agentcore.Answer{
+		authority.Answer{
 			Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope),
 			Expires: p.Expires, Chosen: p.Answers,
 		})
@@ -376,7 +376,7 @@ func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
 // askUser asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends,
 // which takes the prompt back. The answer is nil where the user closed it or the editor can ask nobody, of which the
 // error says why.
-func (a *asker) askUser(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+func (a *asker) askUser(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
 	if ask.Question != nil {
 		return a.askQuestion(ctx, ask)
 	}

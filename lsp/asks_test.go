@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 )
 
 func TestPromptsHaveASecondWayInTime(t *testing.T) {
@@ -15,7 +15,7 @@ func TestPromptsHaveASecondWayInTime(t *testing.T) {
 		{time.Second, 5 * time.Minute, time.Second},
 		{time.Minute, 0, secondWayTime}, // an ask without an end
 	} {
-		var ask agentcore.Ask
+		var ask authority.Ask
 		if test.left > 0 {
 			ask.Expires = now.Add(test.left)
 		}

@@ -12,13 +12,14 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
 // questionOf is what an agent wants to know, on the wire.
-func questionOf(ask agentcore.Ask) methods.Question {
+func questionOf(ask authority.Ask) methods.Question {
 	q := methods.Question{
 		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Question: ask.Question.Text,
 		Multiple: ask.Question.Multiple, FreeText: true,
@@ -30,7 +31,7 @@ func questionOf(ask agentcore.Ask) methods.Question {
 }
 
 // askQuestion puts what an agent wants to know to the user, as ask does a question for permission.
-func (a *asker) askQuestion(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+func (a *asker) askQuestion(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
 	if a.server.client.Announced().Questions {
 		q := questionOf(ask)
 		answer, err := methods.Client{Conn: a.server.conn}.Question(ctx, &q)
@@ -68,7 +69,7 @@ const enough = "That is all"
 
 // askSeveral has the user choose one answer after the other. A prompt that is closed ends that, too, once there is an
 // answer.
-func (a *asker) askSeveral(ctx context.Context, ask agentcore.Ask) (*methods.AnswerAskParams, error) {
+func (a *asker) askSeveral(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
 	var chosen []string
 	for {
 		text := "agentls: " + questionText(ask)
@@ -104,7 +105,7 @@ func (a *asker) askSeveral(ctx context.Context, ask agentcore.Ask) (*methods.Ans
 }
 
 // answeredBy is an answer to what an agent wants to know; no words leave it to the agent.
-func answeredBy(ask agentcore.Ask, words []string) *methods.AnswerAskParams {
+func answeredBy(ask authority.Ask, words []string) *methods.AnswerAskParams {
 	p := &methods.AnswerAskParams{Ask: ask.ID, Decision: methods.DecisionDeny}
 	for _, text := range words {
 		if text = strings.TrimSpace(text); text != "" {
@@ -162,7 +163,7 @@ func (s *Server) planText(name string) (string, error) {
 }
 
 // answerHint is the rest of a command that answers an ask.
-func answerHint(ask agentcore.Ask) string {
+func answerHint(ask authority.Ask) string {
 	if ask.Question != nil {
 		return `"decision": "allow", "answers": ["…"]`
 	}

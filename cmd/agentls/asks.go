@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -19,7 +20,7 @@ type terminalAsks struct {
 	engine *agentcore.Engine
 	in     io.Reader // nil where nobody can be asked
 	lines  chan typed
-	open   []agentcore.Ask // the first is on the screen
+	open   []authority.Ask // the first is on the screen
 }
 
 // typed is a line from the terminal.
@@ -35,7 +36,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 		return ""
 	}
 	asks := s.Asks()
-	at := slices.IndexFunc(asks, func(a agentcore.Ask) bool { return a.ID == id })
+	at := slices.IndexFunc(asks, func(a authority.Ask) bool { return a.ID == id })
 	if at < 0 {
 		return "" // it is over
 	}
@@ -44,7 +45,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 		const why = "nobody can be asked here"
 		hint := "allow the rest by hand, or run the agent in an editor or on a terminal"
 		if ask.Question != nil {
-			if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
+			if t.answer(ask, authority.Answer{Reason: why}) != nil {
 				return "" // it is over
 			}
 			return fmt.Sprintf(
@@ -56,7 +57,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 				"run it on a terminal or in an editor and allow %s for good there, or where no protected file is "+
 					"meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
 		}
-		if t.answer(ask, agentcore.Answer{Reason: why}) != nil {
+		if t.answer(ask, authority.Answer{Reason: why}) != nil {
 			return "" // it is over
 		}
 		return fmt.Sprintf("agentls: %s: denied, since %s; %s", oneLine(ask.Title), why, oneLine(hint))
@@ -70,7 +71,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 
 // resolved drops a question, and returns the next one, if that is not on the screen yet.
 func (t *terminalAsks) resolved(id event.AskID) string {
-	at := slices.IndexFunc(t.open, func(a agentcore.Ask) bool { return a.ID == id })
+	at := slices.IndexFunc(t.open, func(a authority.Ask) bool { return a.ID == id })
 	if at < 0 {
 		return ""
 	}
@@ -115,7 +116,7 @@ func (t *terminalAsks) question() string {
 }
 
 // answerOf is the answer that a line is; hint says what is wrong with one that is none.
-func answerOf(ask agentcore.Ask, line string) (answer agentcore.Answer, hint string) {
+func answerOf(ask authority.Ask, line string) (answer authority.Answer, hint string) {
 	choices := ask.Choices()
 	line = strings.TrimSpace(line)
 	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(choices) {
@@ -139,7 +140,7 @@ func answerOf(ask agentcore.Ask, line string) (answer agentcore.Answer, hint str
 			chosen = labels
 		}
 	}
-	return agentcore.Answer{Allow: true, Chosen: chosen}, ""
+	return authority.Answer{Allow: true, Chosen: chosen}, ""
 }
 
 // typed takes a line of the user's, and returns what to say to it.
@@ -148,7 +149,7 @@ func (t *terminalAsks) typed(line typed) string {
 		t.in, t.lines = nil, nil // the terminal is gone
 		for _, ask := range t.open {
 			// an error says that it is over
-			_ = t.answer(ask, agentcore.Answer{Reason: "nobody can be asked here any more"})
+			_ = t.answer(ask, authority.Answer{Reason: "nobody can be asked here any more"})
 		}
 		t.open = nil
 		return ""
@@ -169,7 +170,7 @@ func (t *terminalAsks) typed(line typed) string {
 	return t.question()
 }
 
-func (t *terminalAsks) answer(ask agentcore.Ask, answer agentcore.Answer) error {
+func (t *terminalAsks) answer(ask authority.Ask, answer authority.Answer) error {
 	return t.engine.Answer(ask.ID, answer)
 }
 
