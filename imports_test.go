@@ -153,6 +153,8 @@ var imports = map[string]because{
 	"agentcore": {
 		"agentcore/authority":         "decides on calls, and knows what the user decided",
 		"agentcore/board":             "what runs found and propose",
+		"agentcore/clip":              "shortens texts",
+		"agentcore/toolset":           "what a run is offered",
 		"agentcore/process":           "ends what it starts without a sandbox",
 		"agentcore/beside":            "a panic beside a run is raised in the run",
 		"agentcore/fault":             "refuses",
@@ -226,6 +228,19 @@ var imports = map[string]because{
 		"agentcore/store":      "keeps what the user decided",
 		"agentcore/tool":       "what tools declare that they reach for",
 		"agentcore/workspace":  "where a path leads",
+	},
+	"agentcore/clip": {},
+	"agentcore/toolset": {
+		"agentcore/agent":      "what definitions name",
+		"agentcore/authority":  "what no call would be made of is not offered",
+		"agentcore/clip":       "descriptions are bounded",
+		"agentcore/config":     "depth, search engine, who is asked",
+		"agentcore/mcp":        "names of the tools of servers",
+		"agentcore/model":      "tools as models see them",
+		"agentcore/permission": "what a policy could come to",
+		"agentcore/skill":      "skills that can be loaded",
+		"agentcore/spelling":   "did you mean",
+		"agentcore/tool":       "the tools",
 	},
 	"agentcore/board": {
 		"agentcore/crash":     "moments at which tests end the process",
@@ -361,6 +376,7 @@ var imports = map[string]because{
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/skill": {
+		"agentcore/clip":       "descriptions are bounded",
 		"agentcore/beside":     "a panic over one file is raised where the load is answered",
 		"agentcore/agent":      "layers and problems are those of definitions",
 		"agentcore/event":      "places of problems",

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/authority"
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -18,7 +17,7 @@ import (
 // askUser asks for one call, and waits until somebody answers, the time for it is over, or the run ends. The
 // error is that of the run's context.
 func (r *run) askUser(c *call, decision permission.Decision, detail string) (authority.Answer, error) {
-	if !r.mayAsk(c.spec) {
+	if !r.tools.Asks(c.spec) {
 		return authority.Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
 	c.line.leave()
@@ -46,19 +45,6 @@ func (r *run) askUser(c *call, decision permission.Decision, detail string) (aut
 	}
 	r.session.asks.Resolve(open, answer, batch)
 	return answer, err
-}
-
-// mayAsk reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
-// it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
-// nothing else.
-func (r *spec) mayAsk(spec tool.Spec) bool {
-	switch {
-	case r.parent == nil, r.request.pass > 0, r.config.SubagentAsk == config.AskBubble: // a pass stands for its starter
-		return true
-	case slices.Contains(r.request.granted, spec.Name):
-		return true
-	}
-	return spec.Effect == tool.Fetches && r.definition.Permissions == permission.Researcher
 }
 
 // newAsk makes an ask for a call that nobody knows yet.

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // maxReading is how many calls that read run beside each other.
@@ -125,21 +126,21 @@ func (r *run) decide(asked model.Call) *call {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.toolNamed(name)
-	if why := r.whyWithheld(name); why != "" && !r.offers(name) {
+	t := r.tools.Named(name)
+	if why := r.tools.WhyWithheld(name); why != "" && !r.tools.Offers(name) {
 		decision := permission.Decision{Advice: "go on without " + name}
-		if why == untrustedCommands {
-			decision.Advice = withoutCommands
+		if why == toolset.UntrustedCommands {
+			decision.Advice = toolset.WithoutCommands
 		}
 		c.refusal = denied(decision, why)
 		return c
 	}
-	if !r.offers(name) {
+	if !r.tools.Offers(name) {
 		var known []string
-		for _, o := range r.offered() {
-			known = append(known, o.Name)
+		for _, o := range r.tools.Tools() {
+			known = append(known, o.Spec().Name)
 		}
-		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.whyNoTasks(name),
+		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.tools.WhyNoTasks(name),
 			strings.Join(known, ", "))
 		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
 			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name,

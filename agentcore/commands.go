@@ -20,6 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/sandbox/proxy"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -109,7 +110,7 @@ func (e *Engine) forgetOutputs() error {
 // writeCommands says in the prompt what commands see and reach.
 func (r *run) writeCommands(b *strings.Builder) {
 	otherwise := "the user is asked"
-	if !r.mayAsk(tool.Spec{Name: "bash", Effect: tool.Executes}) {
+	if !r.tools.Asks(tool.Spec{Name: "bash", Effect: tool.Executes}) {
 		otherwise = "only what a rule allows is run"
 	}
 	switch level := r.rights.Level(); {
@@ -139,7 +140,7 @@ func (r *spec) untrusted(request permission.Request) string {
 	if request.Command == "" || r.session.isTrusted() {
 		return ""
 	}
-	return denied(permission.Decision{Advice: withoutCommands}, untrustedCommands)
+	return denied(permission.Decision{Advice: toolset.WithoutCommands}, toolset.UntrustedCommands)
 }
 
 // open returns the run's sandbox.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
@@ -135,7 +136,7 @@ func (r *run) summarise(from int, room int64) (string, error) {
 		prompt := transcript(r.messages[:from], int(room*bytesPerToken/share)) + joined(instructions)
 		var summary string
 		if summary, err = r.consult("compaction", "shortens the conversation", prompt); err == nil {
-			return clip(summary, int(room/5*bytesPerToken)), nil
+			return clip.Middle(summary, int(room/5*bytesPerToken)), nil
 		}
 		if !overflows(err) {
 			break
@@ -251,7 +252,7 @@ func (r *spec) accessOf(call model.Call) (tool.Spec, tool.Access) {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	t := r.toolNamed(name)
+	t := r.tools.Named(name)
 	if t == nil {
 		return tool.Spec{}, tool.Access{}
 	}
@@ -276,7 +277,7 @@ func (r *run) recallFiles() {
 			}
 			part := slices.ContainsFunc(r.messages[i+1].Parts, func(part model.Part) bool {
 				result, ok := part.(model.Result)
-				return ok && result.ID == call.ID && (result.Error || strings.Contains(result.Text, leftOut))
+				return ok && result.ID == call.ID && (result.Error || strings.Contains(result.Text, clip.LeftOut))
 			})
 			if part {
 				continue
@@ -291,9 +292,6 @@ func (r *run) recallFiles() {
 	r.layer.Recall(func(path string) bool { return shown[path] })
 }
 
-// leftOut is in every result that was shortened.
-const leftOut = "bytes left out"
-
 // dropResults takes the texts of the oldest results in front of from out until the request has no more than target
 // bytes.
 func (r *conversation) dropResults(from int, target int64) {
@@ -302,7 +300,7 @@ func (r *conversation) dropResults(from int, target int64) {
 		surplus -= r.dropImages(i)
 		r.mapResults(i, func(text string) string {
 			short := fmt.Sprintf("(%d %s, to shorten the conversation; make the call again if you need them)",
-				len(text), leftOut)
+				len(text), clip.LeftOut)
 			if surplus <= 0 || len(text) <= len(short) {
 				return text
 			}
@@ -317,7 +315,7 @@ func (r *conversation) dropResults(from int, target int64) {
 func (r *conversation) shrinkResults(target int64) {
 	for limit := 32 << 10; limit >= 512 && r.size() > target; limit /= 2 {
 		for i := range r.messages {
-			r.mapResults(i, func(text string) string { return clip(text, limit) })
+			r.mapResults(i, func(text string) string { return clip.Middle(text, limit) })
 		}
 	}
 }
@@ -364,17 +362,6 @@ func (r *conversation) mapResults(i int, change func(string) string) {
 	}
 }
 
-// clip cuts a text in its middle to about limit bytes.
-func clip(text string, limit int) string {
-	if len(text) <= limit+64 {
-		return text
-	}
-	head := limit * 2 / 3
-	tail := len(text) - (limit - head)
-	return strings.ToValidUTF8(text[:head], "") + fmt.Sprintf("\n… %d %s …\n", tail-head, leftOut) +
-		strings.ToValidUTF8(text[tail:], "")
-}
-
 // transcript writes messages down for somebody who sums them up, in about limit bytes: results are cut shorter and
 // shorter, then the middle goes.
 func transcript(messages []model.Message, limit int) string {
@@ -388,11 +375,11 @@ func transcript(messages []model.Message, limit int) string {
 				case model.Text:
 					fmt.Fprintf(&b, "[%s]\n%s\n",
 						cmp.Or(map[bool]string{true: "earlier summary"}[p.Summary], string(m.Role)),
-						clip(p.Text, most*8))
+						clip.Middle(p.Text, most*8))
 				case model.Call:
-					fmt.Fprintf(&b, "[call of %s] %s\n", p.Name, clip(string(p.Arguments), most))
+					fmt.Fprintf(&b, "[call of %s] %s\n", p.Name, clip.Middle(string(p.Arguments), most))
 				case model.Result:
-					fmt.Fprintf(&b, "[result of %s]\n%s\n", p.Name, clip(p.Text, most))
+					fmt.Fprintf(&b, "[result of %s]\n%s\n", p.Name, clip.Middle(p.Text, most))
 				}
 			}
 		}
@@ -401,5 +388,5 @@ func transcript(messages []model.Message, limit int) string {
 			break
 		}
 	}
-	return clip(text, limit)
+	return clip.Middle(text, limit)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own
@@ -57,7 +58,7 @@ func (r *run) hidden(definition *agent.Definition, title string, of *budget) *ru
 			definition: definition,
 			config:     r.config, skills: r.skills,
 			request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
-			limits:  definition.LimitsAt(1), created: now,
+			limits:  definition.LimitsAt(1), created: now, tools: &toolset.Set{},
 		},
 		conversation: conversation{turn: 1},
 		shared: shared{

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
@@ -21,7 +22,7 @@ import (
 func (r *run) converse() error {
 	r.system = r.engine.redactor.Text(r.systemPrompt())
 	r.tellUnpriced()
-	r.offering = r.offered()
+	r.offering = r.tools.Offered(r.delegation)
 	r.memory.begin(provider.Window(r.config, r.model), r.system, r.offering)
 	r.takeOver()
 	r.notePrompt()
@@ -77,7 +78,7 @@ func (r *run) takeTurn() (ended bool, err error) {
 	}
 	r.readInbox()
 	if r.lastTurn && !r.onlyTurn() { // that one was told at its beginning
-		r.append(model.UserText(handOver(r.ending, r.offers(submitResult))))
+		r.append(model.UserText(handOver(r.ending, r.tools.Offers(toolset.Submit))))
 	}
 	if err := r.makeRoom(); err != nil {
 		return false, err
@@ -133,8 +134,8 @@ func (r *run) answer() (model.Done, error) {
 	r.session.events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
 	r.idle("waiting for "+r.model.Name(), 0)
 	only := ""
-	if r.lastTurn && r.offers(submitResult) {
-		only = submitResult
+	if r.lastTurn && r.tools.Offers(toolset.Submit) {
+		only = toolset.Submit
 	}
 	return r.query(only)
 }
@@ -240,7 +241,7 @@ func (r *run) judge(calls []model.Call, results []model.Part, as repetition, cut
 // budget goes: it has heard then that no other call is made. A run whose model was told often enough before is not.
 func (r *run) lastAnswer(done model.Done) error {
 	calls := done.Message.Calls()
-	submits := r.offers(submitResult) && slices.ContainsFunc(calls, handsOver)
+	submits := r.tools.Offers(toolset.Submit) && slices.ContainsFunc(calls, handsOver)
 	spoke := strings.TrimSpace(done.Message.Text()) != ""
 	switch {
 	case len(calls) == 0 && !spoke && r.ending.detail == "" && r.definition.Mode != agent.SingleShot:
@@ -312,7 +313,7 @@ func (r *run) submit(done model.Done, results []model.Part) error {
 // handsOver reports whether a call is that which ends a child's task.
 func handsOver(call model.Call) bool {
 	name, _ := tool.Resolve(call.Name)
-	return name == submitResult
+	return name == toolset.Submit
 }
 
 // onlyTurn reports whether the run has no other turn. It is told so at its beginning.

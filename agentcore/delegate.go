@@ -3,7 +3,6 @@ package agentcore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -63,7 +62,7 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
 		return nil, err
 	}
-	if request.granted, err = r.moreTools(definition, task.AllowedTools); err != nil {
+	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
 		return nil, err
 	}
 	if task.Resume == "" { // otherwise it has a conversation
@@ -107,41 +106,13 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 // startable is the agent that runs where the run asks for one of that name.
 func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 	r := h.run
-	d, err := findChild(r.engine.Agents(), name)
-	if err != nil || !r.starts(d) {
-		slugs := r.subagentSlugs()
+	d, err := toolset.FindChild(r.engine.Agents(), name)
+	if err != nil || !r.tools.Starts(d) {
+		slugs := r.tools.Subagents()
 		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s. %s",
-			name, strings.Join(slugs, ", "), r.whyNotStarted(name, d, err))
+			name, strings.Join(slugs, ", "), r.tools.WhyNotStarted(name, d, err))
 	}
 	return d, nil
-}
-
-// whyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
-// open to the run.
-func (r *spec) whyNotStarted(name string, d *agent.Definition, err error) string {
-	broken, isBroken := errors.AsType[*agent.BrokenError](err)
-	idle := false
-	if d != nil {
-		_, idle = r.lacks[d.Slug] // its tools were looked at, behind all other reasons
-	}
-	switch {
-	case isBroken:
-		return "There is one, and it is broken: " + broken.Error() + ". Tell the user"
-	case err != nil:
-		if near := spelling.Nearest(name, r.subagentSlugs()); near != "" {
-			return "There is none of that name; did you mean " + near + "?"
-		}
-		return "There is none of that name"
-	case d.Is(agent.Hidden):
-		return "That one is agentls's own"
-	case !d.Is(agent.Subagent):
-		return "That one is no subagent: only the user starts it"
-	case !r.reaches(d):
-		return "That one is not open to " + r.parent.definition.Slug + ", which started you"
-	case idle:
-		return "That one would have none of its tools here"
-	}
-	return "That one is not among the subagents that the definition of " + r.definition.Slug + " names"
 }
 
 // formerTask is a task of the session that has ended, and now goes on.
@@ -176,22 +147,6 @@ func (r *run) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// moreTools are those of the tools that a task names which the child's definition does not have: the user is asked for
-// them, and they come on top of its own.
-func (r *spec) moreTools(definition *agent.Definition, names []string) (more []string, err error) {
-	for _, name := range names {
-		canonical, ok := tool.Resolve(name)
-		switch {
-		case !ok || !r.offers(canonical) && r.whyWithheld(canonical) == "" && !definition.Allows(canonical):
-			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out",
-				definition.Slug, name)
-		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
-			more = append(more, canonical)
-		}
-	}
-	return more, nil
-}
-
 // askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
 // could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
 // is. The error is for the model, a deniedError where the answer is no, or that of ctx.
@@ -201,9 +156,9 @@ func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 		return nil
 	}
 	for _, name := range names {
-		usable := child.offers(name)
+		usable := child.tools.Offers(name)
 		if strings.HasPrefix(name, mcp.Prefix) { // those come once it runs
-			usable = child.mayUse(name) && !child.keepsBack(tool.Spec{Name: name, Effect: tool.Acts})
+			usable = child.tools.MayUse(name) && !child.tools.KeepsBack(tool.Spec{Name: name, Effect: tool.Acts})
 		}
 		if !usable {
 			return fmt.Errorf(
@@ -269,13 +224,13 @@ func (r *spec) writeTask(b *strings.Builder) {
 	if r.task.Thoroughness != "" {
 		fmt.Fprintf(b, "thoroughness: %s\n", r.task.Thoroughness)
 	}
-	if slugs := r.subagentSlugs(); len(slugs) > 0 {
+	if slugs := r.tools.Subagents(); len(slugs) > 0 {
 		fmt.Fprintf(b, "you may delegate to: %s\n", strings.Join(slugs, ", "))
 	}
 	switch {
-	case r.offers(submitResult) && r.onlyTurn():
+	case r.tools.Offers(toolset.Submit) && r.onlyTurn():
 		b.WriteString("this is your only turn: answer by submit_result, or in text\n")
-	case r.offers(submitResult):
+	case r.tools.Offers(toolset.Submit):
 		b.WriteString("end with: submit_result\n")
 	}
 	b.WriteString("</task>")

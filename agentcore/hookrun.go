@@ -159,7 +159,7 @@ func (r *spec) hookVariables(h *lifecycleHook) []string {
 // takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which
 // files these are.
 func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
-	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.offers)
+	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.tools.Offers)
 	leftOut := func(path, why string) {
 		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
 			r.session.view.Shown(path), why), "")

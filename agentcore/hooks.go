@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -221,10 +222,7 @@ func marked(e hook.Event, text string) string {
 
 // tellOfHook tells the user about a hook, each thing once in a run, and not too many.
 func (r *run) tellOfHook(h *lifecycleHook, level event.NoticeLevel, message, hint string) {
-	if runes := []rune(message); len(runes) > 1000 {
-		message = string(runes[:999]) + "…"
-	}
-	message = permission.Visible(message)
+	message = permission.Visible(clip.Text(message, 1000))
 	r.hooks.mu.Lock()
 	told := r.hooks.told[h]
 	silent := len(told) >= maxHookNotices || slices.Contains(told, message)

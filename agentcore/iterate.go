@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 const (
@@ -87,7 +88,7 @@ func (r *run) iterate() error {
 	r.inbox.shut()                                       // it has no turns
 	if r.request.Until != "" && !r.session.isTrusted() { // before a pass is paid for
 		return &fault.Error{
-			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " + untrustedCommands,
+			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " + toolset.UntrustedCommands,
 			Hint: "trust the folder by `agentls trust` or in the editor's own way, or leave the check out",
 		}
 	}

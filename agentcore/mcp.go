@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,79 +174,10 @@ func (r *spec) findServers() []mcpServer {
 	return list
 }
 
-// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of
-// it, or as all tools of the server.
-func matchesTool(entry, name string) bool {
-	if entry == name || entry == "*" {
-		return true
-	}
-	if !strings.HasPrefix(entry, mcp.Prefix) {
-		return false
-	}
-	if matched, err := path.Match(entry, name); err == nil && matched {
-		return true
-	}
-	return !strings.Contains(strings.TrimPrefix(entry, mcp.Prefix), "__") && strings.HasPrefix(name, entry+"__")
-}
-
 // bringsServer reports whether the run's definition names an MCP server.
 func (r *spec) bringsServer(name string) bool {
 	return slices.ContainsFunc(r.definition.MCPServers,
 		func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
-}
-
-// mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends
-// in "__*".
-func (r *spec) mayUse(name string) bool { return r.mightUseNamed(name) && !r.onlySubmits() }
-
-// mightUseNamed is mayUse for a run with turns enough.
-func (r *spec) mightUseNamed(name string) bool {
-	d := r.definition
-	among := func(entries []string) bool {
-		return slices.ContainsFunc(entries, func(entry string) bool {
-			if prefix, any := strings.CutSuffix(name, "*"); any && strings.HasPrefix(entry, prefix) {
-				return true
-			}
-			return matchesTool(entry, name)
-		})
-	}
-	switch {
-	case d.Mode != agent.Agentic && d.Mode != "",
-		among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
-		return false
-	case d.Tools != nil && !among(d.Tools) && !among(r.request.granted):
-		return false
-	case r.former.binds() && !among(r.former.powers.Tools) && !among(r.request.granted):
-		return false // what was a child has no other tools than it had
-	}
-	return true
-}
-
-func (r *spec) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name + "__*") }
-
-// spareServer notes which tools of a server that is not started the run may use otherwise.
-func (r *run) spareServer(name string) {
-	prefix := mcp.Prefix + name + "__"
-	if !r.mightUseNamed(prefix + "*") {
-		return
-	}
-	entries := []string{"*"}
-	switch {
-	case r.former.binds():
-		entries = slices.Concat(r.former.powers.Tools, r.request.granted)
-	case r.definition.Tools != nil:
-		entries = slices.Concat(r.definition.Tools, r.request.granted)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, entry := range entries {
-		switch {
-		case strings.HasPrefix(entry, prefix):
-			r.spared = append(r.spared, entry)
-		case matchesTool(entry, prefix+"*"):
-			r.spared = append(r.spared, prefix+"*")
-		}
-	}
 }
 
 // startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools,
@@ -256,11 +186,11 @@ func (r *run) spareServer(name string) {
 func (r *run) startServers() error {
 	servers := slices.Clone(r.serversOf())
 	for _, s := range servers {
-		if r.onlySubmits() || s.project && !r.session.isTrusted() {
-			r.spareServer(s.name)
+		if r.tools.OnlySubmits() || s.project && !r.session.isTrusted() {
+			r.tools.Spare(s.name)
 		}
 	}
-	servers = slices.DeleteFunc(servers, func(s mcpServer) bool { return !r.wantsServer(s.name) })
+	servers = slices.DeleteFunc(servers, func(s mcpServer) bool { return !r.tools.WantsServer(s.name) })
 	type outcome struct {
 		client  *mcpClient
 		catalog *mcp.Catalog
@@ -314,9 +244,7 @@ func (r *run) startServers() error {
 		tools = tools[:maxExternal]
 	}
 	if len(tools) > 0 {
-		r.mu.Lock()
-		r.tools = append(r.tools, tools...)
-		r.mu.Unlock()
+		r.tools.Add(tools)
 	}
 	return r.expandCommand()
 }
@@ -332,31 +260,18 @@ func (r *spec) tellOfServer(server mcpServer, text, hint string) {
 func (r *run) toolsOfServer(client *mcpClient, catalog *mcp.Catalog) []tool.Tool {
 	var tools []tool.Tool
 	for _, t := range catalog.Tools {
-		if offered := (mcpTool{client, t}); r.mayUse(t.Name) && !r.keepsBack(offered.Spec()) {
+		if offered := (mcpTool{client, t}); r.tools.MayUse(t.Name) && !r.tools.KeepsBack(offered.Spec()) {
 			tools = append(tools, offered)
 		}
 	}
 	if catalog.Resources {
 		for _, t := range []mcpResources{{client, true}, {client, false}} {
-			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.mayUse(t.Spec().Name) && !r.keepsBack(t.Spec()) {
+			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.tools.MayUse(t.Spec().Name) && !r.tools.KeepsBack(t.Spec()) {
 				tools = append(tools, t)
 			}
 		}
 	}
 	return tools
-}
-
-// toolNamed is a tool that the run has, built in or of an MCP server, by its canonical name; nil where there is none.
-func (r *spec) toolNamed(name string) tool.Tool {
-	if t := r.engine.tools[name]; t != nil {
-		return t
-	}
-	for _, t := range r.tools {
-		if t.Spec().Name == name {
-			return t
-		}
-	}
-	return nil
 }
 
 // expandCommand replaces a prompt that calls a prompt of an MCP server, such as "/mcp__docs__summary main.go", by what

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -37,7 +38,7 @@ func (r *run) bounded(c *call, text string) string {
 		return text
 	}
 	where := "ask for less of it to see them"
-	if r.offers("read") {
+	if r.tools.Offers("read") {
 		path, err := r.keepOutput(string(c.id)+".txt", []byte(text[:min(len(text), maxKeptOutput)]))
 		if err != nil {
 			where = err.Error()
@@ -47,7 +48,7 @@ func (r *run) bounded(c *call, text string) string {
 		}
 	}
 	return fmt.Sprintf("%s\n[%d %s here; %s]\n%s",
-		strings.ToValidUTF8(text[:limit/2], ""), missing, leftOut, where, strings.ToValidUTF8(text[len(text)-limit/2:],
+		strings.ToValidUTF8(text[:limit/2], ""), missing, clip.LeftOut, where, strings.ToValidUTF8(text[len(text)-limit/2:],
 			""))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -49,17 +50,11 @@ type spec struct {
 	former     *former    // what it goes on with; nil for a run that begins anew
 	inherited  inheritance
 	mode       permission.Mode
-	price      *price.Price        // of an answer of the model, nil where it is unknown
-	subagents  []*agent.Definition // to which it may delegate, as it is told
-	unlisted   []*agent.Definition // to which it may delegate, too
-	tools      []tool.Tool         // in the order in which models see them
-	withheld   []withheld          // tools that no call of could be made, which it is told
-	// what it might use but for its one turn, the background or lack of trust; patterns, too
-	spared   []string
-	lacks    map[string][]string // by the names of its subagents, the tools that they would have to do without
-	output   string              // the file for the result of a run in the background, empty for others
-	expanded string              // what a command of an MCP server made of the prompt; empty for none
-	created  time.Time
+	price      *price.Price // of an answer of the model, nil where it is unknown
+	tools      *toolset.Set
+	output     string // the file for the result of a run in the background, empty for others
+	expanded   string // what a command of an MCP server made of the prompt; empty for none
+	created    time.Time
 }
 
 // conversation is what a run and its model have said to each other. The run's goroutine alone owns it.

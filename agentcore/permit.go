@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -256,7 +257,7 @@ func (r *run) noteForbidden(files []workspace.Taken) string {
 
 // addDenial keeps one thing that was not allowed, once.
 func (r *shared) addDenial(text string) {
-	text = clipped(strings.Join(strings.Fields(text), " "), maxDenial)
+	text = clip.Text(strings.Join(strings.Fields(text), " "), maxDenial)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Contains(r.denials, text) {

@@ -9,15 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // plan is what a run has to do with planning. Its methods may be called from any goroutine.
@@ -51,22 +50,9 @@ func (p *plan) written() bool {
 	return p.path != ""
 }
 
-// goesWithPlanning reports whether a tool changes nothing but a planning run's own records. name is that of the tool
-// which it belongs to.
-func goesWithPlanning(spec tool.Spec, name string) bool {
-	return spec.Effect <= tool.Fetches || slices.Contains(noting, name)
-}
-
-// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans.
-// Definitions of other tools name the tool among all that there are there.
-func (r *spec) plansForParent(name string) bool {
-	plans := r.definition.Mode == agent.Planning || r.definition.PermissionMode == string(permission.Plan)
-	return plans && name == planTool && slices.Contains(r.definition.Tools, name)
-}
-
 // whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.
 func (r *run) whilePlanning(spec tool.Spec) string {
-	if goesWithPlanning(spec, spec.Name) || spec.Effect == tool.Delegates {
+	if toolset.GoesWithPlanning(spec) || spec.Effect == tool.Delegates {
 		return ""
 	}
 	for above := r; above != nil; above = above.parent {

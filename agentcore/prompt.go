@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -56,7 +58,7 @@ func (r *spec) ownPrompt() string {
 // variables are the values of agent.Builtins. Those that cost a look at a file are only there if they are used.
 func (r *spec) variables(used func(string) bool) map[string]string {
 	created := r.created.Local()
-	subagents := r.subagentSlugs()
+	subagents := r.tools.Subagents()
 	values := map[string]string{
 		"time":         created.Format("2006-01-02 15:04 MST"),
 		"date":         created.Format(time.DateOnly),
@@ -70,8 +72,8 @@ func (r *spec) variables(used func(string) bool) map[string]string {
 		"depth":        strconv.Itoa(r.depth),
 		"max_depth":    strconv.Itoa(r.config.MaxDepth),
 		"can_delegate": strconv.FormatBool(len(subagents) > 0),
-		"can_run":      strconv.FormatBool(r.offers("bash")),
-		"can_ask":      strconv.FormatBool(r.offers("question")),
+		"can_run":      strconv.FormatBool(r.tools.Offers("bash")),
+		"can_ask":      strconv.FormatBool(r.tools.Offers("question")),
 		"subagents":    strings.Join(subagents, ", "),
 		"max_turns":    strconv.Itoa(r.limits.MaxTurns),
 		"timeout":      duration(r.limits.Timeout),
@@ -173,14 +175,14 @@ func (r *spec) writeSkills(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "\n\n<skill name=%q>\n%s\n</skill>", s.Name, skillText(s))
 	}
-	if !r.offers("skill") {
+	if !r.tools.Offers("skill") {
 		return
 	}
 	b.WriteString(
 		"\n\n<skills>\nInstructions for certain tasks. Load one with `skill` before you begin a task of its kind.\n")
 	var rest []string
 	listed := 0
-	for _, s := range r.loadable() {
+	for _, s := range r.tools.Loadable() {
 		line := fmt.Sprintf("- %s: %s\n", s.Name, s.Description)
 		if listed += len(line); listed > maxSkillList {
 			rest = append(rest, s.Name)
@@ -192,13 +194,6 @@ func (r *spec) writeSkills(b *strings.Builder) {
 		fmt.Fprintf(b, "- and %s\n", strings.Join(rest, ", "))
 	}
 	b.WriteString("</skills>")
-}
-
-// loadable are the skills that are not in the prompt already.
-func (r *spec) loadable() []*skill.Skill {
-	return slices.DeleteFunc(r.skills.List(), func(s *skill.Skill) bool {
-		return slices.Contains(r.definition.Skills, s.Name)
-	})
 }
 
 // skillText is a skill as a model gets it.
@@ -222,10 +217,10 @@ func (r *run) writeEnvironment(b *strings.Builder) {
 		fmt.Fprintf(b, "started by: %s; it sees only your result\n", r.parent.pathOfAgents())
 	}
 	fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
-	if r.onlyTurn() && !r.offers(submitResult) && !r.definition.Mode.Toolless() {
+	if r.onlyTurn() && !r.tools.Offers(toolset.Submit) && !r.definition.Mode.Toolless() {
 		b.WriteString("this is your only turn: answer in text, no call is made\n")
 	}
-	if r.offers("bash") {
+	if r.tools.Offers("bash") {
 		r.writeCommands(b)
 	}
 	r.writeMissing(b)
@@ -243,11 +238,11 @@ func (r *spec) writeMissing(b *strings.Builder) {
 		b.WriteString("no websearch: the user has set up no search engine; fetch pages whose address you know, " +
 			"and follow their links\n")
 	}
-	for _, why := range []string{untrustedCommands, deniedByRules, deniedToChildren} {
+	for _, why := range []string{toolset.UntrustedCommands, toolset.DeniedByRules, toolset.DeniedToChildren} {
 		var names []string
-		for _, kept := range r.withheld {
-			if kept.why == why {
-				names = append(names, kept.name)
+		for _, kept := range r.tools.Withheld() {
+			if kept.Why == why {
+				names = append(names, kept.Name)
 			}
 		}
 		if len(names) == 0 {
@@ -257,8 +252,8 @@ func (r *spec) writeMissing(b *strings.Builder) {
 			names = append(slices.Clip(names[:maxWithheld]), fmt.Sprintf("%d more", more))
 		}
 		instead := "if the task cannot be done without, say so in your result"
-		if why == untrustedCommands {
-			instead = withoutCommands
+		if why == toolset.UntrustedCommands {
+			instead = toolset.WithoutCommands
 		}
 		fmt.Fprintf(b, "not for you: %s (%s); %s\n", strings.Join(names, ", "), why, instead)
 	}
@@ -301,8 +296,5 @@ func (r *spec) userPrompt() string {
 // firstLine shortens a text to one line of at most 80 characters.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(line); len(runes) > 80 {
-		line = string(runes[:79]) + "…"
-	}
-	return line
+	return clip.Text(line, 80)
 }

@@ -62,10 +62,10 @@ func exactly(want string) script.Expect {
 	}
 }
 
-// fakeTool is a tool of the name that later tools have.
-func fakeTool(name string, effect tool.Effect) tool.Tool {
+// fakeTool is a tool of the name that later tools have. A private one is one for runs that plan, too.
+func fakeTool(name string, effect tool.Effect, private ...bool) tool.Tool {
 	return tool.New(tool.Definition[struct{}, any]{
-		Access: tool.Internal[struct{}],
+		Access: tool.Internal[struct{}], Private: slices.Contains(private, true),
 		Name:   name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
 		Run: func(context.Context, any, struct{}) (tool.Result, error) {
 			return tool.Result{Text: "done"}, nil
@@ -283,7 +283,7 @@ func TestModes(t *testing.T) {
 		},
 	)
 	w.with(turns, func(o *agentcore.Options) {
-		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("deploy", tool.Acts), fakeTool("task", tool.Acts), fakeTool("plan_exit", tool.Notes))
+		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("deploy", tool.Acts), fakeTool("task", tool.Acts, true), fakeTool("plan_exit", tool.Notes, true))
 	}, define(agent.SingleShot), define(agent.Streaming), define(agent.Planning))
 	for name, want := range map[string]string{"sing": "one answer", "stre": "a word", "plan": "the plan"} {
 		if result := w.wait(w.start(agentcore.RunRequest{Agent: name, Prompt: name})); result.Output != want {

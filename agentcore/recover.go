@@ -152,7 +152,7 @@ func (r *spec) recall(done model.Done, text string) lapse {
 					"call a tool, or give your final answer in text.",
 			}
 		}
-		if len(r.tools) == 0 {
+		if len(r.tools.Tools()) == 0 {
 			return lapse{
 				reason:  "empty_answer",
 				message: "Your answer was empty, and there are no tools here. Give your answer in text.",
@@ -165,7 +165,7 @@ func (r *spec) recall(done model.Done, text string) lapse {
 	}
 	leak, leaked := model.LeakedCall(text, func(name string) bool {
 		canonical, ok := tool.Resolve(name)
-		return ok && r.offers(canonical) || r.offers(name)
+		return ok && r.tools.Offers(canonical) || r.tools.Offers(name)
 	})
 	if !leaked {
 		return lapse{}
@@ -202,7 +202,7 @@ func (r *spec) callable(call model.Call) bool {
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	return r.offers(name) && (json.Valid(call.Arguments) || len(bytes.TrimSpace(call.Arguments)) == 0)
+	return r.tools.Offers(name) && (json.Valid(call.Arguments) || len(bytes.TrimSpace(call.Arguments)) == 0)
 }
 
 // uncalled answers calls that are not made: a conversation has a result for each.

@@ -57,13 +57,10 @@ type ancestor struct {
 func (f *former) binds() bool { return f != nil && (len(f.above) > 0 || len(f.powers.Bound) > 0) }
 
 func (r *run) powers() authority.Powers {
-	p := authority.Powers{Mode: r.mode, Tools: []string{}, Planning: r.plan.readsOnly(), Bound: r.rights.Bound}
-	p.Rules = append([]permission.Layer{}, r.rights.Own...) // never nil, which is what former versions stored
-	for _, t := range r.tools {
-		p.Tools = append(p.Tools, t.Spec().Name)
+	return authority.Powers{
+		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.rights.Bound,
+		Rules: append([]permission.Layer{}, r.rights.Own...), // never nil, which is what former versions stored
 	}
-	p.Tools = append(p.Tools, r.spared...)
-	return p
 }
 
 // starter is the agent that started the former run, which was a child.

@@ -39,16 +39,12 @@ func (r *run) newRights() authority.Rights {
 	if r.former.binds() {
 		made.Bound = r.former.bounds(r.parent, r.config)
 	}
+	var above *permission.Policy
 	if r.parent != nil {
-		made.Policy = r.parent.rights.Policy
+		above = r.parent.rights.Policy
 	}
-	for _, b := range append(slices.Clone(made.Bound), authority.Boundary{Mode: mode, Rules: made.Own}) {
-		if made.Policy == nil {
-			made.Policy = r.session.policy(r.id, b.Mode, b.Rules)
-		} else {
-			made.Policy = made.Policy.Child(r.id, b.Mode, b.Rules)
-		}
-	}
+	made.Policy = made.Within(r.id, above,
+		append(slices.Clone(made.Bound), authority.Boundary{Mode: mode, Rules: made.Own})...)
 	return made
 }
 
@@ -86,7 +82,7 @@ func (r *run) descendsFrom(id event.RunID) bool {
 // rights are those of the session under a configuration, without a policy.
 func (s *Session) rights(cfg *config.Config) authority.Rights {
 	return authority.Rights{
-		View: s.view, Decisions: s.engine.decisions, Level: func() permission.Level { return s.engine.sandboxLevel(cfg) },
+		Session: s.ID, View: s.view, Decisions: s.engine.decisions, Level: func() permission.Level { return s.engine.sandboxLevel(cfg) },
 	}
 }
 
@@ -104,13 +100,6 @@ func (e *Engine) sandboxLevel(cfg *config.Config) permission.Level {
 	return permission.Partial
 }
 
-// policy is that of a root run with rules.
-func (s *Session) policy(id event.RunID, mode permission.Mode, layers []permission.Layer) *permission.Policy {
-	return permission.New(permission.Setup{
-		Layers: layers, Mode: mode, Session: s.ID, Run: id, Roots: s.view.Folders(), Home: authority.UserHome(),
-	})
-}
-
 // Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would
 // allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
 // subject is a path or host.
@@ -120,9 +109,8 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	if err != nil {
 		return permission.Explanation{}, err
 	}
-	policy := s.policy("", authority.ModeOf(definition), authority.Layers(definition, cfg))
-	r := s.rights(cfg)
-	r.Policy = policy
+	own := s.rights(cfg)
+	r := own.Alone(definition, cfg)
 	r.Attached = func(path string) bool {
 		_, err := skills.Read(path)
 		return err == nil

@@ -23,6 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // RunRequest asks for a run.
@@ -144,7 +145,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	definition, err := e.find(request.Agent, cfg)
 	if request.task != nil {
-		if definition, err = findChild(e.Agents(), request.Agent); err != nil {
+		if definition, err = toolset.FindChild(e.Agents(), request.Agent); err != nil {
 			err = UnknownAgent(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -56,11 +57,7 @@ func (e *Engine) StatusCommand(ctx context.Context, command, dir string, input [
 
 // StatusText is a text as it may stand in a status bar: one short line, hidden characters made visible.
 func StatusText(text string) string {
-	text = permission.Visible(strings.Join(strings.Fields(text), " "))
-	if runes := []rune(text); len(runes) > maxStatus {
-		text = string(runes[:maxStatus-1]) + "…"
-	}
-	return text
+	return clip.Text(permission.Visible(strings.Join(strings.Fields(text), " ")), maxStatus)
 }
 
 // StatusFacts are what the status line can show. They are the JSON that the user's command gets, and, by the same

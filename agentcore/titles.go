@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -68,7 +69,7 @@ func (s *Session) named(r *run) (improve func()) {
 		return nil // whoever gave it knows better
 	}
 	s.account.title = cmp.Or(firstSentence(r.request.Prompt), r.request.Title)
-	return s.errand(r, "title", "names the session", clip(r.request.Prompt, namedBy), func(answer string) {
+	return s.errand(r, "title", "names the session", clip.Middle(r.request.Prompt, namedBy), func(answer string) {
 		if title := cleanTitle(answer); title != "" {
 			s.tells(func(a *account) { a.title = title })
 		}

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -16,6 +19,7 @@ import (
 // Rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a
 // layer. They do not change, and any goroutine may ask.
 type Rights struct {
+	Session   event.SessionID
 	View      *workspace.View
 	Policy    *permission.Policy
 	Decisions *Decisions
@@ -132,6 +136,39 @@ func (r *Rights) belowRoot(real string) string {
 		}
 	}
 	return real
+}
+
+// Within returns the policy of a run that has to keep within bounds: those of the run above it, whose policy is nil for
+// none, and its own, one after the other.
+func (r *Rights) Within(run event.RunID, above *permission.Policy, bounds ...Boundary) *permission.Policy {
+	for _, b := range bounds {
+		if above != nil {
+			above = above.Child(run, b.Mode, b.Rules)
+			continue
+		}
+		above = permission.New(permission.Setup{
+			Layers: b.Rules, Mode: b.Mode, Session: r.Session, Run: run, Roots: r.View.Folders(), Home: UserHome(),
+		})
+	}
+	return above
+}
+
+// Alone are the rights of an agent that nobody but the user binds.
+func (r *Rights) Alone(d *agent.Definition, cfg *config.Config) Rights {
+	alone := *r
+	alone.Policy = r.Within("", nil, Boundary{ModeOf(d), Layers(d, cfg)})
+	return alone
+}
+
+// Below are the rights of an agent that a run with these starts.
+func (r *Rights) Below(d *agent.Definition, cfg *config.Config) Rights {
+	below := *r
+	mode := ModeOf(d)
+	if d.Mode == agent.Planning {
+		mode = permission.Plan
+	}
+	below.Policy = r.Within("", r.Policy, Boundary{mode, Layers(d, cfg)})
+	return below
 }
 
 // Unsandboxed tells that commands run as the user would run them.

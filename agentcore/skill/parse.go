@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -185,10 +186,10 @@ func (p *parser) name(dir string) {
 		}
 		p.warn("name", "the skill has no name", "write name: "+p.skill.Name)
 	case p.skill.Name != written:
-		p.warn("name", fmt.Sprintf("%q is no name of a skill", clip(written, maxName)),
+		p.warn("name", fmt.Sprintf("%q is no name of a skill", clip.Text(written, maxName)),
 			"write lower-case letters, digits and hyphens, 64 at most: "+p.skill.Name)
 	case dir != p.skill.Name && folder != "":
-		p.warn("name", fmt.Sprintf("the skill is called %s, but its folder %s", p.skill.Name, clip(dir, maxName)),
+		p.warn("name", fmt.Sprintf("the skill is called %s, but its folder %s", p.skill.Name, clip.Text(dir, maxName)),
 			"rename one of the two")
 	}
 }
@@ -220,7 +221,7 @@ func (p *parser) description() {
 		p.warn("description", fmt.Sprintf("the description is longer than %d characters", maxDescription),
 			"say what the skill does and when to use it; the rest belongs below")
 	}
-	p.skill.Description = clip(text, maxDescription)
+	p.skill.Description = clip.Text(text, maxDescription)
 }
 
 // tools reads allowed-tools: a list, or words between spaces or commas, which may hold a pattern in brackets.
@@ -246,11 +247,3 @@ func (p *parser) tools() []string {
 
 // oneLine puts single spaces for all white space.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// clip cuts a text to a number of characters, the last one an ellipsis if something is missing.
-func clip(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:limit-1]) + "…"
-}

@@ -33,10 +33,13 @@ type Definition[A, F any] struct {
 	Effect      Effect
 	// Example is a right call, shown to a model whose call was wrong.
 	Example A
-	// With, Needs and Subject are those of the Spec.
+	// With, Needs, Subject, User, Plan and Private are those of the Spec.
 	With    string
 	Needs   Need
 	Subject Subject
+	User    bool
+	Plan    bool
+	Private bool
 	// Prepare derives once from the decoded arguments what the functions below share; nil for nothing.
 	Prepare func(*A)
 	// Access is what a call reaches for. It is never left out: where it is, every call is denied.
@@ -177,7 +180,7 @@ func tagList(field reflect.StructField, tag string) iter.Seq[string] {
 func (t *defined[A, F]) Spec() Spec {
 	return Spec{
 		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs,
-		Subject: t.Subject,
+		Subject: t.Subject, User: t.User, Plan: t.Plan, Private: t.Private,
 	}
 }
 

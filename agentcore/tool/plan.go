@@ -23,6 +23,8 @@ func planTools() []Tool {
 			Description: "Offer the user a plan before a large or unclear change; you only read until it is accepted.",
 			Effect:      Notes,
 			Access:      Internal[planEnterArguments],
+			User:        true,
+			Private:     true,
 			Example:     planEnterArguments{Reason: "it touches the storage format"},
 			Title:       func(planEnterArguments) string { return "plan first" },
 			Run: func(ctx context.Context, host User, a planEnterArguments) (Result, error) {
@@ -35,6 +37,9 @@ func planTools() []Tool {
 			Description: "Hand over the finished plan, to be accepted or not.",
 			Effect:      Notes,
 			Access:      Internal[planExitArguments],
+			User:        true,
+			Plan:        true,
+			Private:     true,
 			Example:     planExitArguments{Plan: "# Rename the key\n\n1. config/fields.go: …"},
 			Title:       func(planExitArguments) string { return "hands over its plan" },
 			Run: func(ctx context.Context, host User, a planExitArguments) (Result, error) {

@@ -64,6 +64,8 @@ func questionTool() Tool {
 		Description: "Ask the user what only they can decide. Best option first.",
 		Effect:      Notes,
 		Access:      Internal[questionArguments],
+		User:        true,
+		Private:     true,
 		Example: questionArguments{Questions: []questionItem{{
 			Question: "Shall the old name stay as an alias?",
 			Options:  []optionArguments{{Label: "Yes"}, {Label: "No", Description: "callers break"}},

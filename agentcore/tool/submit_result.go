@@ -109,8 +109,9 @@ func submitResultTool() Tool {
 		Name: "submit_result",
 		Description: "End your task and hand its result to the agent that asked. Call it alone, as your last call; " +
 			"nothing that you say afterwards is read.",
-		Effect: Notes,
-		Access: Internal[submitArguments],
+		Effect:  Notes,
+		Access:  Internal[submitArguments],
+		Private: true,
 		Example: submitArguments{
 			Summary: "Both callers pass nil; the parser never checks it.",
 			Details: "parse.go:41 …",

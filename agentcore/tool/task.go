@@ -75,6 +75,7 @@ func taskTool() Tool {
 		Effect:  Delegates,
 		Access:  func(a taskArguments) Access { return Access{Call: a.Agent} },
 		Needs:   Subagents,
+		Private: true,
 		Subject: ByName,
 		Example: taskArguments{
 			Agent: "explore", Prompt: "Find where sessions are refreshed; name files and lines.",

@@ -23,6 +23,7 @@ func todoTool() Tool {
 		Description: "Replace the list of work that the user sees; for three steps or more.",
 		Effect:      Notes,
 		Access:      Internal[todoArguments],
+		Private:     true,
 		Example: todoArguments{Items: []todoItem{
 			{Text: "read the parser", State: "in_progress"},
 			{Text: "add the test", State: "pending"},

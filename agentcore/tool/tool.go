@@ -68,6 +68,13 @@ type Spec struct {
 	Needs Need
 	// Subject is what rules speak of where they speak of its calls.
 	Subject Subject
+	// User says that it speaks with the user, which no child does.
+	User bool
+	// Plan says that its call hands over a plan.
+	Plan bool
+	// Private says that it changes only what the run itself keeps, or starts runs that have rules of their own, so that a
+	// run that plans has it, too, though it does more than read.
+	Private bool
 }
 
 // Need is what there must be for a run to have a use for a tool.

@@ -1,0 +1,597 @@
+// Package toolset holds what a run may call and whom it may start: which tools a model is offered, which are kept back
+// since no call of them would be made, and which agents are open to delegation. It is fixed when the run begins, so that
+// the requests of a run keep their prefix; the tools of MCP servers alone come later.
+package toolset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/skill"
+	"github.com/agentls/agentls/agentcore/spelling"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// Submit is the tool by which a child hands over.
+const Submit = "submit_result"
+
+// Options are what a Set is chosen by.
+type Options struct {
+	// Builtin are all built-in tools by name, and Order the same in the order in which models see them.
+	Builtin map[string]tool.Tool
+	Order   []tool.Tool
+	Agents  *agent.Registry
+
+	Definition *agent.Definition
+	Config     *config.Config
+	Skills     *skill.Set
+	Rights     authority.Rights
+	// Trusted reports whether the user trusts the workspace by now.
+	Trusted func() bool
+	// Parent is the set of the run that started this one; nil for a root.
+	Parent *Set
+	Depth  int
+
+	// Granted are tools that the user gave the run beside those of its definition.
+	Granted []string
+	// Background says that the run that started it does not wait for it.
+	Background bool
+	// Reports says that the run hands over to another one.
+	Reports bool
+	// OnlyTurn says that the run has one turn: it would not see what a call answers.
+	OnlyTurn bool
+	// Pass says that the run is a pass of an iterated one, for which it asks the user.
+	Pass bool
+	// Former are the tools that the run had which this one goes on with, where that was a child; Bound says that it was.
+	Former []string
+	Bound  bool
+}
+
+// Withheld is a tool that the run is not offered, since no call of it would be made.
+type Withheld struct{ Name, Why string }
+
+// Set is what a run is offered. But for Add and Spare, which the run's own goroutine calls, any goroutine may use it.
+type Set struct {
+	Options
+	subagents []*agent.Definition // to which the run may delegate, as it is told
+	unlisted  []*agent.Definition // to which it may delegate, too
+	withheld  []Withheld
+	lacks     map[string][]string // by the names of its subagents, the tools that they would have to do without
+
+	mu    sync.Mutex
+	tools []tool.Tool // in the order in which models see them
+	// spared are what it might use but for its one turn, the background or lack of trust; patterns, too.
+	spared []string
+}
+
+// New fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
+func New(o Options) *Set {
+	s := &Set{Options: o, lacks: map[string][]string{}}
+	s.subagents, s.unlisted = s.findSubagents()
+	for _, t := range o.Order {
+		switch spec := t.Spec(); {
+		case !s.mightUse(spec):
+		case !s.allows(spec):
+			s.spared = append(s.spared, spec.Name)
+		case !s.KeepsBack(spec):
+			s.tools = append(s.tools, t)
+		case s.WhyWithheld(spec.Name) == UntrustedCommands:
+			s.spared = append(s.spared, spec.Name)
+		}
+	}
+	return s
+}
+
+// Tools are those that the run is offered, in the order in which models see them.
+func (s *Set) Tools() []tool.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.tools)
+}
+
+// Add offers tools of MCP servers, too.
+func (s *Set) Add(more []tool.Tool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools = append(s.tools, more...)
+}
+
+// Names are the tools that the run has, and those that it might use but for its one turn, the background or lack of
+// trust. A run that goes on with it may have these.
+func (s *Set) Names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := []string{}
+	for _, t := range s.tools {
+		names = append(names, t.Spec().Name)
+	}
+	return append(names, s.spared...)
+}
+
+// Named is a tool that the run has, or any built-in one, by its canonical name; nil where there is none.
+func (s *Set) Named(name string) tool.Tool {
+	if t := s.Builtin[name]; t != nil {
+		return t
+	}
+	tools := s.Tools()
+	if i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+		return tools[i]
+	}
+	return nil
+}
+
+const (
+	UntrustedCommands = "no command runs in this workspace, since the user does not trust it yet"
+	WithoutCommands   = "go on without it, and say what the user should run, " +
+		"or that `agentls trust` or the editor's own trust allows it"
+	DeniedByRules    = "a rule or the mode of the run denies every call"
+	DeniedToChildren = "a rule denies every call, or would have the user asked, who is not asked for a subagent"
+)
+
+// KeepsBack reports whether the run is not offered a tool since no call of it would be made: all are denied, or would
+// be asked for where nobody is asked. The run notes the name, to be told of it.
+func (s *Set) KeepsBack(spec tool.Spec) bool {
+	if owner := s.Builtin[spec.With]; owner != nil {
+		return s.KeepsBack(owner.Spec())
+	}
+	why := DeniedByRules
+	if s.Parent != nil {
+		why = DeniedToChildren
+	}
+	switch reach := s.Rights.Reach(spec); {
+	case spec.Effect == tool.Executes && !s.Trusted():
+		why = UntrustedCommands
+	case reach == permission.Allow, reach == permission.Ask && s.Asks(spec):
+		return false
+	}
+	if kept := (Withheld{spec.Name, why}); !slices.Contains(s.withheld, kept) {
+		s.withheld = append(s.withheld, kept)
+	}
+	return true
+}
+
+// WhyWithheld is why the run is not offered a tool that it would have otherwise, or "".
+func (s *Set) WhyWithheld(name string) string {
+	if t := s.Builtin[name]; t != nil {
+		name = ownerOf(t.Spec())
+	}
+	for _, kept := range s.withheld {
+		if name == kept.Name {
+			return kept.Why
+		}
+	}
+	return ""
+}
+
+// Withheld are the tools that the run is not offered, since no call of them would be made.
+func (s *Set) Withheld() []Withheld { return s.withheld }
+
+// allows reports whether the run may use a tool, and has the turns for it, and the place where it needs one that waits
+// for it.
+func (s *Set) allows(spec tool.Spec) bool {
+	aside := s.Background && s.needsSomebody(ownerOf(spec))
+	return s.mightUse(spec) && !aside && (spec.Name == Submit || !s.OnlySubmits())
+}
+
+// needsSomebody reports whether a run in the background has no use for a tool: it speaks with the user or starts what
+// would outlive the turn that is waited for. A plan that is handed over waits for the user by itself.
+func (s *Set) needsSomebody(name string) bool {
+	t := s.Builtin[name]
+	if t == nil {
+		return true
+	}
+	switch spec := t.Spec(); spec.Effect {
+	case tool.Delegates, tool.Asks, tool.Acts:
+		return true
+	default:
+		return spec.User && !spec.Plan
+	}
+}
+
+// GoesWithPlanning reports whether a tool changes nothing but a planning run's own records.
+func GoesWithPlanning(spec tool.Spec) bool { return spec.Effect <= tool.Fetches || spec.Private }
+
+// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans.
+// Definitions of other tools name the tool among all that there are there.
+func (s *Set) plansForParent(name string) bool {
+	plans := s.Definition.Mode == agent.Planning || s.Definition.PermissionMode == string(permission.Plan)
+	return plans && s.Builtin[name].Spec().Plan && slices.Contains(s.Definition.Tools, name)
+}
+
+// ownerOf is the tool that another one comes and goes with, each other tool itself.
+func ownerOf(spec tool.Spec) string { return cmp.Or(spec.With, spec.Name) }
+
+// mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
+// use for it.
+func (s *Set) mightUse(spec tool.Spec) bool {
+	name := ownerOf(spec)
+	if name == Submit {
+		return s.Reports && !s.Definition.Mode.Toolless()
+	}
+	switch {
+	case s.Builtin[name] == nil:
+		return false
+	case s.Parent != nil && s.Builtin[name].Spec().User && !s.plansForParent(name):
+		return false
+	case !s.Definition.Allows(name) && !slices.Contains(s.Granted, name):
+		return false
+	case s.Definition.Mode == agent.Planning && !GoesWithPlanning(s.Builtin[name].Spec()):
+		return false
+	case s.Bound &&
+		!slices.Contains(s.Former, spec.Name) && !slices.Contains(s.Granted, name):
+		return false // what was a child has no other tools than it had, but for those that the user gives it now
+	}
+	switch owner := s.Builtin[name].Spec(); owner.Needs {
+	case tool.Subagents:
+		return len(s.subagents)+len(s.unlisted) > 0
+	case tool.Naming:
+		return slices.Contains(s.Definition.Tools, name)
+	case tool.Engine:
+		return s.Config.WebsearchKind != ""
+	case tool.Skills:
+		return len(s.Loadable()) > 0
+	}
+	return true
+}
+
+// OnlySubmits reports whether a child has no tool but the one to hand over by: what another one answers in its only
+// turn, it would not see.
+func (s *Set) OnlySubmits() bool { return s.Reports && s.OnlyTurn }
+
+// Offers reports whether there is a tool of that canonical name that the run may use.
+func (s *Set) Offers(name string) bool {
+	return slices.ContainsFunc(s.Tools(), func(t tool.Tool) bool { return t.Spec().Name == name })
+}
+
+// Offered returns the tools of the run as a model sees them, in stable order. delegation is what the description of the
+// tool to delegate by says of the agents that are open to it.
+func (s *Set) Offered(delegation func() string) []model.Tool {
+	tools := s.Tools()
+	list := make([]model.Tool, 0, len(tools))
+	for _, t := range tools {
+		spec := t.Spec()
+		if spec.Needs == tool.Subagents {
+			spec.Description += delegation()
+		}
+		list = append(list, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+	}
+	return list
+}
+
+// findSubagents returns the agents that the run may delegate to, in display order: those of its definition, and none
+// where the depth is used up. Those that are unlisted are named to nobody, and are started by who knows their names.
+func (s *Set) findSubagents() (listed, unlisted []*agent.Definition) {
+	if s.Depth >= s.Config.MaxDepth {
+		return nil, nil
+	}
+	named := s.Definition.SubagentsAt(s.Depth)
+	agents := s.Agents
+	for _, name := range named {
+		if d, err := FindChild(agents, name); err == nil && s.reaches(d) && !s.idles(d) && !slices.Contains(listed, d) {
+			listed = append(listed, d)
+		}
+	}
+	for _, d := range agents.All() {
+		switch {
+		case slices.Contains(listed, d) || !s.reaches(d) || !s.findsUnnamed(d, named) || s.idles(d):
+		case d.Unlisted:
+			unlisted = append(unlisted, d)
+		default:
+			listed = append(listed, d)
+		}
+	}
+	return listed, unlisted
+}
+
+// Starts reports whether the run may start an agent.
+func (s *Set) Starts(d *agent.Definition) bool {
+	same := func(o *agent.Definition) bool { return o.Slug == d.Slug }
+	return slices.ContainsFunc(s.subagents, same) || slices.ContainsFunc(s.unlisted, same)
+}
+
+// WhyNoTasks says why a run has none of the tools to delegate by that its definition has, behind "there is no tool
+// here"; empty for another tool or reason.
+func (s *Set) WhyNoTasks(name string) string {
+	t := s.Builtin[name]
+	if t == nil || t.Spec().Effect != tool.Delegates {
+		return ""
+	}
+	named := s.Definition.SubagentsAt(s.Depth)
+	switch {
+	case !s.Definition.Allows(ownerOf(t.Spec())) || named != nil && len(named) == 0:
+		return ""
+	case s.Depth >= s.Config.MaxDepth:
+		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself",
+			s.Config.MaxDepth)
+	case s.Background:
+		return ", since a task in the background does not delegate: do it yourself"
+	}
+	return ""
+}
+
+// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
+// these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
+// that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.
+func (s *Set) findsUnnamed(d *agent.Definition, named []string) bool {
+	switch {
+	case named == nil && s.Definition.Mode == agent.Planning:
+		return s.onlyReads(d)
+	case named == nil:
+		return true
+	}
+	return len(named) > 0 && s.Definition.Source.Layer == agent.LayerBuiltin && d.Source.Layer != agent.LayerBuiltin
+}
+
+// onlyReads reports whether an agent changes nothing: each tool that would is kept from it by its definition.
+func (s *Set) onlyReads(d *agent.Definition) bool {
+	if d.Mode == agent.Planning {
+		return true
+	}
+	own := s.Rights.Alone(d, s.Config)
+	acts := func(spec tool.Spec) bool {
+		if spec.Needs == tool.Naming && !slices.Contains(d.Tools, spec.Name) {
+			return false
+		}
+		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.Reach(spec) != permission.Deny
+	}
+	// Tools of servers may do anything. A list of tools has none that it does not name.
+	external := tool.Spec{Name: mcp.Prefix, Effect: tool.Acts}
+	if slices.ContainsFunc(d.Tools, func(name string) bool { return strings.HasPrefix(name, mcp.Prefix) }) ||
+		len(s.Config.MCP)+len(d.MCPServers) > 0 && acts(external) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Order, func(t tool.Tool) bool { return acts(t.Spec()) })
+}
+
+// idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
+// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by
+// its description.
+func (s *Set) idles(d *agent.Definition) bool {
+	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
+		return false
+	}
+	child := &Set{Options: Options{
+		Builtin: s.Builtin, Order: s.Order, Definition: d, Config: s.Config, Skills: s.Skills, Trusted: s.Trusted,
+		Rights: s.Rights.Below(d, s.Config), Parent: s, Depth: s.Depth + 1,
+	}}
+	idle := true
+	for _, name := range d.Tools {
+		t := s.Builtin[name]
+		switch {
+		case strings.HasPrefix(name, mcp.Prefix), t != nil && t.Spec().Needs == tool.Subagents:
+			idle = false // that is known once it runs
+		case t != nil && child.allows(t.Spec()) && !child.KeepsBack(t.Spec()):
+			idle = false
+		}
+	}
+	var lacks []string
+	for _, kept := range child.withheld {
+		lacks = append(lacks, kept.Name)
+	}
+	s.lacks[d.Slug] = lacks
+	return idle
+}
+
+// FindChild returns the agent that runs as a child where one of that name is asked for.
+func FindChild(agents *agent.Registry, name string) (*agent.Definition, error) {
+	d, err := agents.Find(name)
+	if err == nil && d.AsChild.Agent != "" {
+		return agents.Find(d.AsChild.Agent)
+	}
+	return d, err
+}
+
+// reaches reports whether the run may start an agent at all: its parent could have done so itself.
+func (s *Set) reaches(d *agent.Definition) bool {
+	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
+		return false
+	}
+	return s.Parent == nil || s.Parent.Starts(d)
+}
+
+const (
+	// maxDescription is how much of an agent's description a delegating agent sees, which chooses by it, in characters.
+	maxDescription = 1024
+	// maxDescribed is of how many agents it sees the whole. Of more it sees the first sentences, of up to maxPurpose
+	// characters, and asks for the whole of those that may fit.
+	maxDescribed = 30
+	maxPurpose   = 120
+)
+
+// DescribeSubagents is the part of the task tool's description that differs from run to run. record is what is known of
+// former delegations, empty for nothing.
+func (s *Set) DescribeSubagents(record string) string {
+	var b strings.Builder
+	many := len(s.subagents) > maxDescribed
+	if many {
+		b.WriteString("\nA call with an empty prompt starts nothing, and tells the whole description of its agent.")
+	}
+	b.WriteString("\nAgents:")
+	for _, d := range s.subagents {
+		what := describe(d, maxDescription)
+		if many {
+			what, _, _ = strings.Cut(what, ". ")
+			what = clip.Text(what, maxPurpose)
+		}
+		fmt.Fprintf(&b, "\n- %s: %s%s", d.Slug, what, s.without(d))
+	}
+	if record != "" {
+		b.WriteString("\nSo far on this project:\n" + record)
+	}
+	return b.String()
+}
+
+// Describe tells all that the run may know of an agent that it can start.
+func (s *Set) Describe(d *agent.Definition) string {
+	return fmt.Sprintf("%s: %s%s", d.Slug, describe(d, maxDescription), s.without(d))
+}
+
+// without says which tools an agent would have to do without, where its definition counts on them.
+func (s *Set) without(d *agent.Definition) string {
+	if len(s.lacks[d.Slug]) == 0 {
+		return ""
+	}
+	return " (here without " + strings.Join(s.lacks[d.Slug], ", ") + ")"
+}
+
+// describe is an agent's description in one line of at most so many characters.
+func describe(d *agent.Definition, most int) string {
+	return clip.Text(strings.Join(strings.Fields(d.Description), " "), most)
+}
+
+// Subagents are the names of those that the run may delegate to.
+func (s *Set) Subagents() []string {
+	var slugs []string
+	if !s.Offers("task") {
+		return nil
+	}
+	for _, d := range s.subagents {
+		slugs = append(slugs, d.Slug)
+	}
+	return slugs
+}
+
+// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of
+// it, or as all tools of the server.
+func matchesTool(entry, name string) bool {
+	if entry == name || entry == "*" {
+		return true
+	}
+	if !strings.HasPrefix(entry, mcp.Prefix) {
+		return false
+	}
+	if matched, err := path.Match(entry, name); err == nil && matched {
+		return true
+	}
+	return !strings.Contains(strings.TrimPrefix(entry, mcp.Prefix), "__") && strings.HasPrefix(name, entry+"__")
+}
+
+// MayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends
+// in "__*".
+func (s *Set) MayUse(name string) bool { return s.mightUseNamed(name) && !s.OnlySubmits() }
+
+// mightUseNamed is mayUse for a run with turns enough.
+func (s *Set) mightUseNamed(name string) bool {
+	d := s.Definition
+	among := func(entries []string) bool {
+		return slices.ContainsFunc(entries, func(entry string) bool {
+			if prefix, any := strings.CutSuffix(name, "*"); any && strings.HasPrefix(entry, prefix) {
+				return true
+			}
+			return matchesTool(entry, name)
+		})
+	}
+	switch {
+	case d.Mode != agent.Agentic && d.Mode != "",
+		among(d.DisallowedTools) && !strings.HasSuffix(name, "*"):
+		return false
+	case d.Tools != nil && !among(d.Tools) && !among(s.Granted):
+		return false
+	case s.Bound && !among(s.Former) && !among(s.Granted):
+		return false // what was a child has no other tools than it had
+	}
+	return true
+}
+
+func (s *Set) WantsServer(name string) bool { return s.MayUse(mcp.Prefix + name + "__*") }
+
+// Spare notes which tools of a server that is not started the run may use otherwise.
+func (s *Set) Spare(name string) {
+	prefix := mcp.Prefix + name + "__"
+	if !s.mightUseNamed(prefix + "*") {
+		return
+	}
+	entries := []string{"*"}
+	switch {
+	case s.Bound:
+		entries = slices.Concat(s.Former, s.Granted)
+	case s.Definition.Tools != nil:
+		entries = slices.Concat(s.Definition.Tools, s.Granted)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, entry := range entries {
+		switch {
+		case strings.HasPrefix(entry, prefix):
+			s.spared = append(s.spared, entry)
+		case matchesTool(entry, prefix+"*"):
+			s.spared = append(s.spared, prefix+"*")
+		}
+	}
+}
+
+// WhyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
+// open to the run.
+func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string {
+	broken, isBroken := errors.AsType[*agent.BrokenError](err)
+	idle := false
+	if d != nil {
+		_, idle = s.lacks[d.Slug] // its tools were looked at, behind all other reasons
+	}
+	switch {
+	case isBroken:
+		return "There is one, and it is broken: " + broken.Error() + ". Tell the user"
+	case err != nil:
+		if near := spelling.Nearest(name, s.Subagents()); near != "" {
+			return "There is none of that name; did you mean " + near + "?"
+		}
+		return "There is none of that name"
+	case d.Is(agent.Hidden):
+		return "That one is agentls's own"
+	case !d.Is(agent.Subagent):
+		return "That one is no subagent: only the user starts it"
+	case !s.reaches(d):
+		return "That one is not open to " + s.Parent.Definition.Slug + ", which started you"
+	case idle:
+		return "That one would have none of its tools here"
+	}
+	return "That one is not among the subagents that the definition of " + s.Definition.Slug + " names"
+}
+
+// More are those of the tools that a task names which the child's definition does not have: the user is asked for
+// them, and they come on top of its own.
+func (s *Set) More(definition *agent.Definition, names []string) (more []string, err error) {
+	for _, name := range names {
+		canonical, ok := tool.Resolve(name)
+		switch {
+		case !ok || !s.Offers(canonical) && s.WhyWithheld(canonical) == "" && !definition.Allows(canonical):
+			return nil, fmt.Errorf("allowed_tools: neither you nor %s has a tool %q; leave it out",
+				definition.Slug, name)
+		case !definition.Allows(canonical) && !slices.Contains(more, canonical):
+			more = append(more, canonical)
+		}
+	}
+	return more, nil
+}
+
+// Asks reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
+// it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
+// nothing else.
+func (s *Set) Asks(spec tool.Spec) bool {
+	switch {
+	case s.Parent == nil, s.Pass, s.Config.SubagentAsk == config.AskBubble: // a pass stands for its starter
+		return true
+	case slices.Contains(s.Granted, spec.Name):
+		return true
+	}
+	return spec.Effect == tool.Fetches && s.Definition.Permissions == permission.Researcher
+}
+
+// Loadable are the skills that are not in the prompt already.
+func (s *Set) Loadable() []*skill.Skill {
+	return slices.DeleteFunc(s.Skills.List(), func(one *skill.Skill) bool {
+		return slices.Contains(s.Definition.Skills, one.Name)
+	})
+}
