@@ -140,7 +140,8 @@ func (r *run) decide(asked model.Call) *call {
 		for _, o := range r.tools.Tools() {
 			known = append(known, o.Spec().Name)
 		}
-		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name, r.tools.WhyNoTasks(name),
+		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name,
+			r.tools.WhyNoTasks(name),
 			strings.Join(known, ", "))
 		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
 			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name,

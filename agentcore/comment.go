@@ -69,10 +69,3 @@ func nearest(text, part string, line int) int {
 	}
 	return best
 }
-
-// write tells the agent where its prompt comes from.
-func (c *Comment) write(b *strings.Builder) {
-	fmt.Fprintf(b,
-		"request: it stands as a comment at line %d of this file, and is about the code there; leave the comment as "+
-			"it is, since it is taken out when you are done\n", c.StartLine)
-}

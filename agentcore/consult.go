@@ -84,7 +84,7 @@ func (r *run) answers(whole context.Context, asking string,
 		defer cancel()
 	}
 	question := withoutSecrets(model.UserText(asking), r.engine.redactor)
-	prompt := store.PromptOf(r.engine.redactor.Text(r.ownPrompt()))
+	prompt := store.PromptOf(r.engine.redactor.Text(r.facts().Own()))
 	r.prompt = prompt.ID
 	r.aside(store.Message{Seq: 1, Tokens: guessedTokens(question)}, question, prompt)
 	request := &model.Request{

@@ -20,13 +20,16 @@ import (
 // converse is the loop of a run: ask the model, carry out its calls, ask again. It returns nil when the
 // agent has given its last word.
 func (r *run) converse() error {
-	r.system = r.engine.redactor.Text(r.systemPrompt())
+	facts := r.facts()
+	system, missing := facts.System()
+	r.tellSkills(missing)
+	r.system = r.engine.redactor.Text(system)
 	r.tellUnpriced()
 	r.offering = r.tools.Offered(r.delegation)
 	r.memory.begin(provider.Window(r.config, r.model), r.system, r.offering)
 	r.takeOver()
 	r.notePrompt()
-	r.pin(model.UserText(r.userPrompt() + joined(r.hooks.context)))
+	r.pin(model.UserText(facts.First() + joined(r.hooks.context)))
 	for r.turn = 1; ; r.turn++ {
 		if err := r.ctx.Err(); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -57,7 +58,7 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
 		request.Limits.MaxTurns = limit
 		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
-			definition.Slug, counted(limit, "turn", "turns"), task.MaxTurns)
+			definition.Slug, clip.Counted(limit, "turn", "turns"), task.MaxTurns)
 	}
 	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
 		return nil, err
@@ -206,35 +207,6 @@ func (r *run) taskState() tool.TaskState {
 		Result:    result,
 		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
 	}
-}
-
-// writeTask tells a child its place: what is expected of it, and within what.
-func (r *spec) writeTask(b *strings.Builder) {
-	if r.task == nil {
-		return
-	}
-	b.WriteString("\n\n<task>\n")
-	fmt.Fprintf(b, "you are: %s, started by %s\n", r.pathOfAgents(), r.parent.definition.Slug)
-	if r.definition.NoDefaultPrefix { // otherwise its system prompt says it
-		fmt.Fprintf(b, "limits: %s\n", r.limitsInWords())
-	}
-	if r.task.Criteria != "" {
-		fmt.Fprintf(b, "success criteria: %s\n", strings.TrimSpace(r.task.Criteria))
-	}
-	if r.task.Thoroughness != "" {
-		fmt.Fprintf(b, "thoroughness: %s\n", r.task.Thoroughness)
-	}
-	if slugs := r.tools.Subagents(); len(slugs) > 0 {
-		fmt.Fprintf(b, "you may delegate to: %s\n", strings.Join(slugs, ", "))
-	}
-	switch {
-	case r.tools.Offers(toolset.Submit) && r.onlyTurn():
-		b.WriteString("this is your only turn: answer by submit_result, or in text\n")
-	case r.tools.Offers(toolset.Submit):
-		b.WriteString("end with: submit_result\n")
-	}
-	b.WriteString("</task>")
-	r.writeInherited(b)
 }
 
 // collides notes for the run that started this one which of its edits were left out, with both sides.

@@ -54,7 +54,8 @@ func (r *spec) tellWithheld() {
 	}
 	if len(ruled) > 0 {
 		r.notice(event.NoticeInfo,
-			fmt.Sprintf("%s is not offered %s: %s", r.definition.Slug, strings.Join(ruled, ", "), toolset.DeniedByRules),
+			fmt.Sprintf("%s is not offered %s: %s", r.definition.Slug, strings.Join(ruled, ", "),
+				toolset.DeniedByRules),
 			"`agentls permissions explain` tells which")
 	}
 }

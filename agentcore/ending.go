@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -32,7 +33,7 @@ func (r *run) finish(err error) {
 		r.status = event.StatusTimeout
 		r.result.Reason = "timeout"
 		r.result.Error = &event.Failure{
-			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", duration(r.limits.Timeout)),
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", prompt.Duration(r.limits.Timeout)),
 			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
 		}
 	case errors.Is(err, errShutdown):

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -34,4 +35,4 @@ func (e *Engine) Late(id event.RunID) {
 func (e *Engine) Idle(ctx context.Context, s *Session) error { s.errands.wait.Wait(); return ctx.Err() }
 
 // Duration is how a limit of time is told.
-var Duration = duration
+var Duration = prompt.Duration

@@ -146,9 +146,10 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 // hookInput is what all events have in common.
 func (r *run) hookInput(e hook.Event) hook.Input {
 	in := hook.Input{
-		Event: e, Session: string(r.session.ID), Cwd: authority.Home(r.session.view), PermissionMode: string(r.rights.Policy.Mode()),
-		Agent: r.definition.Slug,
-		Run:   string(r.id), Depth: r.depth, Model: r.model.Name(),
+		Event: e, Session: string(r.session.ID), Cwd: authority.Home(r.session.view),
+		PermissionMode: string(r.rights.Policy.Mode()),
+		Agent:          r.definition.Slug,
+		Run:            string(r.id), Depth: r.depth, Model: r.model.Name(),
 	}
 	if r.parent != nil {
 		in.Parent = string(r.parent.id)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -160,7 +161,7 @@ func (h hostRecords) Skill(name string) (string, []string, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return skillText(s), files, nil
+	return prompt.Skill(s), files, nil
 }
 
 func (h hostCommands) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {

@@ -2,9 +2,7 @@ package agentcore
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -127,12 +125,4 @@ func (r *run) summaryOf(text string) (string, error) {
 		last.text, last.summary = text, summary
 	}
 	return last.summary, nil
-}
-
-// writeInherited puts what a child knows of the conversation into its task.
-func (r *spec) writeInherited(b *strings.Builder) {
-	if text := strings.TrimSpace(r.inherited.text); text != "" {
-		fmt.Fprintf(b, "\n\nWhat %s and its user said so far, for you to know; your task is the one above.\n%s",
-			r.parent.definition.Slug, text)
-	}
 }

@@ -88,7 +88,8 @@ func (r *run) iterate() error {
 	r.inbox.shut()                                       // it has no turns
 	if r.request.Until != "" && !r.session.isTrusted() { // before a pass is paid for
 		return &fault.Error{
-			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " + toolset.UntrustedCommands,
+			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " +
+				toolset.UntrustedCommands,
 			Hint: "trust the folder by `agentls trust` or in the editor's own way, or leave the check out",
 		}
 	}

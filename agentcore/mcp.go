@@ -266,7 +266,8 @@ func (r *run) toolsOfServer(client *mcpClient, catalog *mcp.Catalog) []tool.Tool
 	}
 	if catalog.Resources {
 		for _, t := range []mcpResources{{client, true}, {client, false}} {
-			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.tools.MayUse(t.Spec().Name) && !r.tools.KeepsBack(t.Spec()) {
+			if _, taken := catalog.Tool(t.Spec().Name); !taken && r.tools.MayUse(t.Spec().Name) &&
+				!r.tools.KeepsBack(t.Spec()) {
 				tools = append(tools, t)
 			}
 		}

@@ -48,7 +48,8 @@ func (r *run) bounded(c *call, text string) string {
 		}
 	}
 	return fmt.Sprintf("%s\n[%d %s here; %s]\n%s",
-		strings.ToValidUTF8(text[:limit/2], ""), missing, clip.LeftOut, where, strings.ToValidUTF8(text[len(text)-limit/2:],
+		strings.ToValidUTF8(text[:limit/2], ""), missing, clip.LeftOut, where,
+		strings.ToValidUTF8(text[len(text)-limit/2:],
 			""))
 }
 

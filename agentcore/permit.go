@@ -249,7 +249,7 @@ func (r *run) noteForbidden(files []workspace.Taken) string {
 		return ""
 	}
 	if more > 0 {
-		names += " and " + counted(more, "more file", "more files")
+		names += " and " + clip.Counted(more, "more file", "more files")
 	}
 	r.addDenial("it was not allowed to change " + names + " by a command: " + why)
 	return names + ": " + why

@@ -66,7 +66,7 @@ func exactly(want string) script.Expect {
 func fakeTool(name string, effect tool.Effect, private ...bool) tool.Tool {
 	return tool.New(tool.Definition[struct{}, any]{
 		Access: tool.Internal[struct{}], Private: slices.Contains(private, true),
-		Name:   name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
+		Name: name, Description: "A tool of a test.", Effect: effect, Title: func(struct{}) string { return name },
 		Run: func(context.Context, any, struct{}) (tool.Result, error) {
 			return tool.Result{Text: "done"}, nil
 		},

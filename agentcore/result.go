@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -16,7 +17,7 @@ func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult
 	if n := h.run.inbox.coming(); n > 0 {
 		return fmt.Errorf(
 			"%s that you started still run in the background; wait for them with task_wait, or end them with "+
-				"task_cancel", counted(n, "task", "tasks"))
+				"task_cancel", clip.Counted(n, "task", "tasks"))
 	}
 	h.run.mu.Lock()
 	defer h.run.mu.Unlock()

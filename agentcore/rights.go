@@ -82,7 +82,8 @@ func (r *run) descendsFrom(id event.RunID) bool {
 // rights are those of the session under a configuration, without a policy.
 func (s *Session) rights(cfg *config.Config) authority.Rights {
 	return authority.Rights{
-		Session: s.ID, View: s.view, Decisions: s.engine.decisions, Level: func() permission.Level { return s.engine.sandboxLevel(cfg) },
+		Session: s.ID, View: s.view, Decisions: s.engine.decisions,
+		Level: func() permission.Level { return s.engine.sandboxLevel(cfg) },
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
@@ -73,7 +74,8 @@ func (r *run) readInbox() {
 func (r *run) noteUnread() *store.Commit {
 	r.noting.Lock() // what is stored last is what there was last
 	defer r.noting.Unlock()
-	return r.session.events.Submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}}, r.id)
+	return r.session.events.Submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}},
+		r.id)
 }
 
 // hear puts what somebody said into the conversation.
@@ -154,12 +156,5 @@ func (r *run) awaitTasks() error {
 
 // waitsInBackground is waits for so many children.
 func (r *run) waitsInBackground(owed int) (resume func()) {
-	return r.waits(fmt.Sprintf("waits for %s in the background", counted(owed, "child", "children")))
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return r.waits(fmt.Sprintf("waits for %s in the background", clip.Counted(owed, "child", "children")))
 }

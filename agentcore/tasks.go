@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
@@ -244,7 +245,7 @@ func (r *run) showProgress() {
 		return
 	}
 	made := len(r.snapshot().ToolCalls)
-	text := fmt.Sprintf("%s: turn %d, %s so far)\n", stillRuns, r.turn, counted(made, "tool call", "tool calls"))
+	text := fmt.Sprintf("%s: turn %d, %s so far)\n", stillRuns, r.turn, clip.Counted(made, "tool call", "tool calls"))
 	if said := strings.TrimSpace(r.lastText); said != "" {
 		text += "\n" + said + "\n"
 	}

@@ -166,8 +166,8 @@ func (a *Asks) List() []Ask {
 	return list
 }
 
-// AnswerOne answers an open question of one of several sessions. The first answer counts; the error of a later one is of
-// the kind not_found.
+// AnswerOne answers an open question of one of several sessions. The first answer counts; the error of a later one is
+// of the kind not_found.
 func AnswerOne(sessions []*Asks, id event.AskID, answer Answer) error {
 	answer.Scope = cmp.Or(answer.Scope, permission.Once)
 	for _, asks := range sessions {

@@ -11,8 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Decisions are what the user decided, in whatever process: which folders are trusted, and what was granted. Its methods
-// may be called from any goroutine.
+// Decisions are what the user decided, in whatever process: which folders are trusted, and what was granted. Its
+// methods may be called from any goroutine.
 type Decisions struct {
 	store  *store.Store
 	grants grants

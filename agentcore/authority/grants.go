@@ -125,8 +125,8 @@ func (d *Decisions) Add(granted []permission.Grant) []store.Grant {
 	return rows
 }
 
-// Grants returns the granted permissions that hold, the latest first: all where the session is empty, or those that bind
-// a session on some folders.
+// Grants returns the granted permissions that hold, the latest first: all where the session is empty, or those that
+// bind a session on some folders.
 func (d *Decisions) Grants(session event.SessionID, folders []string) []permission.Grant {
 	var list []permission.Grant
 	for _, g := range slices.Backward(d.Hold()) {

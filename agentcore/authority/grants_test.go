@@ -19,7 +19,10 @@ func (g *grants) ids(now time.Time) string {
 }
 
 func grantAt(id string, created, expires time.Time) permission.Grant {
-	return permission.Grant{ID: event.GrantID(id), Scope: permission.Project, Root: "/w", Tool: "bash", Pattern: "*", Decision: permission.Allow, Created: created, Expires: expires}
+	return permission.Grant{
+		ID: event.GrantID(id), Scope: permission.Project, Root: "/w", Tool: "bash", Pattern: "*",
+		Decision: permission.Allow, Created: created, Expires: expires,
+	}
 }
 
 // TestExpiredGrantsStayExpired: neither a clock that jumps back nor the store brings back a grant that was seen to have
@@ -49,7 +52,8 @@ func TestExpiredGrantsStayExpired(t *testing.T) {
 func TestGrantsMeetThoseOfOthers(t *testing.T) {
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	var g grants
-	mine, gone, theirs, late := grantAt("m", now.Add(2), time.Time{}), grantAt("g", now.Add(1), time.Time{}), grantAt("t", now, time.Time{}), grantAt("l", now.Add(3), time.Time{})
+	mine, gone, theirs, late := grantAt("m", now.Add(2), time.Time{}), grantAt("g", now.Add(1), time.Time{}),
+		grantAt("t", now, time.Time{}), grantAt("l", now.Add(3), time.Time{})
 	g.add([]permission.Grant{gone, mine})
 	held := g.holding(now)
 	if _, ok := g.remove("g"); !ok {

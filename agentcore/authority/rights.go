@@ -196,8 +196,8 @@ func (r *Rights) MayRead(name, toolName string) bool {
 	return true
 }
 
-// Explain says how a call of one of the tools would be decided, by which rule of which layer, and what an "always" would
-// allow. Nothing is run.
+// Explain says how a call of one of the tools would be decided, by which rule of which layer, and what an "always"
+// would allow. Nothing is run.
 func (r *Rights) Explain(tools map[string]tool.Tool, toolName, subject string) (permission.Explanation, error) {
 	name, ok := tool.Resolve(toolName)
 	if !ok {

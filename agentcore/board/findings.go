@@ -252,13 +252,16 @@ func (b *Board) lose(f *openFinding) {
 func (b *Board) drop(f *openFinding, reason string) {
 	b.remove(f)
 	id := f.finding.ID
-	b.events.SubmitNow(store.Batch{FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}}},
+	b.events.SubmitNow(store.Batch{
+		FindingsCleared: []store.ClearedFinding{{ID: id, Reason: reason, Time: time.Now().UTC()}},
+	},
 		f.run,
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
 // ClearFormer closes what earlier prompts to the same agent found on what a run was about, which covers tells, and
-// which the run, that has completed, did not find again. What has an undecided fix stays: the run saw the text as if it were fixed.
+// which the run, that has completed, did not find again. What has an undecided fix stays: the run saw the text as if it
+// were fixed.
 func (b *Board) ClearFormer(by Finder, covers func(path string, span event.Span) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -71,7 +71,8 @@ func (l *Layer) With(batch store.Batch, submit func(store.Batch)) {
 	}
 	for _, f := range changed {
 		batch.LayerFiles = append(batch.LayerFiles, store.LayerFile{
-			Session: l.board.events.Session, Run: l.run, Path: f.Path, MovedFrom: f.MovedFrom, Base: f.Base, Own: f.Text,
+			Session: l.board.events.Session, Run: l.run, Path: f.Path, MovedFrom: f.MovedFrom,
+			Base: f.Base, Own: f.Text,
 			Created: f.Created, Deleted: f.Deleted, Stamp: string(f.Stamp), Authors: encodedAuthors(f),
 			Updated: time.Now().UTC(),
 		})

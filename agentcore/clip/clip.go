@@ -30,3 +30,11 @@ func Middle(text string, limit int) string {
 	return strings.ToValidUTF8(text[:head], "") + fmt.Sprintf("\n… %d %s …\n", tail-head, LeftOut) +
 		strings.ToValidUTF8(text[tail:], "")
 }
+
+// Counted is a number of things in words.
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -31,7 +31,8 @@ func open(t *testing.T) fed {
 	t.Helper()
 	f := fed{Log: New()}
 	var err error
-	if f.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "agentls.db"), store.Options{Committed: f.Append}); err != nil {
+	if f.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "agentls.db"),
+		store.Options{Committed: f.Append}); err != nil {
 		t.Fatal(err)
 	}
 	f.Use(f.store)
@@ -49,7 +50,9 @@ func open(t *testing.T) fed {
 		}
 		f.Close()
 	})
-	if err := f.store.Submit(store.Batch{Sessions: []store.Session{{ID: session, State: store.SessionOpen}}}).Wait(t.Context()); err != nil {
+	if err := f.store.Submit(store.Batch{
+		Sessions: []store.Session{{ID: session, State: store.SessionOpen}},
+	}).Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -60,7 +63,11 @@ func (f fed) notices(t *testing.T, n int) {
 	t.Helper()
 	var last *store.Commit
 	for i := range n {
-		last = f.store.Submit(store.Batch{Events: []store.NewEvent{{Session: session, Body: event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)}}}})
+		last = f.store.Submit(store.Batch{
+			Events: []store.NewEvent{
+				{Session: session, Body: event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)}},
+			},
+		})
 	}
 	if err := last.Wait(t.Context()); err != nil {
 		t.Fatal(err)
@@ -93,7 +100,8 @@ func TestReaderOfTrimmedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	next, err := late.Next(t.Context())
-	if body, ok := next.Body.(event.EventsTrimmed); err != nil || !ok || body.Missing != 393 || next.Seq != 400 || next.Session != session {
+	if body, ok := next.Body.(event.EventsTrimmed); err != nil || !ok || body.Missing != 393 || next.Seq != 400 ||
+		next.Session != session {
 		t.Fatalf("the first event is %+v, %v", next, err)
 	}
 	for seq := uint64(401); seq <= 500; seq++ {
@@ -145,7 +153,9 @@ func TestLongSessionsAreTrimmed(t *testing.T) {
 func TestLogIsBoundedByItsSize(t *testing.T) {
 	l := New()
 	for i := range 200 {
-		l.Append([]event.Event{{Seq: uint64(i + 1), Session: "s", Body: event.MessageCommitted{Text: strings.Repeat("x", 1<<20)}}})
+		l.Append([]event.Event{
+			{Seq: uint64(i + 1), Session: "s", Body: event.MessageCommitted{Text: strings.Repeat("x", 1<<20)}},
+		})
 	}
 	if l.bytes > 2*keptBytes || len(l.ring) == 0 || l.first+uint64(len(l.ring)) != 200 {
 		t.Errorf("%d events of %d bytes are kept, from %d", len(l.ring), l.bytes, l.first)

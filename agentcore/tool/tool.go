@@ -72,8 +72,8 @@ type Spec struct {
 	User bool
 	// Plan says that its call hands over a plan.
 	Plan bool
-	// Private says that it changes only what the run itself keeps, or starts runs that have rules of their own, so that a
-	// run that plans has it, too, though it does more than read.
+	// Private says that it changes only what the run itself keeps, or starts runs that have rules of their own, so that
+	// a run that plans has it, too, though it does more than read.
 	Private bool
 }
 

@@ -1,6 +1,6 @@
 // Package toolset holds what a run may call and whom it may start: which tools a model is offered, which are kept back
-// since no call of them would be made, and which agents are open to delegation. It is fixed when the run begins, so that
-// the requests of a run keep their prefix; the tools of MCP servers alone come later.
+// since no call of them would be made, and which agents are open to delegation. It is fixed when the run begins, so
+// that the requests of a run keep their prefix; the tools of MCP servers alone come later.
 package toolset
 
 import (
@@ -54,7 +54,8 @@ type Options struct {
 	OnlyTurn bool
 	// Pass says that the run is a pass of an iterated one, for which it asks the user.
 	Pass bool
-	// Former are the tools that the run had which this one goes on with, where that was a child; Bound says that it was.
+	// Former are the tools that the run had which this one goes on with, where that was a child; Bound says that it
+	// was.
 	Former []string
 	Bound  bool
 }
