@@ -51,22 +51,12 @@ func (r *run) consult(slug, title, asking string) (string, error) {
 
 // hidden makes the run of a hidden agent below this one. It has no model yet.
 func (r *run) hidden(definition *agent.Definition, title string, of *budget) *run {
-	now := time.Now().UTC()
-	return &run{
-		spec: spec{
-			id: event.NewRunID(), engine: r.engine, session: r.session, parent: r, depth: r.depth + 1,
-			definition: definition,
-			config:     r.config, skills: r.skills,
-			request: RunRequest{Agent: definition.Slug, Prompt: title, Title: title},
-			limits:  definition.LimitsAt(1), created: now, tools: &toolset.Set{},
-		},
-		conversation: conversation{turn: 1},
-		shared: shared{
-			started: now, status: event.StatusRunning, own: event.NoUsage(),
-			result: event.RunResult{Usage: event.NoUsage()},
-		},
-		resources: resources{layer: r.layer, rights: r.rights, ctx: r.ctx, budget: of},
-	}
+	h := r.engine.bare(r.session, r, definition, RunRequest{Agent: definition.Slug, Prompt: title, Title: title})
+	h.config, h.skills, h.tools, h.limits = r.config, r.skills, &toolset.Set{}, definition.LimitsAt(1)
+	h.layer, h.rights, h.ctx, h.budget = r.layer, r.rights, r.ctx, of
+	h.created, h.turn, h.result.Status = time.Now().UTC(), 1, event.StatusRunning
+	h.started = h.created
+	return h
 }
 
 // takes gives a hidden run its model.
@@ -107,17 +97,17 @@ func (r *run) answers(whole context.Context, asking string,
 			err = &fault.Error{Kind: fault.EmptyAnswer, Detail: r.model.Name() + " answered nothing"}
 		}
 	}
-	r.status, r.result.Output = event.StatusCompleted, text
+	r.result.Status, r.result.Output = event.StatusCompleted, text
 	if err != nil {
 		failure := fault.Explain(err)
-		r.status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
+		r.result.Status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
 		switch {
 		case errors.Is(context.Cause(whole), errShutdown):
-			r.status, r.result.Error = event.StatusInterrupted, nil
+			r.result.Status, r.result.Error = event.StatusInterrupted, nil
 		case whole.Err() != nil:
-			r.status, r.result.Error = event.StatusCancelled, nil
+			r.result.Status, r.result.Error = event.StatusCancelled, nil
 		case errors.Is(err, context.DeadlineExceeded):
-			r.status, r.result.Reason = event.StatusTimeout, "timeout"
+			r.result.Status, r.result.Reason = event.StatusTimeout, "timeout"
 		}
 	}
 	r.finished = time.Now().UTC()

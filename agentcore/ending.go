@@ -26,29 +26,11 @@ func (r *run) finish(err error) {
 	if r.result.Output == "" {
 		r.result.Output = r.lastText
 	}
-	switch {
-	case err == nil:
-		r.status = event.StatusCompleted
-	case errors.Is(err, errTimeout):
-		r.status = event.StatusTimeout
-		r.result.Reason = "timeout"
-		r.result.Error = &event.Failure{
-			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", prompt.Duration(r.limits.Timeout)),
-			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
-		}
-	case errors.Is(err, errShutdown):
-		r.status = event.StatusInterrupted
-		r.result.Reason = "agentls was shut down"
-	case errors.Is(err, fault.ErrCancelled), errors.Is(err, context.Canceled):
-		r.status = event.StatusCancelled
-		r.result.Reason = "cancelled"
-	default:
-		r.status = event.StatusFailed
-		failure := fault.Explain(err)
-		r.result.Reason = failure.Kind
-		r.result.Error = &failure
+	if err != nil {
+		r.result.Status, r.result.Reason, r.result.Error = r.endBy(err)
+	} else {
+		r.result.Status = event.StatusCompleted
 	}
-	r.result.Status = r.status
 	r.readAnswer()
 	if len(r.touched) > 0 {
 		r.result.Proposal = r.session.board.ProposalID()
@@ -57,7 +39,7 @@ func (r *run) finish(err error) {
 		r.result.Files = append(r.result.Files, r.session.view.Relative(path))
 	}
 	r.result.Result = r.childResult()
-	r.result.Outcome = event.Outcome(r.status, r.result.Reason, r.result.Result)
+	r.result.Outcome = event.Outcome(r.result.Status, r.result.Reason, r.result.Result)
 	result, tests := r.result, r.tests
 	r.mu.Unlock()
 	if tests.seen && r.parent != nil { // what a child ran was not made up by the run that tells of it
@@ -80,12 +62,28 @@ func (r *run) finish(err error) {
 	}
 }
 
+// endBy is what the error of its work makes of a run: its status, and the reason. What was cut off did not fail.
+func (r *spec) endBy(err error) (event.Status, string, *event.Failure) {
+	switch {
+	case errors.Is(err, errTimeout):
+		return event.StatusTimeout, "timeout", &event.Failure{
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", prompt.Duration(r.limits.Timeout)),
+			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
+		}
+	case errors.Is(err, errShutdown):
+		return event.StatusInterrupted, "agentls was shut down", nil
+	case errors.Is(err, fault.ErrCancelled), errors.Is(err, context.Canceled):
+		return event.StatusCancelled, "cancelled", nil
+	}
+	failure := fault.Explain(err)
+	return event.StatusFailed, failure.Kind, &failure
+}
+
 // unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
 func (r *run) unstored(err error) {
 	failure := fault.Explain(fault.Unstored(err))
 	r.mu.Lock()
-	r.status = event.StatusFailed
-	r.result.Status, r.result.Reason, r.result.Error = r.status, failure.Kind, &failure
+	r.result.Status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
 	r.result.Outcome = event.ChildStatusFailed
 	result := r.result
 	r.mu.Unlock()

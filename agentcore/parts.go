@@ -82,7 +82,6 @@ type shared struct {
 	noting sync.Mutex // while what it has not read is looked at and handed to the store
 
 	mu        sync.Mutex
-	status    event.Status
 	waitsFor  string    // what it waits for, in words; empty while it does not
 	started   time.Time // zero while it waits for a place
 	result    event.RunResult

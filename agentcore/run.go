@@ -171,23 +171,14 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 			Hint: "leave it out for the agent's own limit",
 		}
 	}
-	r := &run{
-		spec: spec{
-			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition,
-			config: cfg, skills: skills, request: request, task: request.task, former: request.former,
-			inherited: request.inherited,
-		},
-		conversation: conversation{touched: map[string]bool{}},
-		shared:       shared{status: event.StatusPending},
-		resources:    resources{done: make(chan struct{}), inbox: newInbox()},
-	}
+	r := e.bare(s, parent, definition, request)
+	r.config, r.skills = cfg, skills
 	r.commands.run, r.place = r, newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
 	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
-		r.depth = parent.depth + 1
 		choice.Parent = parent.model.Name()
 		r.preset = parent.preset
 		from = parent.ctx
@@ -221,12 +212,27 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
-	r.own = event.NoUsage()
-	r.result = event.RunResult{
-		Status: event.StatusPending, Usage: r.own, ToolCalls: []event.CallSummary{},
-		Children: []event.RunID{},
-	}
 	return r, nil
+}
+
+// bare makes a run of an agent, below another one or the user's own, that has nothing to work with yet.
+func (e *Engine) bare(s *Session, parent *run, definition *agent.Definition, request RunRequest) *run {
+	r := &run{
+		spec: spec{
+			id: event.NewRunID(), engine: e, session: s, parent: parent, definition: definition, request: request,
+			task: request.task, former: request.former, inherited: request.inherited,
+		},
+		conversation: conversation{touched: map[string]bool{}},
+		shared: shared{own: event.NoUsage(), result: event.RunResult{
+			Status: event.StatusPending, Usage: event.NoUsage(), ToolCalls: []event.CallSummary{},
+			Children: []event.RunID{},
+		}},
+		resources: resources{done: make(chan struct{}), inbox: newInbox()},
+	}
+	if parent != nil {
+		r.depth = parent.depth + 1
+	}
+	return r
 }
 
 // limitsOf are the limits of the run that is asked for, at the depth.
@@ -419,7 +425,7 @@ func (r *spec) role() string {
 
 func (r *run) setStatus(status event.Status, reason string) {
 	r.mu.Lock()
-	r.status, r.waitsFor = status, ""
+	r.waitsFor = ""
 	if status == event.StatusWaiting {
 		r.waitsFor = reason
 	}
@@ -450,7 +456,7 @@ func (r *run) snapshot() event.RunResult {
 	result := r.result
 	result.ToolCalls = append([]event.CallSummary{}, result.ToolCalls...)
 	result.Children = append([]event.RunID{}, result.Children...)
-	if !r.status.Final() {
+	if !r.result.Status.Final() {
 		result.DurationMs = time.Since(r.created).Milliseconds()
 	}
 	return result
@@ -462,12 +468,12 @@ func (r *run) info() history.Run {
 	info := history.Run{
 		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth),
 		Depth: r.depth,
-		Title: r.request.Title, Model: r.model.Name(), Status: r.status, Reason: r.result.Reason,
+		Title: r.request.Title, Model: r.model.Name(), Status: r.result.Status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage,
 		Working: r.onFile,
 	}
-	if r.status.Final() { // what it did last is over; what came of it stays
+	if r.result.Status.Final() { // what it did last is over; what came of it stays
 		info.Message = firstLine(r.result.Output)
 		info.Outcome, info.Files = r.result.Outcome, r.result.Files
 	}
@@ -542,7 +548,7 @@ func (r *run) row() store.Run {
 		ID: r.id, Session: r.session.ID, Chain: r.chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
 		Title: r.request.Title, Model: r.model.Name(), Prompt: r.prompt, RequestType: "prompt",
 		Request: r.request.Prompt, ContextMode: r.contextMode(), ContextTokens: r.takenOver,
-		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.status, Reason: r.result.Reason,
+		Response: r.result.Output, Summary: firstLine(r.result.Output), Status: r.result.Status, Reason: r.result.Reason,
 		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
 		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
 		Created: r.created, Started: r.started, Background: r.background(), BudgetUsed: r.last.BudgetUsed,
@@ -559,7 +565,7 @@ func (r *run) row() store.Run {
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		row.URI = event.FileURI(paths[0])
 	}
-	if r.status.Final() {
+	if r.result.Status.Final() {
 		row.Completed = r.finished
 		row.Duration = row.Completed.Sub(r.created)
 		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
