@@ -120,7 +120,7 @@ func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 	} else if done.Signal != "" {
 		exit.Stderr = append(exit.Stderr, "\n"+strings.Join(done.Notes, "\n")...)
 	}
-	r.tellOfLost(h, before, box.Left())
+	r.hooks.tellOfLost(h, before, box.Left())
 	return exit, r.takeOfHook(h, snapshot, done.Changes), nil
 }
 
@@ -129,7 +129,7 @@ const maxLost = 3
 
 // tellOfLost tells who wrote a hook that what it wrote outside of the workspace is not kept. before and after are what
 // lay there.
-func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
+func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
 	var lost []string
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if before[name] != after[name] {
@@ -142,10 +142,10 @@ func (r *run) tellOfLost(h *lifecycleHook, before, after map[string]string) {
 	if more := len(lost) - maxLost; more > 0 {
 		lost = append(lost[:maxLost:maxLost], fmt.Sprintf("%d more", more))
 	}
-	r.tellOfHook(h, event.NoticeInfo,
+	h.tell(of, event.NoticeInfo,
 		fmt.Sprintf(
 			"the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
-			h.name, strings.Join(lost, ", ")),
+			of.name, strings.Join(lost, ", ")),
 		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
 }
 
@@ -161,7 +161,7 @@ func (r *spec) hookVariables(h *lifecycleHook) []string {
 func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
 	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.tools.Offers)
 	leftOut := func(path, why string) {
-		r.tellOfHook(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
+		r.hooks.tell(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
 			r.session.view.Shown(path), why), "")
 	}
 	r.commands.expect(changes)

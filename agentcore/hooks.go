@@ -2,6 +2,7 @@ package agentcore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,11 @@ type hooks struct {
 	// kept is how often hooks kept the run from ending. The run's goroutine has it.
 	kept int
 
+	// start runs one hook to its end, notice tells the user, and redacted takes secrets out.
+	start    func(h *lifecycleHook, input []byte) (hook.Outcome, error)
+	notice   func(level event.NoticeLevel, message, hint string)
+	redacted func(string) string
+
 	mu   sync.Mutex
 	told map[*lifecycleHook][]string // what was told of each
 }
@@ -69,7 +75,10 @@ type hooks struct {
 // newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher
 // cannot be read guards all calls.
 func (r *spec) newHooks() *hooks {
-	h := &hooks{turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}}
+	h := &hooks{
+		turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}, notice: r.notice,
+		redacted: r.engine.redactor.Text,
+	}
 	add := func(of lifecycleHook, matcher string) {
 		var err error
 		if of.matcher, err = hook.ParseMatcher(matcher); err != nil && of.event != hook.PreToolUse {
@@ -158,35 +167,35 @@ func (r *run) hookInput(e hook.Event) hook.Input {
 }
 
 // fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the
-// model, each marked as what it is. The error is that of the run's context: nothing runs once the run is cancelled.
-func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
+// model, each marked as what it is. The error is that of ctx, which is the run's: nothing runs once the run is cancelled.
+func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
 	var all hook.Outcome
 	if len(list) == 0 {
-		return all, r.ctx.Err()
+		return all, ctx.Err()
 	}
 	text, err := input.Encode()
 	if err != nil {
-		r.notice(event.NoticeWarning, err.Error(), "the hooks were left out; please report it")
+		h.notice(event.NoticeWarning, err.Error(), "the hooks were left out; please report it")
 		return all, nil
 	}
-	text = []byte(r.engine.redactor.Text(string(text)))
+	text = []byte(h.redacted(string(text)))
 	var said []string
 	size := 0
 	for _, one := range list {
-		outcome, err := r.runHook(one, text)
+		outcome, err := h.start(one, text)
 		if err != nil {
 			return all, err
 		}
-		outcome.Context = r.engine.redactor.Text(outcome.Context)
+		outcome.Context = h.redacted(outcome.Context)
 		if outcome.Problem != "" {
-			r.tellOfHook(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem,
+			h.tell(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem,
 				"mend it, or take it out of "+one.home())
 		}
 		if outcome.Message != "" {
-			r.tellOfHook(one, event.NoticeInfo, "the "+one.name+" says: "+outcome.Message, "")
+			h.tell(one, event.NoticeInfo, "the "+one.name+" says: "+outcome.Message, "")
 		}
 		if size += len(outcome.Context); size > maxHookContext {
-			r.tellOfHook(one, event.NoticeWarning,
+			h.tell(one, event.NoticeWarning,
 				"what the "+one.name+" says to the agent was left out, since hooks before it said much",
 				"have them say less")
 		} else if outcome.Context != "" {
@@ -196,12 +205,27 @@ func (r *run) fire(list []*lifecycleHook, input hook.Input) (hook.Outcome, error
 			all.Ask, all.AskReason = true, outcome.AskReason
 		}
 		if outcome.Block {
-			all.Block, all.Reason = true, r.engine.redactor.Text(outcome.Reason)
+			all.Block, all.Reason = true, h.redacted(outcome.Reason)
 			break
 		}
 	}
 	all.Context = strings.Join(said, "\n")
 	return all, nil
+}
+
+// tell tells the user about a hook, each thing once in a run, and not too many.
+func (h *hooks) tell(of *lifecycleHook, level event.NoticeLevel, message, hint string) {
+	message = permission.Visible(clip.Text(message, 1000))
+	h.mu.Lock()
+	told := h.told[of]
+	silent := len(told) >= maxHookNotices || slices.Contains(told, message)
+	if !silent {
+		h.told[of] = append(told, message)
+	}
+	h.mu.Unlock()
+	if !silent {
+		h.notice(level, message, hint)
+	}
 }
 
 // home is where a user finds the hook.
@@ -221,21 +245,6 @@ func marked(e hook.Event, text string) string {
 		strings.NewReplacer("</hook", `<\/hook`, "<hook", `<\hook`).Replace(strings.TrimSpace(text)))
 }
 
-// tellOfHook tells the user about a hook, each thing once in a run, and not too many.
-func (r *run) tellOfHook(h *lifecycleHook, level event.NoticeLevel, message, hint string) {
-	message = permission.Visible(clip.Text(message, 1000))
-	r.hooks.mu.Lock()
-	told := r.hooks.told[h]
-	silent := len(told) >= maxHookNotices || slices.Contains(told, message)
-	if !silent {
-		r.hooks.told[h] = append(told, message)
-	}
-	r.hooks.mu.Unlock()
-	if !silent {
-		r.notice(level, message, hint)
-	}
-}
-
 // startHooks runs the hooks of the run's start. An error is the run's end: its context's, or that a hook rejects it.
 func (r *run) startHooks() error {
 	e := hook.SubagentStart
@@ -248,7 +257,7 @@ func (r *run) startHooks() error {
 	var err error
 	switch {
 	case r.parent != nil:
-		outcome, err = r.fire(r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
+		outcome, err = r.hooks.fire(r.ctx, r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
 		if len(r.parent.request.Each) > 0 {
 			// Its prompt is the user's own.
 			outcome.Context = strings.TrimLeft(r.parent.hooks.context+"\n"+outcome.Context, "\n")
@@ -256,10 +265,11 @@ func (r *run) startHooks() error {
 	case r.former != nil:
 		// What was said to the former run may be long ago.
 		input.Source = "resume"
-		outcome, err = r.fire(r.hooks.pick(e, input.Source), input)
+		outcome, err = r.hooks.fire(r.ctx, r.hooks.pick(e, input.Source), input)
 	default:
 		input.Source = "startup"
-		outcome, err = r.startSession(r.hooks.pick(e, input.Source), input)
+		outcome, err = r.session.starts.run(r.ctx, r.definition.Slug, r.hooks.pick(e, input.Source),
+			func(list []*lifecycleHook) (hook.Outcome, error) { return r.hooks.fire(r.ctx, list, input) })
 	}
 	switch {
 	case err != nil:
@@ -289,15 +299,17 @@ type sessionStart struct {
 	context string
 }
 
-// startSession runs those of the hooks that have not run in this session, and returns what all have said in it: each of
+// run runs those of the hooks that have not run in this session, and returns what all have said in it: each of
 // its runs is a conversation of its own.
-func (r *run) startSession(list []*lifecycleHook, input hook.Input) (all hook.Outcome, err error) {
-	for _, key := range []string{"", r.definition.Slug} {
+func (s *sessionStarts) run(ctx context.Context, slug string, list []*lifecycleHook,
+	fire func([]*lifecycleHook) (hook.Outcome, error),
+) (all hook.Outcome, err error) {
+	for _, key := range []string{"", slug} {
 		part := slices.DeleteFunc(slices.Clone(list), func(h *lifecycleHook) bool { return h.own != (key != "") })
 		if len(part) == 0 {
 			continue
 		}
-		outcome, err := r.startOnce(key, part, input)
+		outcome, err := s.once(ctx, key, func() (hook.Outcome, error) { return fire(part) })
 		if err != nil || outcome.Block {
 			return outcome, err
 		}
@@ -306,9 +318,8 @@ func (r *run) startSession(list []*lifecycleHook, input hook.Input) (all hook.Ou
 	return all, nil
 }
 
-// startOnce runs hooks unless a run of the session has. Where another run is at it, it waits.
-func (r *run) startOnce(key string, list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
-	s := &r.session.starts
+// once runs the hooks of a key unless a run of the session has. Where another run is at it, it waits.
+func (s *sessionStarts) once(ctx context.Context, key string, fire func() (hook.Outcome, error)) (hook.Outcome, error) {
 	for {
 		s.mu.Lock()
 		if s.all == nil {
@@ -324,23 +335,22 @@ func (r *run) startOnce(key string, list []*lifecycleHook, input hook.Input) (ho
 		if !mine {
 			select {
 			case <-start.done:
-			case <-r.ctx.Done():
-				return hook.Outcome{}, r.ctx.Err()
+			case <-ctx.Done():
+				return hook.Outcome{}, ctx.Err()
 			}
 			if start.well {
 				return hook.Outcome{Context: start.context}, nil
 			}
 			continue // that run was cancelled, or rejected
 		}
-		outcome, err := r.fireStart(s, key, start, list, input)
-		return outcome, err
+		return s.first(key, start, fire)
 	}
 }
 
-// fireStart is fire for the run that starts a session; the others go on when it returns, whatever happens in it.
-func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list []*lifecycleHook,
-	input hook.Input,
-) (outcome hook.Outcome, err error) {
+// first is fire for the run that starts a session; the others go on when it returns, whatever happens in it.
+func (s *sessionStarts) first(key string, start *sessionStart, fire func() (hook.Outcome, error)) (
+	outcome hook.Outcome, err error,
+) {
 	defer close(start.done)
 	defer func() {
 		if !start.well {
@@ -349,7 +359,7 @@ func (r *run) fireStart(s *sessionStarts, key string, start *sessionStart, list 
 			s.mu.Unlock()
 		}
 	}()
-	outcome, err = r.fire(list, input)
+	outcome, err = fire()
 	start.well, start.context = err == nil && !outcome.Block, outcome.Context
 	return outcome, err
 }
@@ -362,7 +372,7 @@ func (r *run) beforeCall(c *call) (refusal string, err error) {
 		return "", nil
 	}
 	c.line.leave()
-	outcome, err := r.fire(list, r.callInput(hook.PreToolUse, c))
+	outcome, err := r.hooks.fire(r.ctx, list, r.callInput(hook.PreToolUse, c))
 	if err != nil {
 		return "", err
 	}
@@ -395,7 +405,7 @@ func (r *run) afterCall(c *call, status event.CallStatus, text, summary string) 
 	}
 	input := r.callInput(hook.PostToolUse, c)
 	input.ToolResponse = &hook.Response{Status: string(status), Text: text, Summary: summary}
-	outcome, err := r.fire(list, input)
+	outcome, err := r.hooks.fire(r.ctx, list, input)
 	if err != nil {
 		return text // the run ends, and what was done is stored
 	}
@@ -458,7 +468,7 @@ func (r *run) goOn(limit string) (bool, error) {
 	if e == hook.SubagentStop {
 		input.Result = r.stopResult(input.LastMessage, limit)
 	}
-	outcome, err := r.fire(list, input)
+	outcome, err := r.hooks.fire(r.ctx, list, input)
 	if err != nil || !outcome.Block {
 		return false, err
 	}
@@ -526,6 +536,6 @@ func (r *run) preCompact() (instructions string, err error) {
 	}
 	input := r.hookInput(hook.PreCompact)
 	input.Trigger = "auto"
-	outcome, err := r.fire(list, input)
+	outcome, err := r.hooks.fire(r.ctx, list, input)
 	return outcome.Context, err
 }

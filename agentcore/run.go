@@ -176,6 +176,7 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	r.commands.run, r.place = r, newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
+	r.hooks.start = r.runHook
 	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
