@@ -34,7 +34,7 @@ func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 		script.Turn{Answer: []script.Step{script.Text("A pond.")}},
 	)
 	d := custom()
-	if err := w.engine.RegisterAgent(w.ctx, d); err != nil {
+	if err := w.engine.Registry().Register(w.ctx, d); err != nil {
 		t.Fatal(err)
 	}
 	d.Prompt = "changed by the caller"
@@ -56,7 +56,7 @@ func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 		t.Errorf("after a restart: %v, %v", got, err)
 	}
 	want.Title = "Better"
-	if err := w.engine.UpdateAgent(w.ctx, want); err != nil {
+	if err := w.engine.Registry().Update(w.ctx, want); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := w.engine.Store().Agents(w.ctx)
@@ -68,7 +68,7 @@ func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 	if got, err := w.engine.Agents().Find("haiku"); err != nil || got.Title != "Better" {
 		t.Errorf("after an update: %v, %v", got, err)
 	}
-	if err := w.engine.UnregisterAgent(w.ctx, "haiku"); err != nil {
+	if err := w.engine.Registry().Unregister(w.ctx, "haiku"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.engine.Agents().Find("haiku"); err == nil {
@@ -86,7 +86,7 @@ func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 
 func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 	w := newWorld(t, nil)
-	if err := w.engine.RegisterAgent(w.ctx, custom()); err != nil {
+	if err := w.engine.Registry().Register(w.ctx, custom()); err != nil {
 		t.Fatal(err)
 	}
 	before := w.engine.Agents()
@@ -107,7 +107,7 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 	} {
 		d := custom()
 		test.change(d)
-		err := w.engine.RegisterAgent(w.ctx, d)
+		err := w.engine.Registry().Register(w.ctx, d)
 		var failure *fault.Error
 		if !errors.As(err, &failure) || failure.Kind != "invalid_definition" {
 			t.Errorf("%s: the error is %v", name, err)
@@ -126,29 +126,29 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 	other := custom()
 	other.Slug = "coder"
 	for what, err := range map[string]error{
-		"an update of a built-in agent":     w.engine.UpdateAgent(w.ctx, other),
-		"the removal of a built-in agent":   w.engine.UnregisterAgent(w.ctx, "coder"),
-		"the removal of an agent not there": w.engine.UnregisterAgent(w.ctx, "nobody"),
+		"an update of a built-in agent":     w.engine.Registry().Update(w.ctx, other),
+		"the removal of a built-in agent":   w.engine.Registry().Unregister(w.ctx, "coder"),
+		"the removal of an agent not there": w.engine.Registry().Unregister(w.ctx, "nobody"),
 	} {
 		if !errors.As(err, &failure) || failure.Kind != "not_found" || !strings.Contains(failure.Hint, "haiku") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, problems, err := w.engine.UpdateAgentText(w.ctx, "haiku", agent.TOML, "[[agents]]\nname='other'\ncategory='primary'\ndescription='d'\nprompt='p'\n"); err != nil || !agent.Failed(problems) || problems[len(problems)-1].Span.StartLine != 1 {
+	if _, problems, err := w.engine.Registry().UpdateText(w.ctx, "haiku", agent.TOML, "[[agents]]\nname='other'\ncategory='primary'\ndescription='d'\nprompt='p'\n"); err != nil || !agent.Failed(problems) || problems[len(problems)-1].Span.StartLine != 1 {
 		t.Errorf("an update with another name: %v, %v", problems, err)
 	}
 	for _, text := range []string{"", "[[agents]]\nname='o'\ncategory='primary'\nprompt='p'\n[[agents]]\nname='p'\ncategory='primary'\nprompt='p'\n"} {
-		if d, problems, err := w.engine.RegisterAgentText(w.ctx, agent.TOML, text); d != nil || err != nil || !agent.Failed(problems) {
+		if d, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML, text); d != nil || err != nil || !agent.Failed(problems) {
 			t.Errorf("%q: %v, %v, %v", text, d, problems, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(w.ctx)
 	cancel()
 	other.Slug, other.Aliases, other.ID = "late", nil, ""
-	if err := w.engine.RegisterAgent(ctx, other); !errors.Is(err, context.Canceled) {
+	if err := w.engine.Registry().Register(ctx, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("with an ended context: %v", err)
 	}
-	if err := w.engine.UnregisterAgent(ctx, "haiku"); !errors.Is(err, context.Canceled) {
+	if err := w.engine.Registry().Unregister(ctx, "haiku"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a removal with an ended context: %v", err)
 	}
 }
@@ -157,11 +157,11 @@ func TestARunKeepsItsDefinition(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{script.Gate("unregistered"), call("read", `{"path": "a.txt"}`)}},
 		script.Turn{Expect: []script.Expect{script.Tools("read"), script.NoTools("grep")}, Answer: []script.Step{script.Text("Done.")}})
-	if err := w.engine.RegisterAgent(w.ctx, custom()); err != nil {
+	if err := w.engine.Registry().Register(w.ctx, custom()); err != nil {
 		t.Fatal(err)
 	}
 	id := w.start(agentcore.RunRequest{Agent: "haiku", Prompt: "Read."})
-	if err := w.engine.UnregisterAgent(w.ctx, "haiku"); err != nil {
+	if err := w.engine.Registry().Unregister(w.ctx, "haiku"); err != nil {
 		t.Fatal(err)
 	}
 	w.model.Release("unregistered")
@@ -175,7 +175,7 @@ func TestARunKeepsItsDefinition(t *testing.T) {
 
 func TestNewDefinitionsCountAtOnce(t *testing.T) {
 	w := newWorld(t, nil)
-	if err := w.engine.RegisterAgent(w.ctx, custom()); err != nil {
+	if err := w.engine.Registry().Register(w.ctx, custom()); err != nil {
 		t.Fatal(err)
 	}
 	base := custom()
@@ -183,7 +183,7 @@ func TestNewDefinitionsCountAtOnce(t *testing.T) {
 	base.Source = agent.Source{Layer: agent.LayerUser, Path: "/haiku.md"}
 	file := custom()
 	file.Slug, file.Aliases, file.ID = "from-a-file", nil, ""
-	w.engine.SetAgents(agent.NewRegistry(base, file))
+	w.engine.Registry().SetBase(agent.NewRegistry(base, file))
 	var slugs []string
 	for _, d := range w.engine.Agents().All() {
 		slugs = append(slugs, d.Slug+" "+d.Source.Layer.String())
@@ -197,7 +197,7 @@ func TestNewDefinitionsCountAtOnce(t *testing.T) {
 }
 
 // An agent is described in code, registered, and there from then on.
-func ExampleEngine_RegisterAgent() {
+func ExampleEngine_Registry() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -210,7 +210,7 @@ func ExampleEngine_RegisterAgent() {
 		fmt.Println(err)
 		return
 	}
-	err = engine.RegisterAgent(ctx, &agent.Definition{
+	err = engine.Registry().Register(ctx, &agent.Definition{
 		Slug:        "go-reviewer",
 		Description: "Reviews Go code for errors that are dropped.",
 		Categories:  []agent.Category{agent.Primary, agent.Subagent},
@@ -220,7 +220,7 @@ func ExampleEngine_RegisterAgent() {
 		Prompt:      "Look for errors that are dropped in {{project}}, and report each.",
 	})
 	fmt.Println(err)
-	err = engine.RegisterAgent(ctx, &agent.Definition{Slug: "broken", Description: "Does nothing.", Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"}, Prompt: "Read."})
+	err = engine.Registry().Register(ctx, &agent.Definition{Slug: "broken", Description: "Does nothing.", Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"}, Prompt: "Read."})
 	fmt.Println(err)
 	d, err := engine.Agents().Find("go-reviewer")
 	fmt.Println(d.Slug, d.Source, d.Tools, err)
@@ -258,7 +258,7 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 		"claude":         {agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n", []string{`there is no tool "Fly"`, `there is no skill "none-such"`}},
 		"right":          {agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n", nil},
 	} {
-		d, problems, err := w.engine.RegisterAgentText(w.ctx, test.format, test.text)
+		d, problems, err := w.engine.Registry().RegisterText(w.ctx, test.format, test.text)
 		if err != nil || (d != nil) != (test.wants == nil) {
 			t.Errorf("%s: it is %v, %v, %v", name, d, problems, err)
 		}
@@ -270,7 +270,7 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 			}
 		}
 		if d != nil {
-			if err := w.engine.UnregisterAgent(w.ctx, d.Slug); err != nil {
+			if err := w.engine.Registry().Unregister(w.ctx, d.Slug); err != nil {
 				t.Error(err)
 			}
 		}
@@ -280,7 +280,7 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 // TestTakenAliasIsToldOnce: that a name is taken is one problem of a definition that is registered.
 func TestTakenAliasIsToldOnce(t *testing.T) {
 	w := newWorld(t, nil)
-	_, problems, err := w.engine.RegisterAgentText(w.ctx, agent.TOML, "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
+	_, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML, "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
 	if err != nil || len(problems) != 1 || problems[0].Severity != event.SeverityError {
 		t.Errorf("the problems are %v, %v", problems, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 )
 
 // TestDefaultArguments: what the definition sets for a tool is there where the call leaves it out, and never beside
@@ -43,7 +44,7 @@ text Read.
 // TestDefaultArgumentsAreChecked: a definition whose default arguments no call could have is told so where it is
 // written.
 func TestDefaultArgumentsAreChecked(t *testing.T) {
-	known := agentcore.Known(&config.Config{}, nil, provider.Surroundings{})
+	known := registry.Known(&config.Config{}, nil, provider.Surroundings{})
 	for name, test := range map[string]struct {
 		path, text string
 		want       []string
@@ -81,7 +82,7 @@ func TestDefaultArgumentsAreChecked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := agentcore.CheckAgent(known, "", test.path, test.text)
+			file := registry.Check(known, "", test.path, test.text)
 			var got []string
 			for _, p := range file.Problems {
 				text := strings.TrimPrefix(p.String(), test.path+":")

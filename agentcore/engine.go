@@ -28,6 +28,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -83,7 +84,7 @@ type Engine struct {
 	store     *store.Store
 	log       *feed.Log
 	history   *history.Reader
-	agents    registered
+	agents    *registry.Agents
 	skills    atomic.Pointer[skill.Set]
 	tools     map[string]tool.Tool
 	toolOrder []tool.Tool
@@ -158,7 +159,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if e.decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
-	if err := e.agents.open(ctx, e, o.Agents); err != nil {
+	agents := registry.Options{Store: e.store, Base: o.Agents, Known: e.Known, Logger: o.Logger}
+	if e.agents, err = registry.Open(ctx, agents); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
@@ -166,7 +168,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.wait.Go(func() { e.log.Trim(e.ctx, o.Logger) })
 	if o.TrustChanged != nil {
 		e.wait.Go(func() {
-			e.decisions.Follow(e.ctx, o.TrustChanged, e.readAgents, func(err error) {
+			e.decisions.Follow(e.ctx, o.TrustChanged, e.agents.Read, func(err error) {
 				o.Logger.Warn("what other processes decide is not noticed at once", "error", err)
 			})
 		})
@@ -327,6 +329,21 @@ func (e *Engine) SetConfig(c *config.Config) {
 // SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
 // with.
 func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
+
+// Agents returns the definitions of this moment. A run keeps the one that it started with.
+func (e *Engine) Agents() *agent.Registry { return e.agents.Now() }
+
+// Registry is where definitions are registered at run time and replaced.
+func (e *Engine) Registry() *registry.Agents { return e.agents }
+
+// Known is what a definition may name now, without the skills that single sessions have.
+func (e *Engine) Known() agent.Known {
+	known := registry.Known(e.Config(), e.toolOrder, e.surroundings())
+	known.Skills = append([]string{}, e.skills.Load().Names()...)
+	known.Registry = e.Agents()
+	known.Agents = append([]string{}, known.Registry.Names()...)
+	return known
+}
 
 // Decisions are what the user decided: trust in folders, and permissions.
 func (e *Engine) Decisions() *authority.Decisions { return e.decisions }

@@ -167,7 +167,8 @@ func (r *run) hookInput(e hook.Event) hook.Input {
 }
 
 // fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the
-// model, each marked as what it is. The error is that of ctx, which is the run's: nothing runs once the run is cancelled.
+// model, each marked as what it is. The error is that of ctx, which is the run's: nothing runs once the run is
+// cancelled.
 func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
 	var all hook.Outcome
 	if len(list) == 0 {
@@ -257,7 +258,8 @@ func (r *run) startHooks() error {
 	var err error
 	switch {
 	case r.parent != nil:
-		outcome, err = r.hooks.fire(r.ctx, r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
+		outcome, err = r.hooks.fire(r.ctx,
+			r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
 		if len(r.parent.request.Each) > 0 {
 			// Its prompt is the user's own.
 			outcome.Context = strings.TrimLeft(r.parent.hooks.context+"\n"+outcome.Context, "\n")

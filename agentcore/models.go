@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 )
 
 // surroundings are where the engine finds models.
@@ -31,7 +32,7 @@ func ModelsWith(ctx context.Context, o Options, agent, override string) ([]provi
 	}
 	defer e.client.CloseIdleConnections()
 	e.ctx = ctx
-	e.agents.now.Store(o.Agents)
+	e.agents = registry.Fixed(o.Agents)
 	return e.Models(ctx, agent, override)
 }
 

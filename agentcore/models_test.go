@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config/configtest"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -43,7 +44,7 @@ func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 			return ""
 		}}
 		text := "---\nname: x\ndescription: d\nmodel: " + test.model + "\n---\nDo.\n"
-		file := agentcore.CheckAgent(agentcore.Known(cfg, nil, in), agent.Claude, "x.md", text)
+		file := registry.Check(registry.Known(cfg, nil, in), agent.Claude, "x.md", text)
 		got := ""
 		if d := file.Usable()[0]; d.Model != "" {
 			got = provider.Choice{Config: cfg, Definition: d.Model, Parent: "offline"}.Resolve(t.Context(), in).Name
@@ -58,7 +59,7 @@ func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 // keyring.
 func TestKeyringIsNotAskedForDefinitions(t *testing.T) {
 	cfg := configtest.User(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nkey_env = \"keyring:mine\"\nmodels = [\"m2\"]\n")
-	known := agentcore.Known(cfg, nil, provider.Surroundings{Getenv: func(name string) string {
+	known := registry.Known(cfg, nil, provider.Surroundings{Getenv: func(name string) string {
 		if secret.InKeyring(name) {
 			t.Error("the keyring was asked for", name)
 		}

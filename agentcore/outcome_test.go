@@ -315,7 +315,7 @@ func TestRemovedDenyBindsTheResumedChild(t *testing.T) {
 	first := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
 	w.wait(first)
 	id = w.children(first)[0].ID
-	w.engine.SetAgents(agent.NewRegistry(define()...))
+	w.engine.Registry().SetBase(agent.NewRegistry(define()...))
 	again, err := w.session.Resume(w.ctx, id, "Write it.")
 	if err != nil {
 		t.Fatal(err)

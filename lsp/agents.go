@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
@@ -46,7 +47,7 @@ func (s *Server) RegisterAgent(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := engine.RegisterAgentText(ctx, format, p.Text)
+	d, problems, err := engine.Registry().RegisterText(ctx, format, p.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (s *Server) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) 
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := engine.UpdateAgentText(ctx, p.Agent, format, p.Text)
+	d, problems, err := engine.Registry().UpdateText(ctx, p.Agent, format, p.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (s *Server) UnregisterAgent(ctx context.Context, p *methods.AgentParams) er
 	if err != nil {
 		return err
 	}
-	return engine.UnregisterAgent(ctx, p.Agent)
+	return engine.Registry().Unregister(ctx, p.Agent)
 }
 
 // CheckAgent answers `agent/check`.
@@ -88,7 +89,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	switch {
 	case p.Text != "":
 		return &methods.AgentProblems{
-				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "",
+				Problems: s.definitionProblems(registry.Check(v.Known(), format, "", p.Text).Problems, "",
 					p.Text),
 			},
 			nil
@@ -103,7 +104,7 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 			format = formats[p.Format]
 		}
 		return &methods.AgentProblems{
-				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI,
+				Problems: s.definitionProblems(registry.Check(v.Known(), format, path, text).Problems, p.URI,
 					text),
 			},
 			nil

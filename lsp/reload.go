@@ -11,11 +11,11 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
@@ -85,7 +85,7 @@ var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 
 // usable finds what a configuration offers to definitions where models are looked for in the surroundings.
 func usable(in provider.Surroundings) func(*config.Config) agent.Known {
-	return func(cfg *config.Config) agent.Known { return agentcore.Known(cfg, nil, in) }
+	return func(cfg *config.Config) agent.Known { return registry.Known(cfg, nil, in) }
 }
 
 // touch says that anything may have changed. It never waits.
@@ -275,7 +275,7 @@ func (r *reloader) begin(ctx context.Context) error {
 		return nil // the first reload looks again
 	}
 	s.engine.SetConfig(s.settings.current())
-	s.engine.SetAgents(next.Registry)
+	s.engine.Registry().SetBase(next.Registry)
 	s.engine.SetSkills(next.Skills)
 	return nil
 }
@@ -321,7 +321,7 @@ func (r *reloader) reload(ctx context.Context) {
 		r.touch() // what was read may not be what is trusted
 		return
 	}
-	s.engine.SetAgents(next.Registry)
+	s.engine.Registry().SetBase(next.Registry)
 	s.engine.SetSkills(next.Skills)
 	s.trust.ask()
 	r.report(ctx, next)

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/skill"
 )
 
@@ -37,7 +38,7 @@ func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Di
 func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
 	projects ...string,
 ) (*agent.Registry, agent.Known, error) {
-	known := agentcore.Known(cfg, nil, provider.Surroundings{Getenv: p.keys(dirs).Get})
+	known := registry.Known(cfg, nil, provider.Surroundings{Getenv: p.keys(dirs).Get})
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
 	if err != nil {
 		return nil, known, fmt.Errorf("load the skills: %w", err)

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
@@ -30,7 +30,7 @@ func builtin(t testing.TB) *authoring.Vocabulary {
 	}
 	return &authoring.Vocabulary{
 		Registry: agent.NewRegistry(definitions...), Skills: skill.NewSet(skill.Builtin()...), Config: config.Default(),
-		Usable: func(cfg *config.Config) agent.Known { return agentcore.Known(cfg, nil, provider.Surroundings{}) },
+		Usable: func(cfg *config.Config) agent.Known { return registry.Known(cfg, nil, provider.Surroundings{}) },
 	}
 }
 

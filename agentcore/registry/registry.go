@@ -1,10 +1,13 @@
-package agentcore
+// Package registry holds the agents of an engine: the definitions that it was given, and above them those that were
+// registered at run time, by whatever process, and are stored.
+package registry
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -22,10 +25,22 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// registered holds the definitions of an engine: those that it was given, and above them those that were registered at
-// run time and are stored.
-type registered struct {
-	now atomic.Pointer[agent.Registry] // the snapshot that everybody reads
+// Options are what Agents are made of.
+type Options struct {
+	Store *store.Store
+	// Base are the definitions that were not registered at run time.
+	Base *agent.Registry
+	// Known is what a definition may name now.
+	Known  func() agent.Known
+	Logger *slog.Logger
+}
+
+// Agents are the definitions of an engine. The methods may be called from any goroutine.
+type Agents struct {
+	store  *store.Store
+	known  func() agent.Known
+	logger *slog.Logger
+	now    atomic.Pointer[agent.Registry] // the snapshot that everybody reads
 
 	mu      sync.Mutex // of the writers
 	base    *agent.Registry
@@ -33,19 +48,52 @@ type registered struct {
 	stored  map[string]string            // their texts, also of those that cannot be read
 }
 
-// open reads the stored definitions.
-func (r *registered) open(ctx context.Context, e *Engine, base *agent.Registry) error {
+// Open reads the stored definitions.
+func Open(ctx context.Context, o Options) (*Agents, error) {
+	r := &Agents{
+		store: o.Store, known: o.Known, logger: o.Logger, base: o.Base,
+		runtime: map[string]*agent.Definition{}, stored: map[string]string{},
+	}
+	r.publish()
+	return r, r.Read(ctx)
+}
+
+// Fixed holds definitions to which none can be registered.
+func Fixed(base *agent.Registry) *Agents {
+	r := &Agents{base: base}
+	r.publish()
+	return r
+}
+
+// Now returns the definitions of this moment. A run keeps the one that it started with.
+func (r *Agents) Now() *agent.Registry { return r.now.Load() }
+
+// SetBase replaces the definitions that were not registered at run time.
+func (r *Agents) SetBase(base *agent.Registry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.base, r.runtime, r.stored = base, map[string]*agent.Definition{}, map[string]string{}
+	r.base = base
 	r.publish()
-	return r.read(ctx, e)
+}
+
+// Read takes in which agents other processes have registered.
+func (r *Agents) Read(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.read(ctx)
+}
+
+// strictly is what definitions may name that are registered.
+func (r *Agents) strictly() agent.Known {
+	known := r.known()
+	known.Strict = true
+	return known
 }
 
 // read takes in what is stored by now, by whatever process. A definition that cannot be read is logged and left out.
 // The caller holds the writers' lock.
-func (r *registered) read(ctx context.Context, e *Engine) error {
-	rows, err := e.store.Agents(ctx)
+func (r *Agents) read(ctx context.Context) error {
+	rows, err := r.store.Agents(ctx)
 	if err != nil {
 		return fmt.Errorf("read the registered agents: %w", err)
 	}
@@ -60,7 +108,7 @@ func (r *registered) read(ctx context.Context, e *Engine) error {
 		}
 		file := agent.ParseAs(agent.JSON, "", stored[row.Slug])
 		if agent.Failed(file.Problems) || len(file.Definitions) != 1 {
-			e.logger.Error("a registered agent cannot be used", "agent", row.Slug, "problems", texts(file.Problems))
+			r.logger.Error("a registered agent cannot be used", "agent", row.Slug, "problems", texts(file.Problems))
 			continue
 		}
 		runtime[row.Slug] = runtimeDefinition(file.Definitions[0])
@@ -73,7 +121,7 @@ func (r *registered) read(ctx context.Context, e *Engine) error {
 }
 
 // publish makes the snapshot anew. Only a writer calls it.
-func (r *registered) publish() {
+func (r *Agents) publish() {
 	var above []*agent.Definition
 	for _, slug := range slices.Sorted(maps.Keys(r.runtime)) {
 		above = append(above, r.runtime[slug])
@@ -84,34 +132,6 @@ func (r *registered) publish() {
 func runtimeDefinition(d *agent.Definition) *agent.Definition {
 	d.Source = agent.Source{Layer: agent.LayerRuntime}
 	return d
-}
-
-// Agents returns the definitions of this moment. A run keeps the one that it started with.
-func (e *Engine) Agents() *agent.Registry { return e.agents.now.Load() }
-
-// SetAgents replaces the definitions that were not registered at run time.
-func (e *Engine) SetAgents(base *agent.Registry) {
-	r := &e.agents
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.base = base
-	r.publish()
-}
-
-// Known is what a definition may name now, without the skills that single sessions have.
-func (e *Engine) Known() agent.Known {
-	known := Known(e.Config(), e.toolOrder, e.surroundings())
-	known.Skills = append([]string{}, e.skills.Load().Names()...)
-	known.Registry = e.Agents()
-	known.Agents = append([]string{}, known.Registry.Names()...)
-	return known
-}
-
-// strictly is Known for definitions that are registered.
-func (e *Engine) strictly() agent.Known {
-	known := e.Known()
-	known.Strict = true
-	return known
 }
 
 // Known is what a definition may name with a configuration, tools (nil for the built-in ones) and surroundings, but for
@@ -172,27 +192,27 @@ func callable(cfg *config.Config) []string {
 	return list
 }
 
-// RegisterAgent adds an agent at run time: it is stored, and there after a restart. It hides an agent of the same
+// Register adds an agent at run time: it is stored, and there after a restart. It hides an agent of the same
 // slug in an earlier layer. Where anything is wrong with the definition, the error says everything, and nothing is
 // changed. It waits for the disk. The caller may change d afterwards.
-func (e *Engine) RegisterAgent(ctx context.Context, d *agent.Definition) error {
-	return e.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
-		_, problems, err := e.RegisterAgentText(ctx, format, text)
+func (r *Agents) Register(ctx context.Context, d *agent.Definition) error {
+	return r.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
+		_, problems, err := r.RegisterText(ctx, format, text)
 		return problems, err
 	})
 }
 
-// UpdateAgent replaces the definition of an agent that was registered at run time, which is that of d.Slug. It is
-// otherwise like RegisterAgent.
-func (e *Engine) UpdateAgent(ctx context.Context, d *agent.Definition) error {
-	return e.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
-		_, problems, err := e.UpdateAgentText(ctx, d.Slug, format, text)
+// Update replaces the definition of an agent that was registered at run time, which is that of d.Slug. It is
+// otherwise like Register.
+func (r *Agents) Update(ctx context.Context, d *agent.Definition) error {
+	return r.fromCode(d, func(format agent.Format, text string) ([]agent.Problem, error) {
+		_, problems, err := r.UpdateText(ctx, d.Slug, format, text)
 		return problems, err
 	})
 }
 
 // fromCode passes a definition that a program made through the same checks as one that somebody wrote.
-func (e *Engine) fromCode(d *agent.Definition, do func(agent.Format, string) ([]agent.Problem, error)) error {
+func (r *Agents) fromCode(d *agent.Definition, do func(agent.Format, string) ([]agent.Problem, error)) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("register the agent %s: %w", d.Slug, err)
@@ -226,9 +246,9 @@ func texts(problems []agent.Problem) string {
 	return strings.Join(list, "; ")
 }
 
-// CheckAgent reads a text and finds everything that is wrong with it. The path may be empty; it and the text decide
+// Check reads a text and finds everything that is wrong with it. The path may be empty; it and the text decide
 // the format where format is empty.
-func CheckAgent(known agent.Known, format agent.Format, path, text string) *agent.File {
+func Check(known agent.Known, format agent.Format, path, text string) *agent.File {
 	var file *agent.File
 	if format == "" {
 		file = agent.Parse(path, text)
@@ -239,62 +259,59 @@ func CheckAgent(known agent.Known, format agent.Format, path, text string) *agen
 	return file
 }
 
-// RegisterAgentText is RegisterAgent for a definition in one of the formats. Where a problem is an error, nothing is
+// RegisterText is Register for a definition in one of the formats. Where a problem is an error, nothing is
 // changed and the definition is nil. The problems have places in the text. The error is for what is not the text's
 // fault.
-func (e *Engine) RegisterAgentText(ctx context.Context, format agent.Format,
+func (r *Agents) RegisterText(ctx context.Context, format agent.Format,
 	text string,
 ) (*agent.Definition, []agent.Problem, error) {
-	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.read(ctx, e); err != nil {
+	if err := r.read(ctx); err != nil {
 		return nil, nil, err
 	}
-	file := CheckAgent(e.strictly(), format, "", text)
+	file := Check(r.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && r.runtime[d.Slug] != nil {
 		problems = append(problems,
 			atName(file, fmt.Sprintf("there is already an agent %s that was registered at run time", d.Slug),
 				"update it, or choose another name"))
 	}
-	return e.keep(ctx, file, d, problems)
+	return r.keep(ctx, file, d, problems)
 }
 
-// UpdateAgentText is UpdateAgent for a definition in one of the formats, as RegisterAgentText.
-func (e *Engine) UpdateAgentText(ctx context.Context, slug string, format agent.Format,
+// UpdateText is Update for a definition in one of the formats, as RegisterText.
+func (r *Agents) UpdateText(ctx context.Context, slug string, format agent.Format,
 	text string,
 ) (*agent.Definition, []agent.Problem, error) {
-	r := &e.agents
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.read(ctx, e); err != nil {
+	if err := r.read(ctx); err != nil {
 		return nil, nil, err
 	}
 	if r.runtime[slug] == nil {
-		return nil, nil, e.notRegistered(slug)
+		return nil, nil, r.notRegistered(slug)
 	}
-	file := CheckAgent(e.strictly(), format, "", text)
+	file := Check(r.strictly(), format, "", text)
 	d, problems := sole(file)
 	if d != nil && d.Slug != slug {
 		problems = append(problems, atName(file, fmt.Sprintf("the name is %q, not %s", d.Slug, slug),
 			"an update keeps the name; register the agent anew to give it another"))
 	}
-	return e.keep(ctx, file, d, problems)
+	return r.keep(ctx, file, d, problems)
 }
 
-// UnregisterAgent removes an agent that was registered at run time. Its runs go on. It waits for the disk.
-func (e *Engine) UnregisterAgent(ctx context.Context, slug string) error {
-	r := &e.agents
+// Unregister removes an agent that was registered at run time. Its runs go on. It waits for the disk.
+func (r *Agents) Unregister(ctx context.Context, slug string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.read(ctx, e); err != nil {
+	if err := r.read(ctx); err != nil {
 		return err
 	}
 	if r.runtime[slug] == nil {
-		return e.notRegistered(slug)
+		return r.notRegistered(slug)
 	}
-	if err := e.storeAgents(ctx, store.Batch{AgentsRemoved: []string{slug}}); err != nil {
+	if err := r.submit(ctx, store.Batch{AgentsRemoved: []string{slug}}); err != nil {
 		return fmt.Errorf("unregister the agent %s: %w", slug, err)
 	}
 	delete(r.runtime, slug)
@@ -303,13 +320,13 @@ func (e *Engine) UnregisterAgent(ctx context.Context, slug string) error {
 	return nil
 }
 
-func (e *Engine) notRegistered(slug string) error {
-	known := slices.Sorted(maps.Keys(e.agents.runtime))
+func (r *Agents) notRegistered(slug string) error {
+	known := slices.Sorted(maps.Keys(r.runtime))
 	hint := "no agent was registered at run time"
 	if len(known) > 0 {
 		hint = "the agents that were registered at run time are " + strings.Join(known, ", ")
 	}
-	if d, err := e.Agents().Find(slug); err == nil {
+	if d, err := r.Now().Find(slug); err == nil {
 		hint = fmt.Sprintf("%s comes from elsewhere (%s); %s", d.Slug, d.Source, hint)
 	}
 	return &fault.Error{
@@ -345,14 +362,14 @@ func atName(file *agent.File, message, hint string) agent.Problem {
 }
 
 // keep stores a definition and publishes it, where nothing is wrong with it. The caller holds the writers' lock.
-func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition,
+func (r *Agents) keep(ctx context.Context, file *agent.File, d *agent.Definition,
 	problems []agent.Problem,
 ) (*agent.Definition, []agent.Problem, error) {
 	if d == nil {
 		return nil, problems, nil
 	}
 	for _, alias := range d.Aliases {
-		if other, err := e.Agents().Find(alias); err == nil && other.Slug != d.Slug {
+		if other, err := r.Now().Find(alias); err == nil && other.Slug != d.Slug {
 			problems = append(problems,
 				atName(file, fmt.Sprintf("the alias %s is taken by the agent %s", alias, other.Slug), "choose another"))
 			// Where definitions lie beside each other this is no error, and told as such.
@@ -373,32 +390,25 @@ func (e *Engine) keep(ctx context.Context, file *agent.File, d *agent.Definition
 		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
 	}
 	now := time.Now().UTC()
-	if err := e.storeAgents(ctx,
+	if err := r.submit(ctx,
 		store.Batch{
 			Agents: []store.Agent{{Slug: d.Slug, ID: d.ID, Definition: text, Created: now, Updated: now}},
 		}); err != nil {
 		return nil, problems, fmt.Errorf("register the agent %s: %w", d.Slug, err)
 	}
-	e.agents.runtime[d.Slug], e.agents.stored[d.Slug] = d, string(text)
-	e.agents.publish()
+	r.runtime[d.Slug], r.stored[d.Slug] = d, string(text)
+	r.publish()
 	return d, problems, nil
 }
 
-// storeAgents waits until a batch is on disk, even where the caller does not any more: the snapshot must be what is
+// submit waits until a batch is on disk, even where the caller does not any more: the snapshot must be what is
 // stored.
-func (e *Engine) storeAgents(ctx context.Context, batch store.Batch) error {
+func (r *Agents) submit(ctx context.Context, batch store.Batch) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := e.store.Submit(batch).Wait(context.WithoutCancel(ctx)); err != nil {
+	if err := r.store.Submit(batch).Wait(context.WithoutCancel(ctx)); err != nil {
 		return errors.Join(errors.New("it could not be stored"), err)
 	}
 	return nil
-}
-
-// readAgents takes in which agents other processes have registered.
-func (e *Engine) readAgents(ctx context.Context) error {
-	e.agents.mu.Lock()
-	defer e.agents.mu.Unlock()
-	return e.agents.read(ctx, e)
 }
