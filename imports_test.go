@@ -149,7 +149,8 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
-		"agentcore/process":           "ends what it starts without a sandbox",
+		"agentcore/process":           "starts programs of the user, ends what they have left",
+		"agentcore/process/command":   "the commands of a run and their output",
 		"agentcore/beside":            "a panic beside a run is raised in the run",
 		"agentcore/fault":             "refuses",
 		"agentcore/feed":              "publishes what is stored",
@@ -170,8 +171,6 @@ var imports = map[string]because{
 		"agentcore/price":             "what answers cost",
 		"agentcore/network":           "which addresses tools may reach",
 		"agentcore/sandbox":           "commands run in it",
-		"agentcore/sandbox/proxy":     "their way to single hosts",
-		"golang.org/x/sys":            "names of signals",
 		"agentcore/secret":            "finds keys, keeps them out of what is stored and sent",
 		"agentcore/skill":             "puts skills into prompts",
 		"agentcore/slot":              "children wait for their turn",
@@ -209,6 +208,17 @@ var imports = map[string]because{
 	"agentcore/process": {
 		"golang.org/x/sys": "names of signals",
 	},
+	"agentcore/process/command": {
+		"agentcore/event":         "the run that they work for",
+		"agentcore/model":         "images of results in a conversation",
+		"agentcore/permission":    "which files hold secrets or are protected, what a reader does not see",
+		"agentcore/process":       "where there is no sandbox",
+		"agentcore/sandbox":       "where there is one",
+		"agentcore/sandbox/proxy": "the way to single hosts",
+		"agentcore/secret":        "no output has one",
+		"agentcore/tool":          "what the tools ask for and are told",
+		"agentcore/workspace":     "what commands see, and their changes",
+	},
 	"agentcore/feed": {
 		"agentcore/event": "what is read",
 		"agentcore/fault": "a session may be gone",
@@ -243,6 +253,7 @@ var imports = map[string]because{
 	"agentcore/hook":  {},
 	"agentcore/mcp": {
 		"agentcore/permission":                   "what a reader of a text does not see",
+		"agentcore/process":                      "a server on pipes is one",
 		"github.com/google/jsonschema-go":        "schemas of tools",
 		"github.com/modelcontextprotocol/go-sdk": "the protocol",
 	},
@@ -270,6 +281,7 @@ var imports = map[string]because{
 		"go.uber.org/goleak": "no goroutine is left",
 	},
 	"agentcore/langserver": {
+		"agentcore/process":               "a server is one",
 		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
 	},
 	"agentcore/lazyregexp": {}, // a leaf: expressions that most runs do not need
@@ -321,7 +333,7 @@ var imports = map[string]because{
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
 	"agentcore/sandbox": {
-		"agentcore/process":                   "ends a command with its children",
+		"agentcore/process":                   "ends a command with what it has started",
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
 	},

@@ -22,23 +22,24 @@ const (
 	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 1000000 "${TMPDIR:-/tmp}/.checker"; exit $status`
 )
 
-// check runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is
+// RunChecker runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is
 // dropped, and the rules of the agent on commands do not bind it. Those of the configuration do.
-func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
-	if !c.run.session.isTrusted() {
+func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+	r := h.run
+	if !r.session.isTrusted() {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, which the user does not trust yet",
 		}
 	}
-	level := c.run.rights.sandboxLevel()
+	level := r.rights.sandboxLevel()
 	if level != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, and there is no full sandbox to run it in",
 		}
 	}
 	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id,
-		Roots: c.run.session.folders(), Home: homeDir(),
+		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
+		Roots: r.session.folders(), Home: homeDir(),
 	})
 	decision := policy.Decide(permission.Request{
 		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,
@@ -47,16 +48,16 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 		return tool.CheckerOutput{}, &tool.WithheldError{Reason: decision.Reason}
 	}
 	select {
-	case c.run.engine.checking <- struct{}{}:
-		defer func() { <-c.run.engine.checking }()
+	case r.engine.checking <- struct{}{}:
+		defer func() { <-r.engine.checking }()
 	case <-ctx.Done():
 		return tool.CheckerOutput{}, ctx.Err()
 	}
-	box, err := c.open(ctx)
+	box, err := r.commands.Box(ctx)
 	if err != nil {
 		return tool.CheckerOutput{}, err
 	}
-	_, overlay := c.look()
+	_, overlay := r.commands.Look(r.layer)
 	done, err := box.Run(ctx, sandbox.Command{
 		Argv: append([]string{"sh", "-c", checkerScript, "sh"}, command.Argv...), Dir: command.Dir,
 		Timeout: command.Timeout, Overlay: overlay, Offline: true,

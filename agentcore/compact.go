@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -292,7 +293,7 @@ func (r *run) recallFiles() {
 }
 
 // leftOut is in every result that was shortened.
-const leftOut = "bytes left out"
+const leftOut = command.LeftOut
 
 // dropResults takes the texts of the oldest results in front of from out until the request has no more than target
 // bytes.

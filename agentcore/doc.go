@@ -181,10 +181,8 @@
 //
 // # Commands and checkers
 //
-// A command's changes are bound by the rules on edits (run.editable), file by file, when the command has ended: its
-// words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to use the
-// edit tools. The same holds for fixes of findings, but the named sets of definitions do not bear on these: a reviewer
-// edits nothing else.
+// A command's changes are bound by the rules on edits (run.editable; package command). The same holds for fixes of
+// findings, but the named sets of definitions do not bear on these: a reviewer edits nothing else.
 //
 // A command that ran without a sandbox when the server was killed is ended by the next process, which knows it by the
 // variable AGENTLS_RUN. A sandbox ends by itself.
@@ -194,11 +192,8 @@
 // dropped. The configuration's rules on commands bind checkers, those of an agent do not, so that reviewers without
 // bash have them.
 //
-// What a tool says is bounded in one place (output.go): the ends go into the conversation, and the whole, without
-// secrets, goes into a file of the state folder that read takes. Tools that page (read, grep, glob, list) stay below
-// the bound by themselves. A definition's tool_options set other limits, times and default arguments. An image is a
-// file beside the database, once in a run, and its message has the file's name, so that rows, exports and the redactor
-// handle no megabytes.
+// What a tool says is bounded by package command. A definition's tool_options set other limits, times and default
+// arguments.
 //
 // # The choice of a model
 //

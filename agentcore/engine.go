@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -150,7 +151,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.endServers(); err != nil {
 		o.Logger.Warn("servers of a former process may be left", "error", err)
 	}
-	if err := e.forgetOutputs(); err != nil {
+	if err := command.ForgetOutputs(e.outputDir()); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
 	if _, err := e.readDecisionsNow(ctx); err != nil {

@@ -8,14 +8,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/langserver"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // maxLanguageStarts is how often one language server is started in a session.
@@ -226,46 +228,20 @@ func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Se
 // startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk,
 // also later, and changes nothing.
 func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langserver.Client, error) {
-	own := &commands{run: r}
-	options, err := own.options()
-	if err != nil {
-		return nil, err
-	}
 	ignored := r.session.proposal.Fork().Ignored()
-	options.Ignored = func(path string, dir bool) bool { return ignored.Has(own.shown(path), dir) }
-	box, err := sandbox.Open(ctx, options)
+	options, _, err := r.commands.Options(func() *workspace.Ignored { return ignored })
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPipes()
+	live, err := command.Live(ctx, options, sandbox.Command{Argv: spec.Command, Offline: true},
+		func(exit process.Exit, words []byte, err error) string {
+			return r.engine.redactor.Text(command.Ending("it", exit, words, err))
+		})
 	if err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
-	process, err := box.Start(ctx, sandbox.Command{
-		Argv: spec.Command, Input: p.childIn, Output: p.childOut, Live: true,
-		Offline: true,
-	})
-	if err := p.given(err); err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
-	wait := func() string {
-		<-process.Done() // it was killed, or has ended
-		result, err := process.Wait(context.Background())
-		words, _ := process.Output(0)
-		how := fmt.Sprintf("exit code %d", result.Exit)
-		if result.Signal != "" {
-			how = result.Signal
-		}
-		if text := lastLine(string(words)); text != "" {
-			how += ", " + r.engine.redactor.Text(text)
-		}
-		if err := errors.Join(err, box.Close()); err != nil {
-			how += "; " + err.Error()
-		}
-		return how
+		return nil, err
 	}
 	layer := r.session.proposal.Fork()
-	return langserver.Start(ctx, &langserver.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait},
+	return langserver.Start(ctx, live,
 		langserver.Options{
 			Roots: r.session.folders(), Server: spec,
 			Read: func(path string) (string, bool) {
@@ -273,15 +249,4 @@ func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langs
 				return file.Text, err == nil
 			},
 		})
-}
-
-// lastLine is the last line of what a program said that is not empty, shortened.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	last := permission.Visible(strings.TrimSpace(lines[len(lines)-1]))
-	const most = 300
-	if len(last) > most {
-		last = strings.ToValidUTF8(last[:most], "") + " …"
-	}
-	return last
 }

@@ -11,11 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/filelock"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/process"
-	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/process/command"
 )
-
-// commandVariable is in the environment of a process without a sandbox and of what it starts; its value is no other's.
-const commandVariable = "AGENTLS_COMMAND="
 
 // serverMarks is the folder with a file for each MCP server that runs without a sandbox, by the value of its variable.
 // It is locked as long as the process lives that has started the server, so that the next one finds those that outlived
@@ -70,7 +67,7 @@ func (e *Engine) endServers() error {
 			continue // it has ended just now
 		}
 		if locked, err := filelock.Try(file, true); err == nil && locked {
-			problems = append(problems, sandbox.EndStrays(commandVariable+entry.Name()), os.Remove(path))
+			problems = append(problems, process.EndStrays(command.DirectMark+entry.Name()), os.Remove(path))
 		}
 		problems = append(problems, file.Close())
 	}
@@ -78,50 +75,24 @@ func (e *Engine) endServers() error {
 }
 
 // direct starts the server as the user would, where there is no sandbox.
-func (s *mcpStarter) direct() (*mcp.Process, error) {
+func (s *mcpStarter) direct() (*process.Live, error) {
 	r := s.run
 	name := fmt.Sprintf("%s-%s-%d", r.session.ID, s.server.name, s.starts)
-	own := commandVariable + name
-	dir := r.session.home()
-	program := s.server.command[0]
-	if filepath.Base(program) != program && !filepath.IsAbs(program) {
-		program = filepath.Join(dir, program)
-	}
-	cmd := exec.Command(program, s.server.command[1:]...)
-	words := &head{}
-	cmd.Dir, cmd.WaitDelay = dir, directDelay
-	cmd.Env = append(append(r.engine.redactor.Environ(os.Environ()), s.variables()...), runVariable(r.id),
-		own, "PWD="+dir)
 	release, err := r.engine.markServer(name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPipes()
-	if err != nil {
-		return nil, errors.Join(err, release())
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.childIn, p.childOut, words
-	process.OwnGroup(cmd)
-	err = cmd.Start()
+	live, err := command.LiveDirect(process.Program{
+		Argv: s.server.command, Dir: r.session.home(), Env: r.commands.Environ(s.variables()...),
+		Mark: command.DirectMark + name,
+	}, func(exit process.Exit, words []byte, err error) string {
+		return s.howItEnded(exit, words, errors.Join(err, release()))
+	})
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		err = mcp.Permanent(err)
 	}
-	if err := p.given(err); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	kill := func() {
-		_ = process.KillGroup(cmd)
-		// What cannot be looked for is looked for again by the next process.
-		_ = sandbox.EndStrays(own)
-	}
-	return &mcp.Process{In: p.in, Out: p.out, Kill: kill, Wait: func() string {
-		err := cmd.Wait()
-		kill() // what it left
-		if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {
-			err = nil
-		}
-		exit, signal := process.ExitCode(cmd.ProcessState)
-		said, _ := words.text()
-		return s.howItEnded(exit, signal, said, errors.Join(err, release()))
-	}}, nil
+	return live, nil
 }

@@ -1,7 +1,6 @@
 package agentcore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +13,12 @@ import (
 
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
-
-// maxLastWords is how much of what a server said on standard error is told, in bytes.
-const maxLastWords = 500
 
 // mcpStarter starts a server on pipes, each time that its client wants it. One goroutine uses it, that of the client.
 type mcpStarter struct {
@@ -27,31 +26,6 @@ type mcpStarter struct {
 	run    *run
 	server mcpServer // with its variables filled in
 	starts int
-}
-
-// pipes are the two ends of a server's standard input and output.
-type pipes struct {
-	in, out           *os.File // ours
-	childIn, childOut *os.File
-}
-
-func newPipes() (p pipes, err error) {
-	if p.childIn, p.in, err = os.Pipe(); err != nil {
-		return p, fmt.Errorf("make a pipe: %w", err)
-	}
-	if p.out, p.childOut, err = os.Pipe(); err != nil {
-		return p, errors.Join(fmt.Errorf("make a pipe: %w", err), p.childIn.Close(), p.in.Close())
-	}
-	return p, nil
-}
-
-// given closes the server's ends once it has them, and all of them where it could not be started.
-func (p pipes) given(err error) error {
-	closing := errors.Join(p.childIn.Close(), p.childOut.Close())
-	if err != nil {
-		return errors.Join(err, closing, p.in.Close(), p.out.Close())
-	}
-	return closing
 }
 
 // withholds says why the server may not be started here and now, or nothing. As with hooks, one of the user runs in
@@ -86,7 +60,7 @@ func (s *mcpStarter) withholds() string {
 }
 
 // open starts the server.
-func (s *mcpStarter) open(ctx context.Context) (*mcp.Process, error) {
+func (s *mcpStarter) open(ctx context.Context) (*process.Live, error) {
 	if why := s.withholds(); why != "" {
 		return nil, mcp.Permanent(errors.New(why))
 	}
@@ -107,66 +81,26 @@ func (s *mcpStarter) variables() []string {
 	return list
 }
 
-func (s *mcpStarter) sandboxed(ctx context.Context) (*mcp.Process, error) {
+func (s *mcpStarter) sandboxed(ctx context.Context) (*process.Live, error) {
 	r := s.run
-	own := &commands{run: r}
-	options, err := own.options()
+	ignored := r.session.proposal.Fork().Ignored()
+	options, _, err := r.commands.Options(func() *workspace.Ignored { return ignored })
 	if err != nil {
 		return nil, mcp.Permanent(err)
 	}
-	ignored := r.session.proposal.Fork().Ignored()
-	options.Ignored = func(path string, dir bool) bool { return ignored.Has(own.shown(path), dir) }
 	if !s.server.project {
 		options.Tools = append(options.Tools, programFolders(s.server.command, options.Home)...)
 	}
-	box, err := sandbox.Open(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newPipes()
-	if err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
-	command := sandbox.Command{
-		Argv: s.server.command, Dir: s.server.dir, Env: s.variables(), Input: p.childIn, Output: p.childOut, Live: true,
-	}
+	start := sandbox.Command{Argv: s.server.command, Dir: s.server.dir, Env: s.variables()}
 	if !s.server.project && !r.session.isTrusted() {
-		command.Dir = "/tmp" // what looks for programs where it starts must not find those of the workspace
+		start.Dir = "/tmp" // what looks for programs where it starts must not find those of the workspace
 	}
-	process, err := box.Start(ctx, command)
-	if err := p.given(err); err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
-	wait := func() string {
-		<-process.Done() // it was killed, or has ended
-		result, err := process.Wait(context.Background())
-		words, _ := process.Output(0)
-		how := s.howItEnded(result.Exit, result.Signal, words, err)
-		if err := box.Close(); err != nil {
-			how += "; " + err.Error()
-		}
-		return how
-	}
-	return &mcp.Process{In: p.in, Out: p.out, Kill: process.Kill, Wait: wait}, nil
+	return command.Live(ctx, options, start, s.howItEnded)
 }
 
 // howItEnded is the end of a server in one line, with its last words.
-func (s *mcpStarter) howItEnded(exit int, signal string, words []byte, err error) string {
-	how := fmt.Sprintf("%s ended with exit code %d", permission.Visible(filepath.Base(s.server.command[0])), exit)
-	switch {
-	case err != nil:
-		how = err.Error()
-	case signal != "":
-		how = fmt.Sprintf("%s was ended by %s", permission.Visible(filepath.Base(s.server.command[0])), signal)
-	}
-	words = bytes.TrimSpace(words)
-	if len(words) > maxLastWords {
-		words = append([]byte("… "), words[len(words)-maxLastWords:]...)
-	}
-	if len(words) > 0 {
-		how += ": " +
-			permission.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(words), "\uFFFD")), " "))
-	}
+func (s *mcpStarter) howItEnded(exit process.Exit, words []byte, err error) string {
+	how := command.Ending(permission.Visible(filepath.Base(s.server.command[0])), exit, words, err)
 	return s.run.engine.redactor.Text(how)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
@@ -113,7 +114,7 @@ type resources struct {
 	rights   rights
 	budget   *budget
 	clock    clock
-	commands commands
+	commands *command.Set
 	hooks    *hooks
 	place    *place
 	inbox    *inbox

@@ -179,9 +179,10 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 		shared:       shared{status: event.StatusPending},
 		resources:    resources{done: make(chan struct{}), inbox: newInbox()},
 	}
-	r.commands.run, r.place = r, newPlace(r)
+	r.place = newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
+	r.commands = newCommands(r)
 	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {
