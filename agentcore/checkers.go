@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -22,8 +23,8 @@ const (
 	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 1000000 "${TMPDIR:-/tmp}/.checker"; exit $status`
 )
 
-// RunChecker runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is
-// dropped, and the rules of the agent on commands do not bind it. Those of the configuration do.
+// RunChecker runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes
+// is dropped, and the rules of the agent on commands do not bind it. Those of the configuration do.
 func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
 	r := h.run
 	if !r.session.isTrusted() {
@@ -31,21 +32,13 @@ func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand)
 			Reason: "it runs code of this workspace, which the user does not trust yet",
 		}
 	}
-	level := r.rights.sandboxLevel()
-	if level != permission.Full {
+	if r.rights.sandboxLevel() != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, and there is no full sandbox to run it in",
 		}
 	}
-	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
-		Roots: r.session.folders(), Home: homeDir(),
-	})
-	decision := policy.Decide(permission.Request{
-		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,
-	}, nil)
-	if decision.Action != permission.Allow {
-		return tool.CheckerOutput{}, &tool.WithheldError{Reason: decision.Reason}
+	if reason := ruledOut(r, command.Argv, command.Dir); reason != "" {
+		return tool.CheckerOutput{}, &tool.WithheldError{Reason: reason}
 	}
 	select {
 	case r.engine.checking <- struct{}{}:
@@ -79,6 +72,22 @@ func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand)
 		out.Stdout, out.Stderr = text[:i], text[i+len(checkerMark):]
 	}
 	return out, nil
+}
+
+// ruledOut is why the rules of the configuration on commands keep a program from a full sandbox, or nothing. Those of
+// the agent do not bear on it.
+func ruledOut(r *run, argv []string, dir string) string {
+	policy := permission.New(permission.Setup{
+		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
+		Roots: r.session.folders(), Home: homeDir(),
+	})
+	decision := policy.Decide(permission.Request{
+		Tool: "bash", Effect: permission.Execute, Command: quoted(argv), Dir: dir, Sandbox: permission.Full,
+	}, nil)
+	if decision.Action == permission.Allow {
+		return ""
+	}
+	return cmp.Or(decision.Reason, "the rules on commands do not allow it")
 }
 
 // takeOutput reads the file with a long output, which nobody else is to have.

@@ -155,30 +155,6 @@
 // A hook that fails lets the call through, but for exit code 2, as scripts for other tools expect; the user is told,
 // each thing once in a run. A guard whose matcher cannot be read guards all calls.
 //
-// # MCP and language servers
-//
-// MCP servers belong to a session (mcp.go): the first run that may use one starts it. A run waits for its servers for a
-// while and then begins without those that are not ready; it keeps the tools that it began with, so that its prefix
-// stays. The servers of a child are its parent's and its definition's own. A project may not take the name of a server
-// of the user, whose rules and grants would serve the project's.
-//
-// A server without a sandbox that outlives a killed process is ended by the next process, which knows it by its file in
-// the state's folder `servers`.
-//
-// A grant for a tool of an MCP server is one for its version (run.external): its pattern is a hash of all that the
-// server says of the tool, and of the server's configuration. Rules of the configuration name no version and hold for
-// all.
-//
-// A server on stdio sees the folder as it is on the disk, read-only (sandbox.Command.Live), since it lives longer than
-// any snapshot of what an agent sees. It does not see what an agent proposes.
-//
-// Language servers are shared by the runs of a session, texts are not (languages.go). A server runs in a full sandbox
-// without network, in trusted workspaces alone. Whoever asks holds the server meanwhile, and first tells it what the
-// asking run sees: documents are opened, changed and closed. A file that the run has taken away is an empty document,
-// since LSP has no word for it. After three ends in a session a server is not started again; without a server, the tool
-// symbols says that it goes by patterns. The editor's servers are asked only of what the editor shows (symbols.go):
-// where edits are proposed in files of that kind, the session's own server is asked.
-//
 // # Commands and checkers
 //
 // A command's changes are bound by the rules on edits (run.editable; package command). The same holds for fixes of

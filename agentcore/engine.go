@@ -28,6 +28,7 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -148,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
-	if err := e.endServers(); err != nil {
+	if err := servers.EndLeft(serverMarks(e.stateDir)); err != nil {
 		o.Logger.Warn("servers of a former process may be left", "error", err)
 	}
 	if err := command.ForgetOutputs(e.outputDir()); err != nil {
@@ -409,6 +410,7 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 	}
 	s.proposal = view.NewProposal(workspace.ProposalOptions{ID: s.proposalID, Changed: s.hunksChanged})
+	s.servers = newServers(s)
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()

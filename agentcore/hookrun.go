@@ -77,16 +77,8 @@ func (r *run) withholds(h *lifecycleHook) string {
 	case r.rights.sandboxLevel() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
-	for _, root := range r.session.view.Roots() {
-		dir, err := os.OpenRoot(root.Path)
-		if err != nil {
-			continue // nothing in it can be named
-		}
-		files := namedFiles(commandWords(h.command), root.Path, dir)
-		dir.Close() // only read from
-		if len(files) > 0 {
-			return files[0] + ", which it names, is a file of a workspace that is not trusted"
-		}
+	if file := namedInWorkspace(r.session.view, commandWords(h.command)); file != "" {
+		return file + ", which it names, is a file of a workspace that is not trusted"
 	}
 	return ""
 }

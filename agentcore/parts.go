@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -120,7 +121,7 @@ type resources struct {
 	inbox    *inbox
 	plan     plan
 
-	servers []mcpServer
+	servers []servers.Server
 	// foundServers guards servers, which are found when first needed, also by a child.
 	foundServers sync.Once
 

@@ -1,4 +1,4 @@
-package agentcore
+package servers
 
 import (
 	"context"
@@ -10,10 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/langserver"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -23,16 +21,17 @@ import (
 // maxLanguageStarts is how often one language server is started in a session.
 const maxLanguageStarts = 3
 
-// languageServers are those of a session, shared by its runs: each is started when it is first needed, sees the texts
-// of whoever asks, and ends with the session or the trust in it. Its methods may be called from any goroutine.
-type languageServers struct {
+// languages are the language servers of a session, shared by its runs: each is started when it is first needed, sees
+// the texts of whoever asks, and ends with the session or the trust in it. Its methods may be called from any
+// goroutine.
+type languages struct {
 	mu      sync.Mutex
 	closed  bool
-	servers map[string]*languageServer // by name
+	servers map[string]*language // by name
 }
 
-// languageServer is one of them.
-type languageServer struct {
+// language is one of them.
+type language struct {
 	starting chan struct{} // holds a token while somebody starts it
 
 	mu     sync.Mutex // guards what follows
@@ -42,23 +41,23 @@ type languageServer struct {
 }
 
 // get returns a server, which may not run yet.
-func (l *languageServers) get(name string) (*languageServer, error) {
+func (l *languages) get(name string) (*language, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, errors.New("the session has ended")
 	}
 	if l.servers == nil {
-		l.servers = map[string]*languageServer{}
+		l.servers = map[string]*language{}
 	}
 	if l.servers[name] == nil {
-		l.servers[name] = &languageServer{starting: make(chan struct{}, 1)}
+		l.servers[name] = &language{starting: make(chan struct{}, 1)}
 	}
 	return l.servers[name], nil
 }
 
 // end ends all servers and waits for that; they are started again where they are needed.
-func (l *languageServers) end() {
+func (l *languages) end() {
 	l.mu.Lock()
 	servers := slices.Collect(maps.Values(l.servers))
 	l.servers = nil
@@ -77,7 +76,7 @@ func (l *languageServers) end() {
 }
 
 // close ends all servers for good.
-func (l *languageServers) close() {
+func (l *languages) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -121,55 +120,31 @@ func languagesOf(cfg *config.Config) []langserver.Server {
 	return list
 }
 
-// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
-// project's own code.
-func (r *run) withholdsLanguages(s langserver.Server) string {
-	switch level := r.rights.sandboxLevel(); {
-	case !r.session.isTrusted():
-		return "language servers are not started in a workspace that the user does not trust yet"
-	case level != permission.Full:
-		return "there is no full sandbox to run a language server in"
-	}
-	policy := permission.New(permission.Setup{
-		Layers: policyLayers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
-		Roots: r.session.folders(), Home: homeDir(),
-	})
-	decision := policy.Decide(permission.Request{
-		Tool: "bash", Effect: permission.Execute, Command: quoted(s.Command), Dir: r.session.home(),
-		Sandbox: permission.Full,
-	}, nil)
-	if decision.Action != permission.Allow {
-		return s.Command[0] + " may not run: " + decision.Reason
-	}
-	return ""
-}
-
 // asking returns a server that sees what the run sees, for the caller alone until done is called.
-func (r *run) asking(ctx context.Context, spec langserver.Server,
-	path string,
-) (client *langserver.Client, done func(), err error) {
-	server, err := r.session.languages.get(spec.Name)
+func (s *Set) asking(ctx context.Context, spec langserver.Server, path string, a Asking) (
+	client *langserver.Client, done func(), err error,
+) {
+	server, err := s.languages.get(spec.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err = server.running(ctx, r, spec)
+	client, err = server.running(ctx, s.setup, a.Caller, spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	server.mu.Lock()
-	changed, now := r.session.view.DiskChanges(server.disk)
+	changed, now := s.setup.View.DiskChanges(server.disk)
 	server.disk = now
 	server.mu.Unlock()
 	changed = slices.DeleteFunc(changed,
 		func(path string) bool { return !spec.Knows(path) && filepath.Ext(path) != ".mod" })
-	done, err = client.Use(ctx, r.textsFor(spec, path), changed)
+	done, err = client.Use(ctx, textsFor(a.Layer.Fork(), spec, path), changed)
 	return client, done, err
 }
 
-// textsFor are the texts that the run sees where the disk has something else, of files that the server knows, and that
-// of the file in question.
-func (r *resources) textsFor(spec langserver.Server, path string) []langserver.Text {
-	layer := r.layer.Fork() // the run has not read them
+// textsFor are the texts of a fork of a run's layer where the disk has something else, of files that the server knows,
+// and that of the file in question.
+func textsFor(layer *workspace.Layer, spec langserver.Server, path string) []langserver.Text {
 	var texts []langserver.Text
 	seen := map[string]bool{}
 	add := func(path string) {
@@ -193,7 +168,9 @@ func (r *resources) textsFor(spec langserver.Server, path string) []langserver.T
 }
 
 // running returns the server's client; it starts the server where it does not run.
-func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Server) (*langserver.Client, error) {
+func (s *language) running(ctx context.Context, setup Setup, c Caller, spec langserver.Server) (
+	*langserver.Client, error,
+) {
 	select {
 	case s.starting <- struct{}{}:
 		defer func() { <-s.starting }()
@@ -214,8 +191,8 @@ func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Se
 		return nil, fmt.Errorf("%s has ended %d times in this session and is not started again",
 			spec.Command[0], starts)
 	}
-	_, now := r.session.view.DiskChanges(0)
-	client, err := r.startLanguage(ctx, spec)
+	_, now := setup.View.DiskChanges(0)
+	client, err := startLanguage(ctx, setup, c, spec)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() == nil {
@@ -227,26 +204,25 @@ func (s *languageServer) running(ctx context.Context, r *run, spec langserver.Se
 
 // startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk,
 // also later, and changes nothing.
-func (r *run) startLanguage(ctx context.Context, spec langserver.Server) (*langserver.Client, error) {
-	ignored := r.session.proposal.Fork().Ignored()
-	options, _, err := r.commands.Options(func() *workspace.Ignored { return ignored })
+func startLanguage(ctx context.Context, setup Setup, c Caller, spec langserver.Server) (*langserver.Client, error) {
+	ignored := setup.Proposal.Fork().Ignored()
+	options, _, err := c.Sandbox.Options(func() *workspace.Ignored { return ignored })
 	if err != nil {
 		return nil, err
 	}
 	live, err := command.Live(ctx, options, sandbox.Command{Argv: spec.Command, Offline: true},
 		func(exit process.Exit, words []byte, err error) string {
-			return r.engine.redactor.Text(command.Ending("it", exit, words, err))
+			return setup.Redactor.Text(command.Ending("it", exit, words, err))
 		})
 	if err != nil {
 		return nil, err
 	}
-	layer := r.session.proposal.Fork()
-	return langserver.Start(ctx, live,
-		langserver.Options{
-			Roots: r.session.folders(), Server: spec,
-			Read: func(path string) (string, bool) {
-				file, err := layer.Fork().Read(path)
-				return file.Text, err == nil
-			},
-		})
+	layer := setup.Proposal.Fork()
+	return langserver.Start(ctx, live, langserver.Options{
+		Roots: folders(setup.View), Server: spec,
+		Read: func(path string) (string, bool) {
+			file, err := layer.Fork().Read(path)
+			return file.Text, err == nil
+		},
+	})
 }

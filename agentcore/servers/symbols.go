@@ -1,13 +1,13 @@
-package agentcore
+package servers
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/langserver"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -17,26 +17,47 @@ import (
 const (
 	// symbolTime bounds a question to a language server, its start included.
 	symbolTime = 90 * time.Second
-	// editorTime bounds what the editor is asked about its documents.
-	editorTime = 10 * time.Second
+	// EditorTime bounds what the editor is asked about its documents.
+	EditorTime = 10 * time.Second
 	// maxCounted is how many files are looked at to find out what a workspace is written in.
 	maxCounted = 3000
 )
 
+// Editor lends its own language servers. Its methods may be called from any goroutine.
+type Editor interface {
+	// LendsSymbols reports whether it answers Symbols. It never waits.
+	LendsSymbols() bool
+	// Symbols asks them, on the text that the editor shows.
+	Symbols(ctx context.Context, query tool.SymbolQuery) ([]tool.Symbol, error)
+}
+
+// Asking is the run that asks a language server.
+type Asking struct {
+	Caller
+	Config *config.Config
+	// Layer is what the run sees.
+	Layer *workspace.Layer
+	// Editor is nil where there is none.
+	Editor Editor
+	// Withholds says why a program that reads the project's own code may not run, or nothing.
+	Withholds func(argv []string) string
+	// Progress tells people what is waited for.
+	Progress func(message string)
+}
+
 // Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the
 // session.
-func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
-	r := h.run
+func (s *Set) Symbols(ctx context.Context, q tool.SymbolQuery, a Asking) (tool.Symbols, error) {
 	ctx, cancel := context.WithTimeout(ctx, symbolTime)
 	defer cancel()
-	if list, ok := h.editorSymbols(ctx, q); ok {
+	if list, ok := s.editorSymbols(ctx, q, a); ok {
 		return tool.Symbols{List: list, Source: "the editor's language server"}, nil
 	}
 	about := q.Path
 	if about == "" {
-		about = h.typical(ctx)
+		about = typical(ctx, a.Layer.Fork(), folders(s.setup.View), a.Config)
 	}
-	server, installed := languageFor(r.config, about)
+	server, installed := languageFor(a.Config, about)
 	switch {
 	case about == "":
 		return tool.Symbols{}, &tool.WithheldError{
@@ -50,11 +71,11 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 	case !installed:
 		return tool.Symbols{}, &tool.WithheldError{Reason: server.Command[0] + " is not on this machine"}
 	}
-	if reason := r.withholdsLanguages(server); reason != "" {
+	if reason := a.Withholds(server.Command); reason != "" {
 		return tool.Symbols{}, &tool.WithheldError{Reason: reason}
 	}
-	ofCall(h).progress("waiting for " + server.Command[0])
-	client, done, err := r.asking(ctx, server, q.Path)
+	a.Progress("waiting for " + server.Command[0])
+	client, done, err := s.asking(ctx, server, q.Path, a)
 	if err != nil {
 		return tool.Symbols{}, fmt.Errorf("%s: %w", server.Command[0], err)
 	}
@@ -76,7 +97,7 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 	found := tool.Symbols{Source: filepath.Base(server.Command[0])}
 	for _, p := range places {
 		found.List = append(found.List, tool.Symbol{
-			Path: h.asOpened(p.Path), Name: p.Name, Kind: p.Kind, Container: p.Container,
+			Path: asOpened(folders(s.setup.View), p.Path), Name: p.Name, Kind: p.Kind, Container: p.Container,
 			Span: event.Span{StartLine: p.Line, StartColumn: p.Column, EndLine: p.EndLine, EndColumn: p.EndColumn},
 		})
 	}
@@ -84,8 +105,8 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 }
 
 // asOpened is a path below a workspace folder as the folder was opened, where a server names it without symbolic links.
-func (h hostChecks) asOpened(path string) string {
-	for _, root := range h.run.session.folders() {
+func asOpened(folders []string, path string) string {
+	for _, root := range folders {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || real == root {
 			continue
@@ -98,29 +119,28 @@ func (h hostChecks) asOpened(path string) string {
 }
 
 // editorSymbols asks the editor, unless the run sees anything else than what the editor shows.
-func (h hostChecks) editorSymbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, bool) {
-	editor := h.run.engine.editor
-	if editor == nil || !editor.LendsSymbols() || !h.seesWhatTheEditorShows(q.Path) {
+func (s *Set) editorSymbols(ctx context.Context, q tool.SymbolQuery, a Asking) ([]tool.Symbol, bool) {
+	if a.Editor == nil || !a.Editor.LendsSymbols() || !seesWhatTheEditorShows(a.Layer.Fork(), s.setup.View, q.Path) {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, editorTime)
+	ctx, cancel := context.WithTimeout(ctx, EditorTime)
 	defer cancel()
-	list, err := editor.Symbols(ctx, q)
+	list, err := a.Editor.Symbols(ctx, q)
 	if err != nil {
-		h.run.engine.logger.Warn("the editor lends no symbols", "error", err)
+		s.setup.Logger.Warn("the editor lends no symbols", "error", err)
 	}
 	return list, err == nil && len(list) > 0 // else a server of ours may know more
 }
 
-// seesWhatTheEditorShows reports whether the run's text of a file, and of all files like it, is the editor's.
-func (h hostChecks) seesWhatTheEditorShows(path string) bool {
-	layer := h.run.layer.Fork()
+// seesWhatTheEditorShows reports whether a fork of a run's layer has the editor's text of a file, and of all files like
+// it.
+func seesWhatTheEditorShows(layer *workspace.Layer, view *workspace.View, path string) bool {
 	for changed := range layer.Snapshot().Files() {
 		if path != "" && filepath.Ext(changed) != filepath.Ext(path) {
 			continue
 		}
 		own, err := layer.Read(changed)
-		shown, missing := h.run.session.view.Read(changed)
+		shown, missing := view.Read(changed)
 		if (err == nil) != (missing == nil) || own.Stamp != shown.Stamp {
 			return false
 		}
@@ -130,11 +150,10 @@ func (h hostChecks) seesWhatTheEditorShows(path string) bool {
 
 // typical is a file of the kind that the workspace has most of among those that a language server is installed for;
 // empty for none.
-func (h hostChecks) typical(ctx context.Context) string {
-	layer := h.run.layer.Fork()
+func typical(ctx context.Context, layer *workspace.Layer, folders []string, cfg *config.Config) string {
 	counts, samples := map[string]int{}, map[string]string{}
 	seen := 0
-	for _, root := range h.run.session.folders() {
+	for _, root := range folders {
 		for entry, err := range layer.Walk(ctx, root, workspace.WalkOptions{}) {
 			if seen++; err != nil || seen > maxCounted {
 				break
@@ -147,7 +166,7 @@ func (h hostChecks) typical(ctx context.Context) string {
 	}
 	best, installed := "", false
 	for ext, n := range counts {
-		server, there := languageFor(h.run.config, samples[ext])
+		server, there := languageFor(cfg, samples[ext])
 		if server.Name == "" {
 			continue
 		}
@@ -162,19 +181,11 @@ func (h hostChecks) typical(ctx context.Context) string {
 	return samples[best]
 }
 
-// EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that
-// it shows.
-func (h hostChecks) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
-	editor := h.run.engine.editor
-	if editor == nil || !editor.LendsDiagnostics() {
-		return nil
+// folders are the workspace folders as they are now.
+func folders(view *workspace.View) []string {
+	var list []string
+	for _, root := range view.Roots() {
+		list = append(list, root.Path)
 	}
-	ctx, cancel := context.WithTimeout(ctx, editorTime)
-	defer cancel()
-	list, err := editor.Diagnostics(ctx, path)
-	if err != nil {
-		h.run.engine.logger.Warn("the editor lends no diagnostics", "error", err)
-		return nil
-	}
-	return slices.DeleteFunc(list, func(d tool.Diagnostic) bool { return d.Path != path })
+	return list
 }

@@ -1,0 +1,126 @@
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// Server is an MCP server as it is configured. It is a value.
+type Server struct {
+	// name as its tools have it.
+	Name    string
+	command []string // of one on pipes
+	env     map[string]string
+	url     string // of one over HTTP
+	headers map[string]string
+	// Project tells that it came with a workspace folder: it needs trust, and walls.
+	Project bool
+	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	dir string
+	// from is where it is configured, for people.
+	from string
+}
+
+// key is what tells a server from others: two of one name that do the same are one.
+func (s Server) key() string {
+	parts := []string{s.Name, s.url, fmt.Sprint(s.Project), s.dir}
+	parts = append(parts, s.command...)
+	for _, m := range []map[string]string{s.env, s.headers} {
+		parts = append(parts, "\x00")
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			parts = append(parts, name, m[name])
+		}
+	}
+	return permission.Hash([]byte(strings.Join(parts, "\x00")))
+}
+
+// Configured are the MCP servers of a configuration, by name.
+func Configured(cfg *config.Config) (list []Server, problems []string) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
+		c := cfg.MCP[name]
+		s := Server{
+			Name: mcp.ServerName(name), env: c.Env, url: c.URL, headers: c.Headers,
+			Project: c.Origin.Layer == config.LayerProject, dir: c.Origin.Folder(),
+			from: cmp.Or(c.Origin.Shown, c.Origin.Layer.String()),
+		}
+		if c.Command != "" {
+			s.command = append([]string{c.Command}, c.Args...)
+		}
+		switch i := slices.IndexFunc(list, func(o Server) bool { return o.Name == s.Name }); {
+		case s.Name == "":
+			problems = append(problems, fmt.Sprintf("the MCP server %q has no letter or digit in its name", name))
+		case i < 0:
+			list = append(list, s)
+		case list[i].Project && !s.Project:
+			list[i] = s
+			fallthrough
+		default:
+			problems = append(problems, fmt.Sprintf("two MCP servers have the name %s, as tools have it", s.Name))
+		}
+	}
+	return list, problems
+}
+
+// With are the servers of a list and those that a definition brings, of its own or among the configured ones. What is
+// wrong with these are the problems.
+func With(list, configured []Server, definition *agent.Definition) (with []Server, problems []string) {
+	list = slices.Clone(list)
+	for _, d := range definition.MCPServers {
+		name := mcp.ServerName(d.Name)
+		at := func(list []Server) int {
+			return slices.IndexFunc(list, func(s Server) bool { return s.Name == name })
+		}
+		if len(d.Command) == 0 && d.URL == "" {
+			if at(list) < 0 && at(configured) >= 0 {
+				list = append(list, configured[at(configured)])
+			} else if at(list) < 0 {
+				problems = append(problems,
+					fmt.Sprintf("the definition of %s names the MCP server %s, which the configuration does not have",
+						definition.Slug, permission.Visible(d.Name)))
+			}
+			continue
+		}
+		own := Server{
+			Name: name, command: d.Command, env: d.Env, url: d.URL, headers: d.Headers,
+			Project: definition.Source.Layer == agent.LayerProject, from: "the definition of " + definition.Slug,
+		}
+		switch i := at(list); {
+		case name == "":
+			problems = append(problems, fmt.Sprintf("the MCP server %q of %s has no letter or digit in its name",
+				d.Name, definition.Slug))
+		case i < 0:
+			list = append(list, own)
+		case own.Project && !list[i].Project:
+			// The user's rules and grants for the server's tools must not serve another server.
+			problems = append(problems,
+				fmt.Sprintf(
+					"the definition of %s brings an MCP server %s, and you have one of that name: the project's is "+
+						"left out", definition.Slug, name))
+		default:
+			list[i] = own
+		}
+	}
+	return list, problems
+}
+
+// address is a server's command or URL as people may see it: without what may be a key.
+func (s Server) address() string {
+	if s.url != "" {
+		before, _, _ := strings.Cut(s.url, "?")
+		return permission.Visible(before)
+	}
+	words := slices.Clone(s.command)
+	if len(words) > 0 {
+		words[0] = filepath.Base(words[0])
+	}
+	return permission.Visible(strings.Join(words, " "))
+}
