@@ -164,7 +164,7 @@ var imports = map[string]because{
 		"agentcore/event":             "publishes",
 		"agentcore/history":           "what is stored of sessions",
 		"agentcore/hook":              "runs hooks",
-		"agentcore/mcp":               "the names of tools of servers",
+		"agentcore/mcpname":           "names of tools of MCP servers",
 		"agentcore/servers":           "MCP servers and language servers of a session",
 		"agentcore/model":             "streams turns",
 		"agentcore/permission":        "decides what calls may do",
@@ -228,6 +228,7 @@ var imports = map[string]because{
 		"agentcore/filelock":        "knows which servers have outlived their process",
 		"agentcore/langserver":      "the client of a language server",
 		"agentcore/mcp":             "the client of an MCP server",
+		"agentcore/mcpname":         "names of servers and their tools",
 		"agentcore/network":         "which addresses a project's servers may have",
 		"agentcore/permission":      "which files hold secrets, what a reader does not see",
 		"agentcore/process":         "ends what servers have left",
@@ -252,6 +253,7 @@ var imports = map[string]because{
 		"agentcore/beside":           "a panic over one file is raised where the load is answered",
 		"agentcore/event":            "spans and severities of problems",
 		"agentcore/hook":             "events and matchers of hooks",
+		"agentcore/mcpname":          "names of tools of MCP servers",
 		"agentcore/permission":       "rules of definitions",
 		"agentcore/spelling":         "did you mean",
 		"agentcore/tool":             "the names of tools",
@@ -265,11 +267,13 @@ var imports = map[string]because{
 		"agentcore/spelling":         "did you mean",
 		"github.com/BurntSushi/toml": "the format of the file",
 	},
-	"agentcore/crash": {},
-	"agentcore/needs": {},
-	"agentcore/event": {},
-	"agentcore/hook":  {},
+	"agentcore/crash":   {},
+	"agentcore/needs":   {},
+	"agentcore/event":   {},
+	"agentcore/hook":    {},
+	"agentcore/mcpname": {}, // a leaf: how tools of MCP servers are named
 	"agentcore/mcp": {
+		"agentcore/mcpname":                      "names of tools",
 		"agentcore/permission":                   "what a reader of a text does not see",
 		"agentcore/process":                      "a server on pipes is one",
 		"github.com/google/jsonschema-go":        "schemas of tools",
@@ -338,6 +342,7 @@ var imports = map[string]because{
 	},
 	"agentcore/permission": {
 		"agentcore/event":                  "runs and sessions that grants bind",
+		"agentcore/mcpname":                "rules on tools of MCP servers",
 		"agentcore/spelling":               "did you mean",
 		"github.com/bmatcuk/doublestar/v4": "globs of rules on files",
 		"mvdan.cc/sh/v3":                   "takes shell commands apart",
@@ -384,6 +389,7 @@ var imports = map[string]because{
 	"agentcore/tool": {
 		"agentcore/process":    "ends checkers with their children",
 		"agentcore/beside":     "a panic of a checker is raised in its call",
+		"agentcore/mcpname":    "tools of MCP servers have the names that they have",
 		"agentcore/outline":    "symbols without a language server",
 		"agentcore/spelling":   "did you mean",
 		"agentcore/event":      "ids and findings",
@@ -437,6 +443,9 @@ var testImports = because{
 
 // packageTestImports is what the test files of one package may import besides that.
 var packageTestImports = map[string]because{
+	"agentcore": {
+		"agentcore/mcp": "states of servers",
+	},
 	"agentcore/agent": {
 		"github.com/google/jsonschema-go": "the generated schema accepts what the reader accepts",
 	},

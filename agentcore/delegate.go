@@ -10,7 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -202,7 +202,7 @@ func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 	}
 	for _, name := range names {
 		usable := child.offers(name)
-		if strings.HasPrefix(name, mcp.Prefix) { // those come once it runs
+		if mcpname.Is(name) { // those come once it runs
 			usable = child.mayUse(name) && !child.keepsBack(tool.Spec{Name: name, Effect: tool.Acts})
 		}
 		if !usable {

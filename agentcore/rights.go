@@ -14,7 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -394,7 +394,7 @@ func (r *rights) explain(toolName, subject string) (permission.Explanation, erro
 	if !ok {
 		name = toolName
 	}
-	if strings.HasPrefix(name, mcp.Prefix) {
+	if mcpname.Is(name) {
 		// Whether the server has it is not asked: a rule may speak of it all the same.
 		return r.policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.grants()), nil
 	}

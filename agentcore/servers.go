@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -84,25 +83,10 @@ func (r *spec) findServers() []servers.Server {
 	return list
 }
 
-// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of
-// it, or as all tools of the server.
-func matchesTool(entry, name string) bool {
-	if entry == name || entry == "*" {
-		return true
-	}
-	if !strings.HasPrefix(entry, mcp.Prefix) {
-		return false
-	}
-	if matched, err := path.Match(entry, name); err == nil && matched {
-		return true
-	}
-	return !strings.Contains(strings.TrimPrefix(entry, mcp.Prefix), "__") && strings.HasPrefix(name, entry+"__")
-}
-
 // bringsServer reports whether the run's definition names an MCP server.
 func (r *spec) bringsServer(name string) bool {
 	return slices.ContainsFunc(r.definition.MCPServers,
-		func(s agent.MCPServer) bool { return mcp.ServerName(s.Name) == name })
+		func(s agent.MCPServer) bool { return mcpname.Server(s.Name) == name })
 }
 
 // mayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends
@@ -117,7 +101,7 @@ func (r *spec) mightUseNamed(name string) bool {
 			if prefix, any := strings.CutSuffix(name, "*"); any && strings.HasPrefix(entry, prefix) {
 				return true
 			}
-			return matchesTool(entry, name)
+			return mcpname.Matches(entry, name)
 		})
 	}
 	switch {
@@ -132,11 +116,11 @@ func (r *spec) mightUseNamed(name string) bool {
 	return true
 }
 
-func (r *spec) wantsServer(name string) bool { return r.mayUse(mcp.Prefix + name + "__*") }
+func (r *spec) wantsServer(name string) bool { return r.mayUse(mcpname.All(name)) }
 
 // spareServer notes which tools of a server that is not started the run may use otherwise.
 func (r *run) spareServer(name string) {
-	prefix := mcp.Prefix + name + "__"
+	prefix := mcpname.Begins(name)
 	if !r.mightUseNamed(prefix + "*") {
 		return
 	}
@@ -153,7 +137,7 @@ func (r *run) spareServer(name string) {
 		switch {
 		case strings.HasPrefix(entry, prefix):
 			r.spared = append(r.spared, entry)
-		case matchesTool(entry, prefix+"*"):
+		case mcpname.Matches(entry, prefix+"*"):
 			r.spared = append(r.spared, prefix+"*")
 		}
 	}
@@ -222,8 +206,8 @@ func (r *run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 		r.tellOfServer(found.Server,
 			"is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a "+
 				"question that nobody is asked for a subagent",
-			fmt.Sprintf("allow it by a rule with tool = \"%s%s__*\", or set subagent_ask = \"bubble\"",
-				mcp.Prefix, found.Server.Name))
+			fmt.Sprintf("allow it by a rule with tool = \"%s\", or set subagent_ask = \"bubble\"",
+				mcpname.All(found.Server.Name)))
 	}
 	return tools
 }

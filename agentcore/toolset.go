@@ -8,7 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -259,8 +259,8 @@ func (r *spec) onlyReads(d *agent.Definition) bool {
 		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.reach(spec) != permission.Deny
 	}
 	// Tools of servers may do anything. A list of tools has none that it does not name.
-	external := tool.Spec{Name: mcp.Prefix, Effect: tool.Acts}
-	if slices.ContainsFunc(d.Tools, func(name string) bool { return strings.HasPrefix(name, mcp.Prefix) }) ||
+	external := tool.Spec{Name: mcpname.Prefix, Effect: tool.Acts}
+	if slices.ContainsFunc(d.Tools, mcpname.Is) ||
 		len(r.config.MCP)+len(d.MCPServers) > 0 && acts(external) {
 		return false
 	}
@@ -283,7 +283,7 @@ func (r *run) idles(d *agent.Definition) bool {
 	for _, name := range d.Tools {
 		t := r.engine.tools[name]
 		switch {
-		case strings.HasPrefix(name, mcp.Prefix), t != nil && t.Spec().Needs == tool.Subagents:
+		case mcpname.Is(name), t != nil && t.Spec().Needs == tool.Subagents:
 			idle = false // that is known once it runs
 		case t != nil && child.allows(t.Spec()) && !child.keepsBack(t.Spec()):
 			idle = false

@@ -52,7 +52,7 @@ const (
 
 // Options are what a client is made of. Either Open or URL is set.
 type Options struct {
-	// Name of the server, as [ServerName] gives it.
+	// Name of the server, as [mcpname.Server] gives it.
 	Name string
 	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of
 	// [Permanent] is not tried again.

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/process"
 )
 
@@ -86,7 +87,7 @@ func call(t *testing.T, c *Client, name, arguments string) (Result, error) {
 	if catalog == nil {
 		t.Fatalf("the server is not ready: %v", problem)
 	}
-	tool, ok := catalog.Tool(ToolName("srv", name))
+	tool, ok := catalog.Tool(mcpname.Tool("srv", name))
 	if !ok {
 		t.Fatalf("there is no tool %s", name)
 	}

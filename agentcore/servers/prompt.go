@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -15,15 +16,14 @@ import (
 // the server says.
 func (s *Set) Expand(ctx context.Context, list []Server, prompt string) (text string, err error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
-	name, isCommand := strings.CutPrefix(name, "/"+mcp.Prefix)
-	if !isCommand {
+	name, isCommand := strings.CutPrefix(name, "/")
+	if !isCommand || !mcpname.Is(name) {
 		return "", nil
 	}
-	name = mcp.Prefix + name
 	wrong := func(detail, hint string) (string, error) {
 		return "", &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
 	}
-	server, _, ok := mcp.SplitName(name)
+	server, _, ok := mcpname.Split(name)
 	client := s.find(list, server)
 	if !ok || client == nil {
 		return wrong(fmt.Sprintf("there is no MCP server for /%s", permission.Visible(name)),

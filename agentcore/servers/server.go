@@ -10,7 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -48,7 +48,7 @@ func Configured(cfg *config.Config) (list []Server, problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
 		c := cfg.MCP[name]
 		s := Server{
-			Name: mcp.ServerName(name), env: c.Env, url: c.URL, headers: c.Headers,
+			Name: mcpname.Server(name), env: c.Env, url: c.URL, headers: c.Headers,
 			Project: c.Origin.Layer == config.LayerProject, dir: c.Origin.Folder(),
 			from: cmp.Or(c.Origin.Shown, c.Origin.Layer.String()),
 		}
@@ -75,7 +75,7 @@ func Configured(cfg *config.Config) (list []Server, problems []string) {
 func With(list, configured []Server, definition *agent.Definition) (with []Server, problems []string) {
 	list = slices.Clone(list)
 	for _, d := range definition.MCPServers {
-		name := mcp.ServerName(d.Name)
+		name := mcpname.Server(d.Name)
 		at := func(list []Server) int {
 			return slices.IndexFunc(list, func(s Server) bool { return s.Name == name })
 		}

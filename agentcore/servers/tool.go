@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -143,7 +144,7 @@ func (t resources) Spec() tool.Spec {
 	server := t.client.server.Name
 	if t.lists {
 		return tool.Spec{
-			Name: mcp.ToolName(server, "list_resources"),
+			Name: mcpname.Tool(server, "list_resources"),
 			Description: fmt.Sprintf(
 				"Lists the resources of the MCP server %s, which the tool read_resource of it reads.", server),
 			Schema: json.RawMessage(
@@ -152,7 +153,7 @@ func (t resources) Spec() tool.Spec {
 		}
 	}
 	return tool.Spec{
-		Name:        mcp.ToolName(server, "read_resource"),
+		Name:        mcpname.Tool(server, "read_resource"),
 		Description: fmt.Sprintf("Reads a resource of the MCP server %s.", server),
 		Schema: json.RawMessage(
 			`{"type":"object","properties":{"uri":{"type":"string","description":"as the list has it"}},"required":["uri"],"additionalProperties":false}`),
