@@ -133,7 +133,7 @@ func (r *run) bounded(c *call, text string) string {
 // runTool runs the tool of a call, no longer than the agent's definition lets it.
 func (r *run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
-	do := r.withSecrets(c)
+	do := restorerOf(r).with(c)
 	if limit <= 0 {
 		return do(r.workContext(), r.host(c, r.layer))
 	}

@@ -324,7 +324,7 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) {
-	e.hideSecrets(c)
+	hideSecrets(c, e.getenv, e.redactor)
 	e.config.Store(c)
 }
 
